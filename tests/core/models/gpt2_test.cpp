@@ -14,6 +14,7 @@
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/schemes/windows_loss.h"
+#include "tests/core/models/golden_values.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -37,40 +38,18 @@ Gpt2Options gpt2_options() {
           .window = kGptLength};
 }
 
-/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor, in single precision.
-torch::Tensor gpt2_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
-  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
-  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
-}
-
 /// Weights by a formula, with the alphabetical place of a name as its index; in double.
 std::shared_ptr<LanguageModel> gpt2_golden_model(const Gpt2Options& options) {
   const auto model = make_model(options, kGptSymbols);
-  const torch::NoGradGuard no_grad;
   model->to(torch::kDouble);
-  const std::map<std::string, torch::Tensor> sorted(model->weights().begin(), model->weights().end());
-  std::int64_t index = 0;
-  for (const auto& [name, weight] : sorted) {
-    const bool norm = name.find("ln_") != std::string::npos && name.ends_with("weight");
-    const double scale = name == "wte.weight" || name == "recurrence.alpha" ? 1.0 : 0.3;
-    weight.copy_(norm ? 1 + gpt2_formula(index, weight.sizes(), 0.2).to(torch::kDouble)
-                      : gpt2_formula(index, weight.sizes(), scale).to(torch::kDouble));
-    ++index;
-  }
+  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
+    if (name.find("ln_") != std::string::npos && name.ends_with("weight")) return {.mean = 1, .scale = 0.2};
+    return {.scale = name == "wte.weight" || name == "recurrence.alpha" ? 1.0 : 0.3};
+  });
   return model;
 }
 
-/// A linear congruential sequence, the same in any language.
-torch::Tensor gpt2_text() {
-  std::vector<std::int64_t> numbers;
-  std::int64_t x = 31337;
-  for (std::int64_t i = 0; i < kGptBatch * (kGptLength + 1); ++i) {
-    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
-    numbers.push_back((x >> 16) % kGptSymbols);
-  }
-  return torch::tensor(numbers, torch::kLong).view({kGptBatch, kGptLength + 1});
-}
-
+torch::Tensor gpt2_text() { return golden_text(kGptBatch, kGptLength + 1, kGptSymbols); }
 torch::Tensor gpt2_tokens() { return gpt2_text().narrow(1, 0, kGptLength); }
 torch::Tensor gpt2_targets() { return gpt2_text().narrow(1, 1, kGptLength); }
 

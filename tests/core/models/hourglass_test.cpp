@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -12,6 +11,7 @@
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
 #include "core/train/optimizer.h"
+#include "tests/core/models/golden_values.h"
 
 namespace xlm {
 namespace {
@@ -45,52 +45,25 @@ HourglassOptions hourglass_options(BoundaryType type, Pooling pooling = Pooling:
   return options;
 }
 
-/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor.
-torch::Tensor weight_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
-  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
-  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
-}
-
 /// A model with the weights of the golden numbers: a formula, with the alphabetical place of a name as its index.
 std::shared_ptr<LanguageModel> golden_model(const HourglassOptions& options) {
   const auto model = make_model(options, letters_and_space());
-  const torch::NoGradGuard no_grad;
-  const std::map<std::string, torch::Tensor> sorted(model->weights().begin(), model->weights().end());
-  std::int64_t index = 0;
-  for (const auto& [name, weight] : sorted) {
+  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
     const bool norm = name.find("layer_norm") != std::string::npos || name.find("down_ln") != std::string::npos;
-    if (norm && name.ends_with("weight")) {
-      weight.copy_(1 + weight_formula(index, weight.sizes(), 0.2));
-    } else {
-      const bool wide = name == "word_emb.weight" || name == "null_group" ||
-                        (name.starts_with("boundary_predictor") && name.ends_with("2.weight"));
-      weight.copy_(weight_formula(index, weight.sizes(), wide ? 1.0 : 0.3));
-    }
-    ++index;
-  }
+    if (norm && name.ends_with("weight")) return {.mean = 1, .scale = 0.2};
+    const bool wide = name == "word_emb.weight" || name == "null_group" ||
+                      (name.starts_with("boundary_predictor") && name.ends_with("2.weight"));
+    return {.scale = wide ? 1.0 : 0.3};
+  });
   model->to(torch::kDouble);
   return model;
 }
 
-/// A linear congruential sequence, the same in any language.
-torch::Tensor golden_sequence(std::int64_t count, std::int64_t seed) {
-  std::vector<std::int64_t> numbers;
-  std::int64_t x = seed;
-  for (std::int64_t i = 0; i < count; ++i) {
-    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
-    numbers.push_back(x >> 16);
-  }
-  return torch::tensor(numbers, torch::kLong);
-}
-
-torch::Tensor golden_text() {
-  return (golden_sequence(kHourglassBatch * (kHourglassLength + 1), 31337) % kHourglassSymbols)
-      .view({kHourglassBatch, kHourglassLength + 1});
-}
+torch::Tensor hourglass_text() { return golden_text(kHourglassBatch, kHourglassLength + 1, kHourglassSymbols); }
 
 ModelInput golden_input(std::int64_t scored = 0) {
   return {
-      .tokens = golden_text().narrow(1, 0, kHourglassLength),
+      .tokens = hourglass_text().narrow(1, 0, kHourglassLength),
       .positions = {},
       .boundaries =
           (golden_sequence(kHourglassBatch * kHourglassLength, 777) % 3 == 0).view({kHourglassBatch, kHourglassLength}),
@@ -100,7 +73,7 @@ ModelInput golden_input(std::int64_t scored = 0) {
 torch::Tensor golden_loss(const ModelOutput& output) {
   const std::int64_t scored = output.logits().size(1);
   return torch::cross_entropy_loss(output.logits().flatten(0, 1),
-                                   golden_text().narrow(1, kHourglassLength + 1 - scored, scored).flatten());
+                                   hourglass_text().narrow(1, kHourglassLength + 1 - scored, scored).flatten());
 }
 
 ModelOutput golden_forward(LanguageModel& model, std::int64_t scored = 0) {
@@ -198,7 +171,7 @@ TEST(Hourglass, RowsWithFewerGroupsAreNotChangedByTheirNeighbours) {
   const auto model = golden_model(hourglass_options(BoundaryType::kWhitespace));
   model->eval();
   const torch::NoGradGuard no_grad;
-  torch::Tensor tokens = golden_text().narrow(1, 0, kHourglassLength).clone();
+  torch::Tensor tokens = hourglass_text().narrow(1, 0, kHourglassLength).clone();
   tokens[0] = tokens[0].clamp_min(1);   // no group at all
   tokens[1].narrow(0, 3, 20).fill_(0);  // many
   const torch::Tensor together = model->forward(tokens, {}).logits();
@@ -250,9 +223,9 @@ TEST(Hourglass, PredictorsLossIsTheCrossEntropyOfItsProbabilities) {
 
 TEST(Hourglass, AUnigramModelTrainsOnlyWithASegmentation) {
   const auto model = golden_model(hourglass_options(BoundaryType::kUnigram));
-  EXPECT_THROW(model->forward(golden_text(), {}), DataError);
+  EXPECT_THROW(model->forward(hourglass_text(), {}), DataError);
   model->eval();
-  EXPECT_NO_THROW(model->forward(golden_text(), {}));
+  EXPECT_NO_THROW(model->forward(hourglass_text(), {}));
 }
 
 TEST(Hourglass, CountsParametersAndCostAsThePaperDoes) {

@@ -1,5 +1,4 @@
 // The transformer against golden numbers (tests/golden/README.md says whose), and what is left of it in other programs.
-#include <map>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +10,7 @@
 #include "core/models/model_folder.h"
 #include "core/train/learning_rate.h"
 #include "core/train/optimizer.h"
+#include "tests/core/models/golden_values.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -42,38 +42,18 @@ TransformerOptions golden_options(const Json& variant) {
   return options;
 }
 
-/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor, in single precision.
-torch::Tensor transformer_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
-  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
-  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
-}
-
 /// Weights by formula, indexed by the place of the name in alphabetical order; in double.
 std::shared_ptr<LanguageModel> golden_transformer(const TransformerOptions& options) {
   const auto model = make_model(options, kTransformerSymbols);
-  const torch::NoGradGuard no_grad;
   model->to(torch::kDouble);
-  const std::map<std::string, torch::Tensor> sorted(model->weights().begin(), model->weights().end());
-  std::int64_t index = 0;
-  for (const auto& [name, weight] : sorted) {
-    const bool norm = name.find("norm") != std::string::npos;
-    const double scale = norm ? 0.2 : name.find("embed_") != std::string::npos ? 1.0 : 0.3;
-    weight.copy_(transformer_formula(index, weight.sizes(), scale).to(torch::kDouble) + (norm ? 1 : 0));
-    ++index;
-  }
+  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
+    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
+    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
+  });
   return model;
 }
 
-/// A linear congruential sequence, the same in any language.
-torch::Tensor transformer_targets() {
-  std::vector<std::int64_t> numbers;
-  std::int64_t x = 31337;
-  for (std::int64_t i = 0; i < kTransformerBatch * kTransformerLength; ++i) {
-    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
-    numbers.push_back((x >> 16) % kTransformerSymbols);
-  }
-  return torch::tensor(numbers, torch::kLong).view({kTransformerBatch, kTransformerLength});
-}
+torch::Tensor transformer_targets() { return golden_text(kTransformerBatch, kTransformerLength, kTransformerSymbols); }
 
 torch::Tensor transformer_tokens() {
   const torch::Tensor beginning = torch::full({kTransformerBatch, 1}, kBeginning, torch::kLong);

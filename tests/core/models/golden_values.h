@@ -1,0 +1,56 @@
+// Weights and text by formula, as tests/golden's scripts compute them: the same numbers in any language.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <torch/torch.h>
+
+#include "core/models/language_model.h"
+
+namespace xlm {
+
+/// scale · sin(0.37 i + 1.7 index + 0.11) over the flattened tensor, rounded to single precision.
+inline torch::Tensor golden_values(std::int64_t index, torch::IntArrayRef shape, double scale) {
+  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
+  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11))).to(torch::kFloat).reshape(shape);
+}
+
+struct GoldenScale {
+  double mean = 0;
+  double scale = 0.3;
+};
+
+/// Fills a model's weights in their precision. A weight's index is its name's place in alphabetical order; `scale_of`
+/// says around which value and how far its numbers vary.
+inline void fill_golden_weights(LanguageModel& model, const std::function<GoldenScale(const std::string&)>& scale_of) {
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, torch::Tensor> sorted(model.weights().begin(), model.weights().end());
+  std::int64_t index = 0;
+  for (const auto& [name, weight] : sorted) {
+    const GoldenScale of = scale_of(name);
+    weight.copy_(of.mean + golden_values(index, weight.sizes(), of.scale).to(weight.scalar_type()));
+    ++index;
+  }
+}
+
+/// `count` numbers of a linear congruential sequence.
+inline torch::Tensor golden_sequence(std::int64_t count, std::int64_t seed) {
+  std::vector<std::int64_t> numbers;
+  std::int64_t x = seed;
+  for (std::int64_t i = 0; i < count; ++i) {
+    x = (1103515245 * x + 12345) % (std::int64_t{1} << 31);
+    numbers.push_back(x >> 16);
+  }
+  return torch::tensor(numbers, torch::kLong);
+}
+
+/// A text of so many rows and columns, with symbols below `symbols`.
+inline torch::Tensor golden_text(std::int64_t rows, std::int64_t columns, std::int64_t symbols) {
+  return (golden_sequence(rows * columns, 31337) % symbols).view({rows, columns});
+}
+
+}  // namespace xlm
