@@ -75,7 +75,7 @@ bool is_assignment(const fs::path& config) {
   return config.string().find('=') != std::string::npos && !fs::exists(config);
 }
 
-/// The configuration of a run, with its experiment renamed: a longer run beside it would change the tables of the
+/// The configuration of a run, with its experiment renamed: a longer run in the same one would change the tables of the
 /// first.
 Yaml configuration_of_parent(const fs::path& folder, const std::vector<std::string>& overrides) {
   Yaml tree = read_yaml(RunPaths{folder}.config());

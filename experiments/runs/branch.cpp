@@ -137,7 +137,7 @@ class OptionComparison {
     if (!now_.init_from.empty() && differs("model.init_from")) {
       throw UsageError(
           fmt::format("model.init_from and continue.run both say which weights training begins with\n"
-                      "leave one out: {} goes on with its own",
+                      "leave one out: {} continues with its own",
                       id_));
     }
   }

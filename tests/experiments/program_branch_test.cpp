@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/json.h"
+#include "base/sha256.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
 
@@ -62,7 +63,7 @@ TEST_F(ProgramBranch, GoesOnFromTheNewestCheckpointAndItsIdIsOfParentAndStep) {
   const fs::path child = made({"train", "--continue", from.filename(), "train.steps=15"}, &says);
   EXPECT_THAT(says, HasSubstr("it goes on from step 10 of " + from.filename().string()));
   EXPECT_THAT(steps(child), ElementsAre(11, 12, 13, 14, 15));
-  const Run made_run = read_live_run(child);
+  const xlm::Run made_run = read_live_run(child);
   EXPECT_EQ(made_run.parent, from.filename());
   EXPECT_EQ(made_run.parent_step, 10);
   EXPECT_EQ(made_run.environment.at("threads"), read_live_run(from).environment.at("threads"));
@@ -82,9 +83,12 @@ TEST_F(ProgramBranch, GoesOnFromTheNewestCheckpointAndItsIdIsOfParentAndStep) {
 }
 
 TEST_F(ProgramBranch, HasAnExperimentOfItsOwnAndTheLengthThatIsAskedFor) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "abc";
+  make_data(data_, text);
   const fs::path from = parent({"experiment=spans"});
   const fs::path child = made({"train", "--continue", from.filename(), "train.tokens=160"});
-  const Run found = read_live_run(child);
+  const xlm::Run found = read_live_run(child);
   EXPECT_EQ(found.experiment, "spans-continued");
   EXPECT_EQ(*found.param("train.steps"), 20) << "2 rows of 4 tokens";
   EXPECT_EQ(steps(child).size(), 10U);
@@ -233,7 +237,8 @@ TEST_F(ProgramBranch, OfASweepAreRatesFromOneCheckpoint) {
   const ProgramResult listed = run({"runs", "ls", "--where", "parent=" + id, "--columns", "parent_step,optimizer.lr"});
   EXPECT_THAT(listed.out, AllOf(HasSubstr("0.1"), HasSubstr("0.2"), Not(HasSubstr(id))));
   for (const fs::path& folder : run_folders()) {
-    if (folder.filename() != id) EXPECT_THAT(steps(folder), ElementsAre(6, 7, 8));
+    if (folder.filename() == id) continue;
+    EXPECT_THAT(steps(folder), ElementsAre(6, 7, 8));
   }
   const Json shown = Json::parse(run({"runs", "show", id, "--json"}).out);
   EXPECT_EQ(shown.at("children").size(), 2U);
