@@ -189,7 +189,7 @@ void OptionLister::add(const OptionInfo& info, Json value, std::string range, bo
   key += info.name;
   const bool as_before = info.later && (is_first_choice || value == 0 || value == false);
   entries_.push_back({std::move(key), std::string(info.help), std::move(range), std::move(value), in_range,
-                      info.affects_result, info.later, as_before, info.of_weights, info.content});
+                      info.affects_result, info.later, as_before, info.of_weights, info.of_learning, info.content});
 }
 
 void OptionLister::field(const OptionInfo& info, bool& value) { add(info, value, ""); }

@@ -16,7 +16,7 @@
 namespace xlm {
 
 /// What an option's value stands for. The run id contains the content behind a name, not the name.
-enum class OptionContent { kValue, kModelFolder, kTokenizer };
+enum class OptionContent { kValue, kModelFolder, kTokenizer, kRun };
 
 /// The description of one option.
 struct OptionInfo {
@@ -29,6 +29,7 @@ struct OptionInfo {
   bool affects_result = true;  // false: it only says where or how the run is done; not in the run id
   bool later = false;          // added when runs had ids already: in the id only if not 0, false or the first choice
   bool of_weights = true;      // false: may differ from the value with which the weights were trained
+  bool of_learning = false;  // of a model: it says how weights are learnt, not what they are, and may change meanwhile
   OptionContent content = OptionContent::kValue;
 };
 
@@ -114,6 +115,7 @@ struct OptionEntry {
   bool later = false;
   bool as_before = false;  // a later one with the value that all earlier runs had
   bool of_weights = true;
+  bool of_learning = false;
   OptionContent content = OptionContent::kValue;
 };
 

@@ -312,7 +312,7 @@ std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected,
   return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
 }
 
-std::string run_text(const Run& run, const ListView& view) {
+std::string run_text(const Run& run, const std::vector<std::string>& children, const ListView& view) {
   const std::string status(name_of(run.status));
   std::string out = paint(view.terminal, Colour::kBold, run.id) + "\n";
   std::vector<std::pair<std::string, std::string>> head{
@@ -320,6 +320,8 @@ std::string run_text(const Run& run, const ListView& view) {
       {"experiments", run.experiments.empty() ? "none" : join(run.experiments, ", ")},
       {"step", fmt::format("{}", run.step)},
       {"folder", run.folder.string()}};
+  if (!run.parent.empty()) head.emplace_back("parent", fmt::format("{} at step {}", run.parent, run.parent_step));
+  if (!children.empty()) head.emplace_back("children", join(children, ", "));
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));
   out += pairs_text(head);
   add_section(out, view.terminal, "States", history_text(run));

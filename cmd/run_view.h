@@ -25,8 +25,8 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format);
 
-/// Everything about one run.
-std::string run_text(const Run& run, const ListView& view);
+/// Everything about one run. `children` go on from its checkpoints.
+std::string run_text(const Run& run, const std::vector<std::string>& children, const ListView& view);
 
 /// Adds what only the run folder knows to the JSON of a run: environment, states, checkpoints, grids, all evaluations.
 void add_details(const Run& run, Json& json);

@@ -130,7 +130,8 @@ int show_run(const RunsOptions& options, const GlobalOptions& global) {
     print(json_text(json));
   } else {
     const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = {}};
-    print(run_text(read_run(global.runs / id, has_live_worker), view));
+    const Json children = RunLister(store).run(id).value("children", Json::array());
+    print(run_text(read_run(global.runs / id, has_live_worker), children, view));
   }
   return kDone;
 }

@@ -1,5 +1,6 @@
 // xlm train: one run, from its configuration to its results.
 #include <memory>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,6 +10,7 @@
 #include "cmd/run_results.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/model_locator.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
 #include "experiments/worker/core_library.h"
@@ -22,6 +24,8 @@ struct TrainCommand {
   fs::path config;
   std::vector<std::string> overrides;
   std::string profile;
+  std::string parent;   // goes on from this run
+  std::int64_t at = 0;  // from its checkpoint of this step; 0: the newest
   bool print_config = false;
   bool print_reference = false;
   bool retry = false;
@@ -67,13 +71,68 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
   return report.code;
 }
 
+bool is_assignment(const fs::path& config) {
+  return config.string().find('=') != std::string::npos && !fs::exists(config);
+}
+
+/// The configuration of a run, with its experiment renamed: a longer run in the same one would change the tables of the
+/// first.
+Yaml configuration_of_parent(const fs::path& folder, const std::vector<std::string>& overrides) {
+  Yaml tree = read_yaml(RunPaths{folder}.config());
+  const std::string source = RunPaths{folder}.config().string();
+  if (const Yaml* experiment = tree.find("experiment"); experiment != nullptr && !experiment->scalar.empty()) {
+    constexpr std::string_view kContinued = "-continued";
+    std::string name = experiment->scalar;
+    if (!name.ends_with(kContinued)) name += kContinued;
+    tree.set("experiment", make_scalar(name, source));
+  }
+  // A length that is asked for takes the place of the length that the run had.
+  for (const std::string& assignment : overrides) {
+    const std::string key = assignment.substr(0, assignment.find('='));
+    const bool is_length =
+        key == "train.epochs" || key == "train.tokens" || key == "train.flops" || key == "train.seconds";
+    if (is_length) tree.set("train.steps", make_scalar("0", source));
+    if (key == "train.eval_every_tokens") tree.set("train.eval_every", make_scalar("0", source));
+  }
+  return tree;
+}
+
+/// The configuration that the command names: a file, or that of the run to go on from, with its overrides.
+Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& global) {
+  std::vector<std::string> overrides = command.overrides;
+  fs::path config = command.config;
+  if (command.parent.empty()) {
+    if (config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
+    if (command.at > 0)
+      throw UsageError("--at names a step of the run that --continue goes on from: add --continue RUN");
+    return read_configuration(config, command.profile, overrides);
+  }
+  if (is_assignment(config)) {
+    overrides.insert(overrides.begin(), config.string());
+    config.clear();
+  }
+  Yaml tree;
+  if (config.empty()) {
+    if (!command.profile.empty()) throw UsageError("--profile is one of a file: give CONFIG.yaml, too");
+    const std::optional<fs::path> folder = run_folder_of(command.parent, global.runs);
+    if (!folder) throw DataError(fmt::format("--continue: {} is a model alone, not a run", command.parent));
+    config = RunPaths{*folder}.config();
+    tree = configuration_of(configuration_of_parent(*folder, overrides), config, "", overrides);
+  } else {
+    tree = read_configuration(config, command.profile, overrides);
+  }
+  const std::string source = "--continue";
+  tree.set("continue.run", make_scalar(command.parent, source));
+  tree.set("continue.at", make_scalar(std::to_string(command.at), source));
+  return tree;
+}
+
 int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (command.print_reference) {
     print(configuration_reference());
     return kDone;
   }
-  if (command.config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
-  const Yaml tree = read_configuration(command.config, command.profile, command.overrides);
+  const Yaml tree = configuration_of_command(command, global);
   const RunConfiguration options = read_run_options(run_part(tree));
   if (command.print_config) {
     print(to_text(resolved(options)));
@@ -87,7 +146,15 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   }
   install_stop_handlers();
   const PlannedRun planned = Planner(global.runs).plan(options);
-  if (!global.quiet) say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
+  if (!global.quiet) {
+    say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
+    if (!planned.options.continues.run.empty()) {
+      say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at, planned.options.continues.run));
+    }
+  }
+  if (planned.branch) {
+    for (const std::string& note : planned.branch->notes) say(note + "\n");
+  }
   const RunReport report = train(planned, command, global);
   if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
   return show_outcome(planned, report, global);
@@ -100,6 +167,12 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_option("config", command->config, "Configuration file")->type_name("CONFIG.yaml");
   app.add_option("overrides", command->overrides, "Values that override it: optimizer.lr=0.01")->type_name("KEY=VALUE");
   app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
+  app.add_option("--continue", command->parent,
+                 "Go on from a checkpoint of this run, with its configuration unless CONFIG.yaml is given")
+      ->type_name("RUN");
+  app.add_option("--at", command->at, "With --continue: from its checkpoint of this step (default: the newest)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
+      ->type_name("STEP");
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and exit");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
@@ -107,8 +180,10 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.footer(
       "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "
       "docs/configuration.md\n\n"
-      "Example:\n"
-      "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8");
+      "Examples:\n"
+      "  xlm train experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
+      "  xlm train --continue adaptive-span-text8-3fa9 train.steps=200000\n"
+      "  xlm train --continue adaptive-span-text8-3fa9 --at 50000 train.steps=100000 optimizer.lr=0.01");
   return [command, &global] { return run_train(*command, global); };
 }
 

@@ -8,16 +8,27 @@ void AdaptiveSpanOptions::visit(OptionVisitor& v) {
   v.field({.name = "heads", .help = "attention heads H of a layer", .min = 1, .max = 1024}, heads);
   v.field({.name = "feed_forward", .help = "units of the feed-forward layer", .min = 1, .max = 1 << 20}, feed_forward);
   v.field({.name = "layers", .help = "transformer layers", .min = 1, .max = 1000}, layers);
-  v.field({.name = "dropout", .help = "dropout after the feed-forward's ReLU", .min = 0, .max = 1, .open_max = true},
+  v.field({.name = "dropout",
+           .help = "dropout after the feed-forward's ReLU",
+           .min = 0,
+           .max = 1,
+           .open_max = true,
+           .of_learning = true},
           dropout);
-  v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
+  v.field({.name = "attention_dropout",
+           .help = "dropout of attention weights",
+           .min = 0,
+           .max = 1,
+           .open_max = true,
+           .of_learning = true},
           attention_dropout);
   v.field({.name = "span", .help = "span limit S: the largest distance a head can look back", .min = 1, .max = 1e6},
           span);
   v.field(
       {.name = "span_type", .help = "fixed (always S), adaptive (learnt per head), dynamic (a function of the input)"},
       span_type, kSpanTypeNames);
-  v.field({.name = "span_penalty", .help = "λ, the price of a unit of span in the loss", .min = 0}, span_penalty);
+  v.field({.name = "span_penalty", .help = "λ, the price of a unit of span in the loss", .min = 0, .of_learning = true},
+          span_penalty);
   v.field({.name = "span_ramp", .help = "R, the length of the soft mask's ramp", .min = 1, .max = 1e6}, span_ramp);
 }
 

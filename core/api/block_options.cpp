@@ -35,7 +35,8 @@ void BlockOptions::visit(OptionVisitor& v) {
            .help = "dropout of embeddings and of what each layer adds",
            .min = 0,
            .max = 1,
-           .open_max = true},
+           .open_max = true,
+           .of_learning = true},
           dropout);
 }
 

@@ -147,9 +147,15 @@ void Gpt2Options::visit(OptionVisitor& v) {
            .help = "dropout of embeddings and of what each layer adds",
            .min = 0,
            .max = 1,
-           .open_max = true},
+           .open_max = true,
+           .of_learning = true},
           dropout);
-  v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
+  v.field({.name = "attention_dropout",
+           .help = "dropout of attention weights",
+           .min = 0,
+           .max = 1,
+           .open_max = true,
+           .of_learning = true},
           attention_dropout);
   v.field({.name = "window",
            .help = "T, tokens of a window; 0: 300, or the model's positions if those are fewer",

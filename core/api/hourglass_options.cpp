@@ -17,7 +17,8 @@ void BoundaryOptions::visit(OptionVisitor& v) {
            .min = 0,
            .max = 1,
            .open_min = true,
-           .open_max = true},
+           .open_max = true,
+           .of_learning = true},
           prior);
   v.field({.name = "temperature", .help = "gumbel: temperature of the relaxed samples", .min = 0, .open_min = true},
           temperature);
@@ -48,9 +49,15 @@ void HourglassOptions::visit(OptionVisitor& v) {
            .help = "dropout of embeddings, position encodings and what each layer adds",
            .min = 0,
            .max = 1,
-           .open_max = true},
+           .open_max = true,
+           .of_learning = true},
           dropout);
-  v.field({.name = "attention_dropout", .help = "dropout of attention weights", .min = 0, .max = 1, .open_max = true},
+  v.field({.name = "attention_dropout",
+           .help = "dropout of attention weights",
+           .min = 0,
+           .max = 1,
+           .open_max = true,
+           .of_learning = true},
           attention_dropout);
   v.field({.name = "pooling", .help = "a group's vector: the mean of its tokens', or its last token's (subsample)"},
           pooling, kPoolingNames);

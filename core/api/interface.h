@@ -24,7 +24,8 @@ struct RunOptions {
   std::string experiment;  // groups runs in the store; not part of the run's identity
   DataOptions data;
   ModelOptions model;
-  std::string init_from;  // model folder whose weights training starts from; empty: random weights
+  std::string init_from;  // model folder or checkpoint whose weights training starts from; empty: random weights
+  ContinueOptions continues;
   OptimizerOptions optimizer;
   TrainOptions train;
   EvalOptions eval;

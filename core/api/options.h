@@ -23,6 +23,30 @@ struct DataOptions {
   }
 };
 
+/// From which run and step training goes on.
+struct ContinueOptions {
+  enum class Text { kContinue, kRestart };
+  static constexpr std::array<std::string_view, 2> kTextNames{"continue", "restart"};
+
+  std::string run;
+  std::int64_t at = 0;
+  Text text = Text::kContinue;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "run",
+             .help = "run id or run folder: training goes on from a checkpoint of this run, with its optimiser and its "
+                     "place in the text; empty: it begins at step 0",
+             .content = OptionContent::kRun},
+            run);
+    v.field({.name = "at", .help = "step of that checkpoint; 0: the newest", .min = 0, .max = 1e12, .later = true}, at);
+    v.field({.name = "text",
+             .help = "continue: from that run's place in the text; restart: from the beginning of the text, for other "
+                     "data, train.batch or train.block",
+             .later = true},
+            text, kTextNames);
+  }
+};
+
 struct OptimizerOptions {
   enum class Type { kAdagrad, kAdam, kAdamW };
   static constexpr std::array<std::string_view, 3> kTypeNames{"adagrad", "adam", "adamw"};
@@ -132,6 +156,7 @@ struct TrainOptions {
   std::int64_t eval_every = 0;
   std::int64_t eval_every_tokens = 0;
   std::int64_t checkpoint_every = 1000;
+  std::int64_t keep_every = 0;
   std::int64_t log_every = 0;
   double max_hours = 0;
   std::int64_t threads = 0;
@@ -197,6 +222,12 @@ struct TrainOptions {
              .max = 1e12,
              .affects_result = false},
             checkpoint_every);
+    v.field({.name = "keep_every",
+             .help = "steps between checkpoints that are kept, to branch from; 0: only the newest two are kept",
+             .min = 0,
+             .max = 1e12,
+             .affects_result = false},
+            keep_every);
     v.field({.name = "log_every",
              .help = "steps between metrics in the journal; 0: a thousand over the run",
              .min = 0,

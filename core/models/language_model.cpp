@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
+#include "core/models/symbol_rows.h"
 
 namespace xlm {
 namespace {
@@ -44,8 +45,8 @@ bool is_padding(std::int64_t rows, std::int64_t symbols) {
 /// Copies tensors of a file into parameters, and reports what is wrong with one.
 class WeightLoader {
  public:
-  WeightLoader(const LanguageModel& model, const std::string& source, UnusedRows unused)
-      : shares_(capability<SharesWeightFiles>(model)), source_(source), unused_(unused) {}
+  WeightLoader(const LanguageModel& model, const std::string& source, UnusedRows unused, const SymbolRows* rows)
+      : shares_(capability<SharesWeightFiles>(model)), source_(source), unused_(unused), rows_(rows) {}
 
   std::int64_t unused_rows() const { return unused_rows_; }
 
@@ -56,6 +57,9 @@ class WeightLoader {
     if (!tensor.is_floating_point()) {
       throw DataError(fmt::format("{}: '{}' holds numbers of type {}, not weights: quantised models are not read",
                                   source_, stored_name, torch::toString(tensor.scalar_type())));
+    }
+    if (rows_ != nullptr && rows_->places.contains(name)) {
+      return finite(stored_name, with_common_rows(stored_name, tensor, parameter, rows_->places.at(name)));
     }
     const bool more_rows = shares_ != nullptr && shares_->has_rows_of_symbols(name) && tensor.dim() == 2 &&
                            tensor.size(0) > parameter.size(0) && tensor.size(1) == parameter.size(1);
@@ -74,16 +78,34 @@ class WeightLoader {
       throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}]", source_, stored_name,
                                   fmt::join(tensor.sizes(), ", "), fmt::join(parameter.sizes(), ", ")));
     }
-    if (!torch::isfinite(fitting).all().item<bool>()) {
-      throw DataError(fmt::format("{}: '{}' holds values that are not finite", source_, stored_name));
-    }
-    return fitting;
+    return finite(stored_name, fitting);
   }
 
  private:
+  torch::Tensor finite(const std::string& stored_name, const torch::Tensor& tensor) const {
+    if (torch::isfinite(tensor).all().item<bool>()) return tensor;
+    throw DataError(fmt::format("{}: '{}' holds values that are not finite", source_, stored_name));
+  }
+
+  /// The parameter with the file's values at the places of common symbols along dimension `place`.
+  torch::Tensor with_common_rows(const std::string& stored_name, const torch::Tensor& tensor,
+                                 const torch::Tensor& parameter, std::int64_t place) const {
+    bool fits = tensor.dim() == parameter.dim();
+    for (std::int64_t d = 0; fits && d < tensor.dim(); ++d) {
+      fits = d == place ? tensor.size(d) >= rows_->symbols : tensor.size(d) == parameter.size(d);
+    }
+    if (!fits) {
+      throw DataError(fmt::format("{}: '{}' has shape [{}], the model's is [{}] for other symbols", source_,
+                                  stored_name, fmt::join(tensor.sizes(), ", "), fmt::join(parameter.sizes(), ", ")));
+    }
+    return parameter.detach().clone().index_copy_(
+        place, torch::tensor(rows_->to), tensor.index_select(place, torch::tensor(rows_->from)).to(parameter.dtype()));
+  }
+
   const SharesWeightFiles* shares_;
   const std::string& source_;
   UnusedRows unused_;
+  const SymbolRows* rows_;  // null: the file has the model's symbols
   std::int64_t unused_rows_ = 0;
 };
 
@@ -161,12 +183,12 @@ torch::Tensor LanguageModel::parameter(const std::string& name, torch::Tensor in
 }
 
 std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
-                          const std::string& source, Missing allowed, UnusedRows unused) {
+                          const std::string& source, Missing allowed, UnusedRows unused, const SymbolRows* rows) {
   const torch::NoGradGuard no_grad;
   std::map<std::string, torch::Tensor> missing(model.weights().begin(), model.weights().end());
   const std::map<std::string, torch::Tensor> all = missing;
   const auto* shares = capability<SharesWeightFiles>(model);
-  WeightLoader loader(model, source, unused);
+  WeightLoader loader(model, source, unused, rows);
   NamedTensors repeated;
   std::vector<std::string> known;
   for (const auto& [name, tensor] : missing) known.push_back(name);

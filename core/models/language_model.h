@@ -134,14 +134,17 @@ enum class Missing { kNone, kAdditions };
 /// latter applies if only their number shows that the symbols belong to the weights.
 enum class UnusedRows { kAny, kPadding };
 
+struct SymbolRows;
+
 /// Whether it is a buffer that the published programs save with their weights.
 bool is_known_buffer(const std::string& stored_name);
 
 /// Copies tensors into the parameters of the same names. Ignores prefixes and buffers of published programs
 /// (docs/models.md#a-model-folder). Returns how many embedding rows were dropped. Throws DataError with `source` and
-/// the tensor that is missing, unknown, wrongly shaped or not of floating-point numbers.
+/// the tensor that is missing, unknown, wrongly shaped or not of floating-point numbers. With `rows` the model's own
+/// values stay where the file has no row for a symbol.
 std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                           const std::string& source, Missing allowed = Missing::kNone,
-                          UnusedRows unused = UnusedRows::kPadding);
+                          UnusedRows unused = UnusedRows::kPadding, const SymbolRows* rows = nullptr);
 
 }  // namespace xlm

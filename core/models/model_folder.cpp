@@ -13,6 +13,7 @@
 #include "base/sha256.h"
 #include "base/terminal.h"
 #include "core/models/capabilities.h"
+#include "core/models/symbol_rows.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {
@@ -125,13 +126,15 @@ fs::path weights_file(const fs::path& folder) {
   return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
 }
 
+void note_unused_rows(std::int64_t rows, const std::string& source) {
+  if (rows == 0) return;
+  say(fmt::format("note: rows of embeddings in {} that are of no symbol, left out of every softmax too: {}\n", source,
+                  rows));
+}
+
 void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed, UnusedRows unused) {
-  const std::int64_t rows =
-      load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed, unused);
-  if (rows > 0) {
-    say(fmt::format("note: rows of embeddings in {} that are of no symbol, left out of every softmax too: {}\n",
-                    folder.string(), rows));
-  }
+  note_unused_rows(load_weights(model, read_model_weights(folder), weights_file(folder).string(), allowed, unused),
+                   folder.string());
 }
 
 /// A file with weights in an unsupported form; null: there is none.
@@ -199,11 +202,25 @@ LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& option
   return loaded;
 }
 
-void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary) {
-  if (!(read_model_vocabulary(folder) == vocabulary)) {
-    throw DataError(fmt::format("model.init_from: the vocabulary of {} is not that of the data", folder.string()));
-  }
-  load_folder(model, folder, Missing::kAdditions, UnusedRows::kAny);
+SourceWeights source_weights(const fs::path& folder) {
+  return {.tensors = read_model_weights(folder),
+          .vocabulary = read_model_vocabulary(folder),
+          .name = weights_file(folder).string()};
+}
+
+std::string initialize_from(LanguageModel& model, const SourceWeights& source, const ModelOptions& options,
+                            const Vocabulary& vocabulary) {
+  const bool is_same = source.vocabulary == vocabulary;
+  SymbolRows rows;
+  if (!is_same) rows = common_rows(source.vocabulary, vocabulary, options, source.name);
+  note_unused_rows(load_weights(model, source.tensors, source.name, Missing::kAdditions, UnusedRows::kAny,
+                                is_same ? nullptr : &rows),
+                   source.name);
+  if (is_same) return "";
+  const auto kept = static_cast<std::int64_t>(rows.from.size());
+  return fmt::format(
+      "note: model.init_from: the data have other symbols than {}: {} keep their rows, {} are new, {} are dropped",
+      source.name, kept, vocabulary.size() - kept, source.vocabulary.size() - kept);
 }
 
 void load_pretrained(LanguageModel& model, const fs::path& folder, std::int64_t symbols) {

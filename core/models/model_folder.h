@@ -26,9 +26,22 @@ struct LoadedModel {
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options,
                               const Vocabulary* otherwise = nullptr);
 
-/// Loads another folder's weights into `model`, whose vocabulary is `vocabulary`; parameters that extend the other
-/// model keep their values. Throws DataError if the symbols or shapes differ.
-void initialize_from(LanguageModel& model, const fs::path& folder, const Vocabulary& vocabulary);
+/// Weights to begin from, by the names of the parameters, and the symbols whose rows they have.
+struct SourceWeights {
+  NamedTensors tensors;
+  Vocabulary vocabulary;
+  std::string name;  // in messages
+};
+
+/// Those of a model folder.
+SourceWeights source_weights(const fs::path& folder);
+
+/// Loads weights into `model`, which was made with `options` for `vocabulary`. Parameters that extend the other model
+/// keep their values. If the vocabularies differ, rows of common symbols are loaded, and those of new symbols keep
+/// their values. Returns a note of how many rows these are; "" if the vocabularies are the same. Throws DataError if no
+/// symbol is common, or if shapes differ otherwise.
+std::string initialize_from(LanguageModel& model, const SourceWeights& source, const ModelOptions& options,
+                            const Vocabulary& vocabulary);
 
 /// The same for a Hugging Face folder and a model of so many symbols; a folder without weights changes nothing.
 void load_pretrained(LanguageModel& model, const fs::path& folder, std::int64_t symbols);

@@ -7,25 +7,20 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
+#include "core/api/checkpoint_files.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kKept = 2;
-constexpr std::string_view kPrefix = "step-";
-constexpr std::string_view kSuffix = ".safetensors";
 
 /// Steps with a checkpoint file, newest first.
 std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path& folder) {
   std::map<std::int64_t, fs::path, std::greater<>> files;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
-    std::int64_t step = 0;
-    const std::string digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-    if (parse_integer(digits, step)) files[step] = entry.path();
+    const std::int64_t step = step_of_checkpoint(entry.path());
+    if (step >= 0) files[step] = entry.path();
   }
   return files;
 }
@@ -41,17 +36,21 @@ Checkpoint load_checkpoint(const fs::path& path) {
 
 }  // namespace
 
-CheckpointFolder::CheckpointFolder(fs::path folder) : folder_(std::move(folder)) { create_folders(folder_); }
+CheckpointFolder::CheckpointFolder(fs::path folder, std::int64_t keep_every)
+    : folder_(std::move(folder)), keep_every_(keep_every) {
+  create_folders(folder_);
+}
 
 fs::path CheckpointFolder::save(const Checkpoint& checkpoint) const {
   Json with_step = checkpoint.state;
   with_step["step"] = checkpoint.step;
-  const fs::path path = folder_ / fmt::format("{}{:09}{}", kPrefix, checkpoint.step, kSuffix);
+  const fs::path path = folder_ / checkpoint_name(checkpoint.step);
   write_safetensors(path, checkpoint.tensors, {{"state", with_step.dump()}});
   std::size_t number = 0;
   for (const auto& [step, file] : checkpoint_files(folder_)) {
     std::error_code ignored;  // another process may have removed it
-    if (++number > kKept) fs::remove(file, ignored);
+    const bool is_kept = ++number <= kKept || (keep_every_ > 0 && step % keep_every_ == 0);
+    if (!is_kept) fs::remove(file, ignored);
   }
   return path;
 }
@@ -68,6 +67,27 @@ std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void
     }
   }
   return std::nullopt;
+}
+
+Checkpoint CheckpointFolder::load_start(std::int64_t step) const {
+  const fs::path path = folder_ / kStartCheckpoint;
+  try {
+    Checkpoint checkpoint = load_checkpoint(path);
+    if (checkpoint.step == step) return checkpoint;
+    throw DataError(
+        fmt::format("{} is of step {}, and this run begins at step {}", path.string(), checkpoint.step, step));
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is corrupt: {}", path.string(), reason_of(error)));
+  }
+}
+
+NamedTensors read_checkpoint_weights(const fs::path& file) {
+  constexpr std::string_view kModel = "model.";
+  NamedTensors weights;
+  for (auto& [name, tensor] : read_hashed_safetensors(file).tensors) {
+    if (name.starts_with(kModel)) weights.emplace_back(name.substr(kModel.size()), std::move(tensor));
+  }
+  return weights;
 }
 
 }  // namespace xlm

@@ -18,19 +18,27 @@ struct Checkpoint {
 };
 
 /// The checkpoints of one run: step-N.safetensors, a safetensors file whose metadata holds the state. The newest two
-/// are kept.
+/// are kept, and those of every `keep_every` steps if that is not 0. A run that begins with a checkpoint of another has
+/// that as start.safetensors.
 class CheckpointFolder {
  public:
-  explicit CheckpointFolder(fs::path folder);
+  explicit CheckpointFolder(fs::path folder, std::int64_t keep_every = 0);
 
-  /// Writes atomically and durably, then removes all but the newest two. Returns the file.
+  /// Writes atomically and durably, then removes those that are not kept. Returns the file.
   fs::path save(const Checkpoint& checkpoint) const;
 
   /// The newest whole checkpoint; nullopt if there is none. A corrupt one is reported to `warn` and skipped.
   std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn) const;
 
+  /// The checkpoint of `step` of another run that this one begins with. Throws DataError if it is missing or corrupt.
+  Checkpoint load_start(std::int64_t step) const;
+
  private:
   fs::path folder_;
+  std::int64_t keep_every_;
 };
+
+/// The weights in a checkpoint file, by the names of the parameters. Throws DataError if it is missing or corrupt.
+NamedTensors read_checkpoint_weights(const fs::path& file);
 
 }  // namespace xlm

@@ -11,6 +11,8 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "core/api/checkpoint_files.h"
+#include "core/api/learning_rate.h"
 #include "core/eval/evaluation.h"
 #include "core/eval/measure.h"
 #include "core/eval/trace.h"
@@ -22,7 +24,6 @@
 #include "core/train/batch_gradients.h"
 #include "core/train/best_weights.h"
 #include "core/train/checkpoint.h"
-#include "core/train/learning_rate.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/split_checks.h"
@@ -45,7 +46,9 @@ class Trainer {
   enum class Evaluated { kDone, kStopped };
 
   const TokenSource& source(const std::string& split);
+  void begin_weights();
   void restore();
+  bool checkpoint_due() const;
   void check_same_start();
   void save();
   double step();
@@ -89,7 +92,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       group_(join(job.processes)),
       sums_(device_sums(group_.get(), device_, [&job] { return job.processes.is_to_leave(); })),
       data_(open_prepared(job.options.data.path)),
-      checkpoints_(job.folder / "checkpoints"),
+      checkpoints_(job.folder / kCheckpointFolder, job.options.train.keep_every),
       costs_(device_, group_.get()) {
   check_memory(*options_, data_.vocabulary.size(), device_,
                memory_limit() / static_cast<std::uint64_t>(job.processes.count_here()));
@@ -98,12 +101,12 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   check_splits(data_, *options_, *model_, *sink_);
   batches_ =
       scheme_of(*model_).batches(source("train"), {options_->train.batch, options_->train.block}, options_->seed);
-  if (!options_->init_from.empty()) initialize_from(*model_, options_->init_from, data_.vocabulary);
+  begin_weights();
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   if (options_->eval.select == EvalOptions::Select::kBest) {
-    best_.emplace(job.folder / "checkpoints" / "best.safetensors");
+    best_.emplace(job.folder / kCheckpointFolder / kBestWeights);
   }
   if (options_->train.precision == Precision::kBfloat16 && device_.is_cpu() && !has_bfloat16_products()) {
     sink_->message(
@@ -136,9 +139,28 @@ const TokenSource& Trainer::source(const std::string& split) {
                                  : sources_.emplace(split, token_source(data_, split, *model_)).first->second;
 }
 
+/// The weights of another run, if training starts from some.
+void Trainer::begin_weights() {
+  if (options_->init_from.empty()) return;
+  const fs::path source = options_->init_from;
+  const fs::path own = job_->folder / kCheckpointFolder;
+  SourceWeights weights;
+  if (step_of_checkpoint(source) >= 0) {  // of which the run has a copy
+    weights = {.tensors = read_checkpoint_weights(own / kStartCheckpoint),
+               .vocabulary = read_vocabulary(own / kStartVocabulary),
+               .name = source.string()};
+  } else {
+    weights = source_weights(source);
+  }
+  const std::string note = initialize_from(*model_, weights, options_->model, data_.vocabulary);
+  if (!note.empty()) sink_->message(note);
+}
+
 void Trainer::restore() {
   const auto warn = [this](const std::string& text) { sink_->message("warning: " + text); };
   std::optional<Checkpoint> checkpoint = checkpoints_.load_newest(warn);
+  const bool begins = !checkpoint && options_->continues.at > 0;  // with a checkpoint of another run
+  if (begins) checkpoint = checkpoints_.load_start(options_->continues.at);
   if (!checkpoint) return;
   NamedTensors weights;
   NamedTensors optimizer;
@@ -149,10 +171,13 @@ void Trainer::restore() {
   const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
   load_weights(*model_, weights, source);
   optimizer_->restore(optimizer, source);
-  batches_->restore(checkpoint->state.at("stream"));
-  gradients_->restore(*checkpoint);
+  if (!begins || options_->continues.text == ContinueOptions::Text::kContinue) {
+    batches_->restore(checkpoint->state.at("stream"));
+    gradients_->restore(*checkpoint);
+  }
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
-  if (checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
+  // Another run has paid for what led to its checkpoint.
+  if (!begins && checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
   if (writes() && checkpoint->state.contains("counts")) {  // of all processes: only one of them may continue them
     const Json& counts = checkpoint->state.at("counts");
     model_->set_counts({.sums = counts.at("sums").get<std::vector<double>>(),
@@ -165,7 +190,8 @@ void Trainer::restore() {
         "{} is missing or damaged: the best weights of the first {} steps are lost, and later ones become the model",
         best_->file().string(), step_));
   }
-  sink_->message(fmt::format("resuming from step {}", step_));
+  sink_->message(begins ? fmt::format("going on from step {} of {}", step_, options_->continues.run)
+                        : fmt::format("resuming from step {}", step_));
 }
 
 /// All processes call this; the first one writes the checkpoint.
@@ -236,6 +262,11 @@ void Trainer::record(double loss) {
   if (!kept) return;
   sink_->metrics(step_, values);
   model_->reset_statistics();
+}
+
+bool Trainer::checkpoint_due() const {
+  const TrainOptions& train = options_->train;
+  return step_ % train.checkpoint_every == 0 || (train.keep_every > 0 && step_ % train.keep_every == 0);
 }
 
 bool Trainer::evaluation_due() const {
@@ -350,7 +381,7 @@ TrainOutcome Trainer::run() {
     if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
     record(step());
     const bool stop = in_any_process(sink_->should_stop());
-    if (stop || step_ % options_->train.checkpoint_every == 0) save();
+    if (stop || checkpoint_due()) save();
     if (stop && step_ < options_->train.steps) return TrainOutcome::kStopped;
   }
   return finish() == Evaluated::kDone ? TrainOutcome::kDone : TrainOutcome::kStopped;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/run_folder.h"
 
@@ -130,7 +131,8 @@ bool is_users_file(const fs::path& relative) {
   if (name == ".") return !is_one_of(kOfRuns, part);
   if (part == "model") return !is_one_of(kOfModels, name);
   if (part == "checkpoints")
-    return name != "best.safetensors" && (name.find('/') != std::string::npos || step_of_checkpoint(relative) < 0);
+    return name != kBestWeights && name != kStartCheckpoint && name != kStartVocabulary &&
+           (name.find('/') != std::string::npos || step_of_checkpoint(relative) < 0);
   return part != "tensorboard" || !name.starts_with("events.");
 }
 
@@ -142,15 +144,6 @@ bool has_links(const fs::path& folder) {
     if (entry->is_symlink(ignored)) return true;
   }
   return false;
-}
-
-std::int64_t step_of_checkpoint(const fs::path& file) {
-  constexpr std::string_view kPrefix = "step-";
-  const std::string name = file.stem().string();
-  std::int64_t step = 0;
-  const bool fits = file.extension() == ".safetensors" && name.starts_with(kPrefix) &&
-                    parse_integer(name.substr(kPrefix.size()), step) && step >= 0;
-  return fits ? step : -1;
 }
 
 bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to,

@@ -28,9 +28,6 @@ bool is_users_file(const fs::path& relative);
 /// Whether a run folder is a link or contains links. Then it cannot be moved as it is.
 bool has_links(const fs::path& folder);
 
-/// The step of a checkpoint from its name (step-000000100.safetensors). -1 if the file is no checkpoint.
-std::int64_t step_of_checkpoint(const fs::path& file);
-
 struct CopySettings {
   /// Models and checkpoints, which never change, become hard links if the file system has them.
   bool link = false;

@@ -16,6 +16,7 @@
 #include "experiments/collections/journal_merge.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/unpacking.h"
+#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/submission.h"

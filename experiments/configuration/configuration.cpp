@@ -33,7 +33,8 @@ struct ModelGroup {
     if (types.at(index) != model.type()) model = default_model_options(index);
     model.visit(v);
     v.field({.name = "init_from",
-             .help = "run id, run folder or model folder whose weights training starts from; empty: random weights",
+             .help = "run id, run folder, model folder, or checkpoint (RUN@STEP) whose weights training starts from; "
+                     "empty: random weights",
              .content = OptionContent::kModelFolder},
             init_from);
   }
@@ -152,6 +153,12 @@ void check_device(const Yaml& tree, const std::string& device) {
   fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", device));
 }
 
+/// A step alone would change nothing but the id.
+void check_continues(const Yaml& tree, const ContinueOptions& continues) {
+  if (!continues.run.empty() || (continues.at == 0 && continues.text == ContinueOptions::Text::kContinue)) return;
+  fail_at(tree, "continue", "continue.run is missing: the run that training goes on from\nadd continue.run=RUN");
+}
+
 /// Values that are each in range but do not go together. Those of the model come first: others follow from them.
 void check_together(const Yaml& tree, const RunOptions& options) {
   const TrainOptions& train = options.train;
@@ -177,6 +184,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
                         optimizer.warmup_steps, train.steps));
   }
   check_device(tree, options.device);
+  check_continues(tree, options.continues);
   if (options.eval.stride > options.eval.context) {
     fail_at(tree, "eval.stride",
             fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
@@ -287,6 +295,7 @@ void visit_options(RunConfiguration& run, OptionVisitor& v) {
     v.group("train", "How long and on what batches.", run.train);
     v.group("eval", "How the loss of a split is measured.", run.eval);
   }
+  v.group("continue", "From which run training goes on.", run.continues);
   v.group("results", "What is written besides the journal.", run.results);
   v.field({.name = "seed", .help = "fixes weights, order of the data and dropout", .min = 0, .max = 9e15}, run.seed);
   v.field({.name = "device",
@@ -334,6 +343,7 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   run.program = std::move(program);
   check_requirements(demanded, run);
   check_device(tree, run.device);
+  check_continues(tree, run.continues);
   return run;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "core/api/checkpoint_files.h"
 #include "datasets/prepared/segmentation.h"
 
 namespace xlm {
@@ -28,8 +29,17 @@ bool is_model_of_run(const fs::path& folder) {
   return folder.filename() == "model" && (!fs::exists(folder) || fs::exists(folder.parent_path() / "journal.jsonl"));
 }
 
+/// "run:ID@STEP" for a checkpoint of a run, also one that is gone; "" for another path.
+std::string checkpoint_content(const fs::path& file) {
+  const std::int64_t step = step_of_checkpoint(file);
+  if (step < 0) return "";
+  return fmt::format("{}{}@{}", kRunContent, file.parent_path().parent_path().filename().string(), step);
+}
+
 std::string named_content(const OptionEntry& entry, const fs::path& data) {
   const std::string value = entry.value.get<std::string>();
+  if (entry.content == OptionContent::kRun) return std::string(kRunContent) + value;
+  if (std::string checkpoint = checkpoint_content(value); !checkpoint.empty()) return checkpoint;
   if (entry.content == OptionContent::kTokenizer) return sha256_file(tokenizer_file(data, value));
   if (is_model_of_run(value)) return std::string(kRunContent) + fs::path(value).parent_path().filename().string();
   return weights_sha256(value);

@@ -16,7 +16,8 @@ namespace xlm {
 struct RunInputs {
   PreparedSummary data;
   /// What stands behind a name that an option gives, by its key: a sha256 or, for the model of a run, which may be
-  /// still to be trained, that run ("run:ID", see run_of_content). Of a program's folder: its code.
+  /// still to be trained, that run ("run:ID", see run_of_content), for a checkpoint "run:ID@STEP". Of a program's
+  /// folder: its code.
   std::map<std::string, std::string> contents;
   std::shared_ptr<const Code> code = nullptr;  // of a program, and what git says of it
   Json git = Json::object();

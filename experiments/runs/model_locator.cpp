@@ -13,6 +13,7 @@
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/run_checkpoints.h"
 
 namespace xlm {
 namespace {
@@ -70,7 +71,46 @@ LocatedModel model_of_run(const fs::path& folder, ModelTense tense) {
   return {run.model(), run.folder, run.folder.filename().string()};
 }
 
+LocatedModel checkpoint_of_run(const fs::path& run, std::int64_t step) {
+  const fs::path folder = fs::absolute(run).lexically_normal();
+  return {checkpoint_file(folder, step), folder, fmt::format("{}@{}", folder.filename().string(), step)};
+}
+
 }  // namespace
+
+std::optional<fs::path> run_folder_of(const std::string& text, const fs::path& runs) {
+  const fs::path given = fs::path(text).has_filename() ? fs::path(text) : fs::path(text).parent_path();
+  if (text.empty() || !fs::is_directory(given)) return fs::absolute(run_called(text, runs)).lexically_normal();
+  const fs::path folder = fs::absolute(given).lexically_normal();
+  if (has_journal(folder)) return folder;
+  if (folder.filename() == "model" && has_journal(folder.parent_path())) return folder.parent_path();
+  return std::nullopt;
+}
+
+LocatedModel locate_weights(const std::string& text, const fs::path& runs, ModelTense tense) {
+  if (const std::int64_t step = step_of_checkpoint(text); step >= 0) {
+    const fs::path folder = fs::absolute(text).lexically_normal().parent_path();
+    if (folder.filename() == kCheckpointFolder) return checkpoint_of_run(folder.parent_path(), step);
+    throw UsageError(
+        fmt::format("model.init_from: {} is not in the checkpoints of a run, so its symbols are not known\n"
+                    "name it where its run has saved it, or as RUN@{}",
+                    text, step));
+  }
+  std::int64_t step = 0;
+  const std::size_t at = text.rfind('@');
+  if (at != std::string::npos && !fs::exists(text) && parse_integer(text.substr(at + 1), step)) {
+    const std::optional<fs::path> run = run_folder_of(text.substr(0, at), runs);
+    if (run) return checkpoint_of_run(*run, step);
+  }
+  if (tense == ModelTense::kPresent) {
+    const std::optional<fs::path> run = run_folder_of(text, runs);
+    if (run && !fs::is_directory(RunPaths{*run}.model()) && read_live_run(*run).status != RunStatus::kDone) {
+      const std::vector<std::int64_t> steps = checkpoint_steps(*run);
+      if (!steps.empty()) return checkpoint_of_run(*run, steps.back());
+    }
+  }
+  return locate_model(text, runs, tense);
+}
 
 LocatedModel locate_model(const std::string& text, const fs::path& runs, ModelTense tense) {
   const fs::path given = fs::path(text).has_filename() ? fs::path(text) : fs::path(text).parent_path();

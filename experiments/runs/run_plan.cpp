@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/model_locator.h"
+#include "experiments/runs/run_checkpoints.h"
 
 namespace xlm {
 namespace {
@@ -84,11 +86,26 @@ void check_type_of_source(const std::string& type, const std::string& name, cons
       fmt::format("model.init_from: {} is a model of type {}, and this run's is {}", name, type, options.model.type()));
 }
 
+/// A run that begins with the weights of a checkpoint takes it along when it is submitted.
+void check_checkpoint(const PlannedRun& planned) {
+  const fs::path file = planned.options.init_from;
+  const std::int64_t step = step_of_checkpoint(file);
+  if (step < 0 || fs::exists(planned.paths.folder) || fs::is_regular_file(file)) return;
+  std::vector<std::string> steps;
+  for (const std::int64_t one : checkpoint_steps(file.parent_path().parent_path()))
+    steps.push_back(std::to_string(one));
+  throw DataError(
+      fmt::format("model.init_from: there is no checkpoint {}\n"
+                  "its run has those of the steps: {}",
+                  file.string(), steps.empty() ? "none" : join(steps, ", ")));
+}
+
 /// A name that runs share if they differ only in their own seed and in that of the run they begin from.
 std::string setting_name(RunConfiguration options, RunInputs inputs, const std::string& source_setting) {
   constexpr std::size_t kDigits = 12;
   options.seed = 0;
-  if (!source_setting.empty()) inputs.contents["model.init_from"] = source_setting;
+  const char* key = options.continues.run.empty() ? "model.init_from" : "continue.run";
+  if (!source_setting.empty()) inputs.contents[key] = source_setting;
   const std::string id = run_id(options, inputs);
   return fmt::format("{} of any seed", id.substr(0, id.rfind('-') + 1 + kDigits));
 }
@@ -138,14 +155,40 @@ std::string PlannedRun::source_id() const {
 }
 
 PlannedRun Planner::plan(RunConfiguration options, ModelTense tense) {
+  if (!options.continues.run.empty()) return plan_branch(std::move(options), tense);
   std::string setting;
   if (!options.init_from.empty()) {
-    const LocatedModel source = locate_model(options.init_from, runs_, tense);
+    const LocatedModel source = locate_weights(options.init_from, runs_, tense);
     check_type_of_source(type_of_model(source), source.name, options);
     options.init_from = absolute_name(source.model);
     if (!source.run.empty()) setting = setting_of_folder(source.run);
+    if (const std::int64_t step = step_of_checkpoint(source.model); step >= 0) setting += fmt::format(" at {}", step);
   }
-  return plan_located(std::move(options), std::move(setting));
+  PlannedRun planned = plan_located(std::move(options), std::move(setting));
+  check_checkpoint(planned);
+  return planned;
+}
+
+/// A run that has a folder has taken from its parent what it needs, and the parent may be gone.
+PlannedRun Planner::plan_branch(RunConfiguration options, ModelTense tense) {
+  const fs::path parent = find_parent(options, runs_, tense);
+  std::string setting = parent.empty() ? "" : setting_of_folder(parent);
+  const RunConfiguration given = options;
+  options.init_from.clear();  // the weights come with the checkpoint
+  PlannedRun planned = plan_located(std::move(options), std::move(setting));
+  if (fs::exists(planned.paths.folder)) return planned;
+  if (parent.empty()) {
+    const std::string& id = planned.options.continues.run;
+    throw DataError(fmt::format(
+        "continue.run: there is no run {} in {}\n"
+        "bring it with its checkpoints: xlm runs merge FOLDER; a run that went on from it before resumes by "
+        "itself: xlm train RUN_FOLDER/config.yaml",
+        id, runs_.string()));
+  }
+  RunConfiguration compared = planned.options;
+  compared.init_from = given.init_from;
+  planned.branch = make_branch(compared, planned.inputs, parent);
+  return planned;
 }
 
 PlannedRun Planner::plan_after(const PlannedRun& source, RunConfiguration options) {

@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "experiments/configuration/run_id.h"
+#include "experiments/runs/branch.h"
 #include "experiments/runs/model_locator.h"
 #include "results/run_folder/run_folder.h"
 
@@ -17,10 +18,11 @@ std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& op
 
 /// A run to be done, with everything that its id depends on.
 struct PlannedRun {
-  RunConfiguration options;  // paths are absolute, init_from is a model folder
+  RunConfiguration options;  // paths are absolute, init_from is a model folder or a checkpoint
   RunInputs inputs;
   RunPaths paths;
   std::string source_setting;  // names the run it begins from, whatever its seed; empty: it begins from none
+  std::optional<Branch> branch = std::nullopt;  // if it goes on from another run, and has no folder yet
 
   std::string id() const { return paths.folder.filename().string(); }
   /// The run of the same folder whose model it begins from. Empty if it begins from none, or from one elsewhere.
@@ -40,6 +42,7 @@ class Planner {
   PlannedRun plan_after(const PlannedRun& source, RunConfiguration options);
 
  private:
+  PlannedRun plan_branch(RunConfiguration options, ModelTense tense);
   PlannedRun plan_located(RunConfiguration options, std::string source_setting);
   RunInputs look_at_inputs(const RunConfiguration& options) const;
   fs::path folder_for(const RunConfiguration& options, const RunInputs& inputs);

@@ -10,6 +10,7 @@
 #include "base/version.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/journal.h"
 
@@ -29,7 +30,18 @@ Json submitted_environment(const PlannedRun& run) {
   if (!run.inputs.git.empty()) environment["git"] = run.inputs.git;
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;
+  if (run.branch) environment.update(run.branch->environment);
   return environment;
+}
+
+/// What a run begins with is in its folder from the first moment: the run that has saved it may save on, or go.
+void bring_start_of(const PlannedRun& planned, const fs::path& folder) {
+  if (planned.branch) bring_branch(*planned.branch, folder);
+  const fs::path weights = planned.options.init_from;
+  if (step_of_checkpoint(weights) < 0) return;
+  bring_start(weights, folder);
+  write_file(RunPaths{folder}.checkpoints() / kStartVocabulary,
+             vocabulary_json(vocabulary_of_run(weights.parent_path().parent_path())));
 }
 
 /// A program is run from a copy of its code, whatever is edited meanwhile.
@@ -78,6 +90,7 @@ bool create_run_folder(const fs::path& folder, const NewRun& content) {
   const RunPaths paths{made.path()};
   write_file(paths.config(), content.config);
   write_file(paths.environment(), json_text(content.environment));
+  if (content.bring) content.bring(made.path());
   {
     Journal journal(paths.journal());
     for (const auto& [type, fields] : content.records) journal.append(type, fields, true);
@@ -89,10 +102,14 @@ void remove_unfinished_submissions(const fs::path& runs) { remove_left_folders(r
 
 void submit(const PlannedRun& run) {
   const std::string& experiment = run.options.experiment;
-  const NewRun content{.config = to_text(resolved(run.options)),
-                       .environment = submitted_environment(run),
-                       .records = {{"experiment", {{"name", experiment}}},
-                                   {"state", {{"state", "queued"}, {"experiment", experiment}}}}};
+  NewRun content{
+      .config = to_text(resolved(run.options)),
+      .environment = submitted_environment(run),
+      .records = {{"experiment", {{"name", experiment}}}, {"state", {{"state", "queued"}, {"experiment", experiment}}}},
+      .bring = [&run](const fs::path& folder) { bring_start_of(run, folder); }};
+  if (run.branch) {
+    for (const std::string& note : run.branch->notes) content.records.emplace_back("message", Json{{"text", note}});
+  }
   freeze_program(run);
   const fs::path& folder = run.paths.folder;
   if (create_run_folder(folder, content)) return;

@@ -1,6 +1,7 @@
 // Submits a run: its folder appears, whole, with everything that a worker needs.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +16,8 @@ namespace xlm {
 struct NewRun {
   std::string config;  // text of config.yaml
   Json environment;
-  std::vector<std::pair<std::string, Json>> records;  // type and fields of the journal's first records
+  std::vector<std::pair<std::string, Json>> records;       // type and fields of the journal's first records
+  std::function<void(const fs::path& folder)> bring = {};  // puts further files into the folder
 };
 
 /// Creates a run folder, whole or not at all. Returns false if it exists already.

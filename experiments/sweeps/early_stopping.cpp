@@ -150,6 +150,10 @@ void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfigura
   if (options.program) return check_rungs_of_program(tree, rule, options);
   const std::int64_t every = options.train.eval_every;
   for (const std::int64_t rung : rule.rungs) {
+    if (rung < options.continues.at) {
+      fail_at(*rule_in(tree),
+              fmt::format("the rung {} lies before the step {} that a run goes on from", rung, options.continues.at));
+    }
     if (every > 0 && rung % every == 0 && rung < options.train.steps) continue;
     fail_at(*rule_in(tree),
             fmt::format("there is no evaluation at the rung {}: a run trains {} steps and evaluates every {}\n"

@@ -233,7 +233,8 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
   };
   const bool is_done = run.status == name_of(RunStatus::kDone);  // its evaluations are not counted
   const bool left = !is_done && (run.action == SweepAction::kRun || run.action == SweepAction::kWait);
-  const std::int64_t steps = left ? std::max<std::int64_t>(options.train.steps - run.checkpoint, 0) : 0;
+  const std::int64_t done = std::max(run.checkpoint, options.continues.at);
+  const std::int64_t steps = left ? std::max<std::int64_t>(options.train.steps - done, 0) : 0;
   const double tokens = static_cast<double>(steps) * static_cast<double>(options.train.batch * options.train.block);
   return {.params = value("params"), .flops = kTrainingPerForward * value("flops_per_token") * tokens};
 }

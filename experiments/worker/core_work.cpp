@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/runs/branch.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_card.h"
@@ -90,6 +91,7 @@ class CoreWork final : public Work {
     const Hosts hosts = find_hosts(processes, [&sink] { return sink.should_stop(); });
     const RunOptions options = pinned_options(run, settings_, hosts.share(processes));
     check_unchanged(run, options);
+    require_start(run, options);
     check_threads(options.train.threads * hosts.share(processes));
     Core& core = open_core_();
     begin_attempt(run,

@@ -19,11 +19,10 @@ namespace {
 
 /// All keys of a recipe, with the options of runs, which are declared elsewhere. A test compares them.
 const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{"experiment",   "data",          "model",    "optimizer", "train",
-                                             "eval",         "results",       "program",  "options",   "seed",
-                                             "device",       "sweep",         "evaluate", "resources", "corpora",
-                                             "profiles",     "table",         "tables",   "figure",    "figures",
-                                             "continuation", "continuations", "claim",    "claims",    "require"};
+  static const std::vector<std::string> keys{
+      "experiment", "data",   "model",   "optimizer",    "train",         "continue",  "eval",    "results",  "program",
+      "options",    "seed",   "device",  "sweep",        "evaluate",      "resources", "corpora", "profiles", "table",
+      "tables",     "figure", "figures", "continuation", "continuations", "claim",     "claims",  "require"};
   return keys;
 }
 

@@ -24,16 +24,25 @@ std::string series_label(const std::string& column, const Value& value) {
   return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
 }
 
-/// A metric, or the evaluations of a split, over training. Leaves out later evaluations with other settings, unless one
-/// is the run's main result.
+/// A run and those that it goes on from, each up to the step at which the next one begins.
+constexpr std::string_view kFamily =
+    "WITH RECURSIVE family(run_id, last) AS (SELECT ?1, 9e15 UNION ALL "
+    "SELECT r.parent, min(f.last, r.parent_step) FROM family f JOIN stored_runs r ON r.run_id = f.run_id "
+    "WHERE r.parent IS NOT NULL LIMIT 1000) ";
+
+/// A metric, or the evaluations of a split, over training, with the past in the runs that a run goes on from. Leaves
+/// out later evaluations with other settings, unless one is the run's main result.
 void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
   const std::size_t dot = y.find('.');
   runs.store().use([&](SQLite::Database& database) {
-    SQLite::Statement query(database,
-                            dot == std::string::npos
-                                ? "SELECT step, value FROM metrics WHERE run_id = ? AND name = ? ORDER BY step"
-                                : "SELECT step, value FROM evaluations WHERE run_id = ? AND split = ? AND metric = ? "
-                                  "AND (main = 1 OR (final = 0 AND settings = '{}')) ORDER BY step");
+    SQLite::Statement query(
+        database, std::string(kFamily) +
+                      (dot == std::string::npos
+                           ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
+                             "AND step <= last ORDER BY step"
+                           : "SELECT step, value FROM family f JOIN evaluations USING (run_id) WHERE split = ?2 "
+                             "AND metric = ?3 AND ((main = 1 AND f.run_id = ?1) OR (final = 0 AND settings = '{}')) "
+                             "AND step <= last ORDER BY step"));
     query.bind(1, runs.id(run));
     query.bind(2, y.substr(0, dot));
     if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));

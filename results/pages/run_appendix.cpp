@@ -164,6 +164,13 @@ std::string RunAppendix::section() const {
     out += "<tr><td></td><td colspan=\"5\"><details><summary>configuration and all results</summary>\n";
     out += fmt::format("<p>experiment {}; created {}, finished {}</p>\n", html_escape(experiment_of(run)),
                        text_of(run.value("created", Json())), text_of(run.value("finished", Json())));
+    if (run.contains("parent")) {
+      out += fmt::format("<p>goes on from step {} of {}</p>\n", text_of(run["parent_step"]),
+                         html_escape(text_of(run["parent"])));
+    }
+    for (const Json& child : run.value("children", Json::array())) {
+      out += fmt::format("<p>{} goes on from it</p>\n", html_escape(text_of(child)));
+    }
     out += "<div class=\"columns\">\n" + pairs_table(params) + pairs_table(measured(run)) + "</div>\n";
     out += "</details></td></tr>\n</tbody>\n";
   }

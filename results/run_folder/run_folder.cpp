@@ -258,11 +258,19 @@ void read_config(Run& run) {
     }
   }
   // The seed of the run it begins from, and the place of that run, are no settings.
+  const auto parent = run.environment.find("parent");
+  if (parent != run.environment.end() && parent->is_object()) {
+    run.parent = text_field(*parent, "run");
+    run.parent_step = integer_field(*parent, "step");
+  } else {
+    std::erase_if(run.params, [](const auto& entry) { return entry.first.starts_with("continue."); });
+  }
   if (const std::string source = text_field(run.environment, "source_setting"); !source.empty()) {
+    const char* source_key = run.parent.empty() ? "model.init_from" : "continue.run";
     for (auto& [key, value] : run.params) {
-      if (key == "model.init_from") value = source;
+      if (key == source_key) value = source;
     }
-    run.contents.erase("model.init_from");
+    run.contents.erase(source_key);
   }
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");

@@ -136,6 +136,8 @@ struct Run {
       params;  // resolved configuration by dotted key, with data.name and data.fingerprint
   std::map<std::string, std::string> contents;  // for a setting that is a path: a name of its content, wherever it is
   Json environment = Json::object();
+  std::string parent;            // the run from whose checkpoint it goes on; empty: none
+  std::int64_t parent_step = 0;  // of that checkpoint
   RunStatus status = RunStatus::kQueued;
   std::string reason;                    // why it failed, diverged or stopped
   std::string experiment;                // the run was made for it; empty: none

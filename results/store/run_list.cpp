@@ -40,8 +40,9 @@ std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows
 RunLister::RunLister(Store& store)
     : store_(store),
       run_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(
-            database, "SELECT experiment, status, reason, created, finished, step FROM runs WHERE run_id = ?");
+        return SQLite::Statement(database,
+                                 "SELECT experiment, status, reason, created, finished, step, parent, parent_step "
+                                 "FROM runs WHERE run_id = ?");
       })),
       experiments_(store.use([](SQLite::Database& database) {
         return SQLite::Statement(database, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment");
@@ -61,6 +62,10 @@ RunLister::RunLister(Store& store)
         return SQLite::Statement(database,
                                  "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "
                                  "ORDER BY at, split, time, metric");
+      })),
+      children_(store.use([](SQLite::Database& database) {
+        return SQLite::Statement(database,
+                                 "SELECT run_id FROM stored_runs WHERE parent = ? ORDER BY parent_step, run_id");
       })) {}
 
 Json RunLister::values(SQLite::Statement& query, const std::string& run_id) {
@@ -102,6 +107,15 @@ Json RunLister::further_evaluations(const std::string& run_id) {
   return list;
 }
 
+/// The runs that go on from one of its checkpoints.
+Json RunLister::children_of(const std::string& run_id) {
+  Json list = Json::array();
+  children_.reset();
+  children_.bind(1, run_id);
+  while (children_.executeStep()) list.push_back(children_.getColumn(0).getString());
+  return list;
+}
+
 Json RunLister::run(const std::string& run_id) {
   return store_.use([&](SQLite::Database&) {
     Json json = {{"run_id", run_id}};
@@ -118,6 +132,11 @@ Json RunLister::run(const std::string& run_id) {
     json["created"] = iso_time(seconds_of(run_.getColumn(3)));
     json["finished"] = iso_time(seconds_of(run_.getColumn(4)));
     json["step"] = json_of(run_.getColumn(5));
+    if (!run_.getColumn(6).isNull()) {
+      json["parent"] = json_of(run_.getColumn(6));
+      json["parent_step"] = json_of(run_.getColumn(7));
+    }
+    if (Json children = children_of(run_id); !children.empty()) json["children"] = std::move(children);
     json["params"] = values(params_, run_id);
     for (const auto& [key, value] : json["params"].items()) {
       if (has_booleans(key) && (value == "true" || value == "false")) value = value == "true";

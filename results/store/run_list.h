@@ -18,8 +18,8 @@ std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows
                                    bool reverse);
 
 /// One run of `xlm runs ls --json`: {"run_id", "experiment", "experiments", "status", "reason", "created", "finished",
-/// "step", "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "further_evaluations": the
-/// same with "at", "costs"}.
+/// "step", "parent" and "parent_step" if it goes on from another run, "children" if others do from it, "params": {key:
+/// value}, "evaluations": [{"split", "step", metric: value, …}], "further_evaluations": the same with "at", "costs"}.
 class RunLister {
  public:
   explicit RunLister(Store& store);
@@ -30,6 +30,7 @@ class RunLister {
   Json values(SQLite::Statement& query, const std::string& run_id);
   Json evaluations(const std::string& run_id);
   Json further_evaluations(const std::string& run_id);
+  Json children_of(const std::string& run_id);
 
   Store& store_;
   SQLite::Statement run_;
@@ -38,6 +39,7 @@ class RunLister {
   SQLite::Statement costs_;
   SQLite::Statement evaluations_;
   SQLite::Statement further_;
+  SQLite::Statement children_;
 };
 
 }  // namespace xlm

@@ -95,7 +95,7 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 16> kKeys{"data.path",
+  constexpr std::array<std::string_view, 17> kKeys{"data.path",
                                                    "device",
                                                    "program.code",
                                                    "program.grace",
@@ -106,6 +106,7 @@ bool says_how_it_ran(std::string_view key) {
                                                    "train.checkpoint_windows",
                                                    "train.cuda_graph",
                                                    "train.deterministic",
+                                                   "train.keep_every",
                                                    "train.log_every",
                                                    "train.max_hours",
                                                    "train.micro_batch",
@@ -122,7 +123,7 @@ RunWriter::RunWriter(SQLite::Database& database)
                        "DELETE FROM stored_settings WHERE settings = ?1 "
                        "AND NOT EXISTS (SELECT 1 FROM stored_run_settings WHERE settings = ?1)"),
       status_(database, "UPDATE stored_runs SET status = ? WHERE run_id = ?"),
-      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
@@ -177,7 +178,7 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   const SettingTexts settings = setting_texts(run);
   insert(run_, known, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason),
          run.created, run.finished, run.step, seed_group(run, settings), bytes, time, run.is_evaluation ? 1 : 0,
-         packed_numbers(run.costs));
+         packed_numbers(run.costs), or_null(run.parent), run.parent.empty() ? Json() : Json(run.parent_step));
   const std::int64_t number = known ? *known : database_.getLastInsertRowid();
   insert_settings(settings, number);
   for (const auto& [name, series] : run.metrics) insert(series_, number, name, packed_series(series));

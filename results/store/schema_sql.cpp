@@ -21,8 +21,11 @@ CREATE TABLE stored_runs (
   journal_bytes INTEGER NOT NULL,     -- what the journal was when it was read; -1: none
   journal_time  INTEGER NOT NULL,     -- its time of change, nanoseconds
   is_evaluation INTEGER NOT NULL,     -- 1: not trained here, but measured
-  costs         TEXT NOT NULL         -- {name: value}
+  costs         TEXT NOT NULL,        -- {name: value}
+  parent        TEXT,                 -- the run from whose checkpoint it goes on
+  parent_step   INTEGER               -- of that checkpoint
 );
+CREATE INDEX stored_runs_by_parent ON stored_runs (parent) WHERE parent IS NOT NULL;
 
 CREATE TABLE stored_settings (        -- groups of keys and values, each named by a hash of what it holds
   settings INTEGER NOT NULL,
@@ -102,7 +105,7 @@ CREATE INDEX stored_experiments_by_run ON stored_experiments (number);
 
 CREATE VIEW runs AS
   SELECT run_id, experiment, status, reason, created, finished, step, seed_group, journal_bytes, journal_time,
-    is_evaluation
+    is_evaluation, parent, parent_step
   FROM stored_runs;
 
 CREATE VIEW params AS

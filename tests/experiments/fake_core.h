@@ -13,6 +13,7 @@
 //   pace=20                every step takes 20 milliseconds
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
 // It evaluates every train.eval_every steps: the loss is 2 + the learning rate + 0.01 · the seed, and 1 / step more.
+// With train.keep_every it also keeps files that are named as the real checkpoints, each with its step.
 // At step 3 it waits while the file that XLM_FAKE_HOLD names exists.
 #pragma once
 
@@ -32,6 +33,7 @@
 
 #include "base/error.h"
 #include "base/memory_limit.h"
+#include "core/api/checkpoint_files.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/interface.h"
 
@@ -41,7 +43,7 @@ class FakeCore : public Core {
  public:
   TrainOutcome train(const TrainJob& job, TrainSink& sink) override {
     const std::int64_t steps = job.options.train.steps;
-    std::int64_t step = saved_step(job.folder);
+    std::int64_t step = saved_step(job);
     std::int64_t evaluated = job.options.train.eval_every > 0 ? step : steps;
     if (job.processes.count > 1) meet(job);
     sink.costs({{"params", 1000}, {"flops_per_token", 2000}});
@@ -57,6 +59,7 @@ class FakeCore : public Core {
       }
       one_step(job, ++step, sink);
       if (step % job.options.train.checkpoint_every == 0) save(job, step, sink);
+      keep(job, step);
     }
     const auto orders_here = orders_of(job.options.seed);
     const auto best = orders_here.find("best-at");
@@ -150,11 +153,22 @@ class FakeCore : public Core {
 
   static double loss_of(const RunOptions& options) { return 2.0 + 0.01 * static_cast<double>(options.seed); }
 
-  static std::int64_t saved_step(const fs::path& folder) {
-    std::ifstream file(folder / "checkpoints" / "step");
+  static std::int64_t saved_step(const TrainJob& job) {
+    const fs::path folder = job.folder / "checkpoints";
+    const bool begins = !fs::exists(folder / "step") && job.options.continues.at > 0;
+    std::ifstream file(begins ? folder / "start.safetensors" : folder / "step");
     std::int64_t step = 0;
     file >> step;
+    if (begins && step != job.options.continues.at) throw DataError("the start is missing or of another step");
     return step;
+  }
+
+  /// What the real core calls its checkpoints, at the steps of train.keep_every.
+  static void keep(const TrainJob& job, std::int64_t step) {
+    const std::int64_t every = job.options.train.keep_every;
+    if (every == 0 || step % every != 0) return;
+    create_folders(job.folder / "checkpoints");
+    write_file(job.folder / "checkpoints" / checkpoint_name(step), std::to_string(step));
   }
 
   void save(const TrainJob& job, std::int64_t step, TrainSink& sink) const {

@@ -369,5 +369,24 @@ TEST_F(ProgramOfUser, AnUnknownPlaceholderIsRefusedBeforeAnythingStarts) {
   EXPECT_FALSE(fs::exists(runs_));
 }
 
+TEST_F(ProgramOfUser, GoesOnWithACopyOfItsCheckpoints) {
+  configure_training("", "train: {steps: 20}\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const fs::path parent = run_folders().at(0);
+  const ProgramResult longer = run({"train", "--continue", parent.filename(), "train.steps=30", "options.lr=0.5"});
+  EXPECT_EQ(longer.code, kDone) << longer.err;
+  ASSERT_EQ(run_folders().size(), 2U);
+  const fs::path child = run_folders().at(0) == parent ? run_folders().at(1) : run_folders().at(0);
+  EXPECT_EQ(read_live_run(child).parent, parent.filename());
+  EXPECT_EQ(read_live_run(child).parent_step, 20);
+  EXPECT_THAT(read_file(child / "output.txt"), HasSubstr("begins behind 20"));
+  EXPECT_EQ(read_file(child / "checkpoints/last.json"), read_file(parent / "checkpoints/last.json")) << "it was done";
+  EXPECT_EQ(run({"train", "--continue", parent.filename(), "train.steps=30", "--at", "5"}).code, kBadData);
+  const ProgramResult restarting =
+      run({"train", "--continue", parent.filename(), "train.steps=40", "program.resume=restart"});
+  EXPECT_EQ(restarting.code, kUsage);
+  EXPECT_THAT(restarting.err, HasSubstr("a program with resume: restart begins again each time"));
+}
+
 }  // namespace
 }  // namespace xlm

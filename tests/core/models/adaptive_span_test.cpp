@@ -7,9 +7,9 @@
 
 #include "base/json.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/learning_rate.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
-#include "core/train/learning_rate.h"
 #include "core/train/optimizer.h"
 
 namespace xlm {

@@ -422,7 +422,7 @@ TEST_F(Gpt2Folder, IsWrittenWithHuggingFacesNames) {
   };
   expect_equal(*load_model_folder(path, options).model);
   const auto beginning = make_model(options, kGptSymbols);
-  initialize_from(*beginning, path, vocabulary());
+  initialize_from(*beginning, source_weights(path), options, vocabulary());
   expect_equal(*beginning);
   options.pretrained = path.string();
   expect_equal(*make_model(options, kGptSymbols));

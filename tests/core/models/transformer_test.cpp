@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "core/api/learning_rate.h"
 #include "core/api/transformer_options.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
-#include "core/train/learning_rate.h"
 #include "core/train/optimizer.h"
 #include "tests/core/models/golden_values.h"
 #include "tests/temporary_folder.h"

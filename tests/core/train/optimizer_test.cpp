@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "core/train/optimizer.h"
 
-#include "core/train/learning_rate.h"
+#include "core/api/learning_rate.h"
 #include "tests/core/kernels/called_operations.h"
 
 namespace xlm {

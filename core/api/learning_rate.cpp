@@ -1,7 +1,7 @@
 // Learning-rate schedules.
 //
 // n the step, N all steps, W those of warm-up, D those of the linear end of wsd.
-#include "core/train/learning_rate.h"
+#include "core/api/learning_rate.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,89 @@
+// The checkpoints of a run as files.
+#include "experiments/runs/run_checkpoints.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/safetensors_header.h"
+#include "base/text.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+namespace {
+
+void link_or_copy(const fs::path& from, const fs::path& to) {
+  create_folders(to.parent_path());
+  std::error_code error;
+  fs::create_hard_link(fs::canonical(from, error), to, error);
+  if (!error) return;
+  const MappedFile content(from);
+  AtomicFile copy(to);
+  copy.write(content.data(), content.size());
+  copy.commit();
+}
+
+/// The step of best weights; -1 if they are missing or damaged.
+std::int64_t step_of_best(const fs::path& file) {
+  if (!fs::is_regular_file(file)) return -1;
+  try {
+    const MappedFile content(file);
+    const auto metadata = parse_safetensors_header(content.text(), file.string()).metadata;
+    const auto found = metadata.find("step");
+    std::int64_t step = -1;
+    return found != metadata.end() && parse_integer(found->second, step) ? step : -1;
+  } catch (const DataError&) {
+    return -1;
+  }
+}
+
+}  // namespace
+
+std::vector<std::int64_t> checkpoint_steps(const fs::path& run) {
+  std::vector<std::int64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (const std::int64_t step = step_of_checkpoint(entry->path()); step >= 0) steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+fs::path checkpoint_file(const fs::path& run, std::int64_t step) {
+  return RunPaths{run}.checkpoints() / checkpoint_name(step);
+}
+
+void bring_start(const fs::path& file, const fs::path& run) {
+  try {
+    link_or_copy(file, RunPaths{run}.checkpoints() / kStartCheckpoint);
+  } catch (const DataError&) {
+    if (fs::exists(file)) throw;
+    throw DataError(
+        fmt::format("the checkpoint {} is gone: its run has saved newer ones since\n"
+                    "run the command again; train.keep_every of that run keeps checkpoints",
+                    file.string()));
+  }
+}
+
+void bring_best_weights(const fs::path& other, std::int64_t step, const fs::path& run) {
+  const fs::path best = RunPaths{other}.checkpoints() / kBestWeights;
+  const std::int64_t found = step_of_best(best);
+  if (found >= 0 && found <= step) link_or_copy(best, RunPaths{run}.checkpoints() / kBestWeights);
+}
+
+void copy_checkpoints(const fs::path& from, const fs::path& run) {
+  const fs::path target = RunPaths{run}.checkpoints();
+  create_folders(target);
+  std::error_code error;
+  fs::copy(RunPaths{from}.checkpoints(), target, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  if (error) throw_file_error("copy", RunPaths{from}.checkpoints(), error.value());
+}
+
+bool has_start(const fs::path& run) {
+  return !checkpoint_steps(run).empty() || fs::is_regular_file(RunPaths{run}.checkpoints() / kStartCheckpoint);
+}
+
+}  // namespace xlm

@@ -1,0 +1,32 @@
+// The checkpoints of a run as files, and the one that another run begins with.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "core/api/checkpoint_files.h"
+
+namespace xlm {
+
+/// The steps of which a run folder has a checkpoint, rising. A file that has its name is whole.
+std::vector<std::int64_t> checkpoint_steps(const fs::path& run);
+
+/// The file of one of them.
+fs::path checkpoint_file(const fs::path& run, std::int64_t step);
+
+/// Makes `file`, a checkpoint of `step` of another run, the start of `run`: as a hard link if the file system has them,
+/// otherwise as a copy. So the other run may remove it. Throws DataError if it is gone.
+void bring_start(const fs::path& file, const fs::path& run);
+
+/// Gives `run` the best weights that `other` had found up to `step`, if it has them.
+void bring_best_weights(const fs::path& other, std::int64_t step, const fs::path& run);
+
+/// Copies what a program has saved in its folder for checkpoints; it may change its files.
+void copy_checkpoints(const fs::path& from, const fs::path& run);
+
+/// Whether a run folder has what training begins or resumes with.
+bool has_start(const fs::path& run);
+
+}  // namespace xlm
