@@ -1,6 +1,8 @@
 // Options of the adaptive attention span.
 #include "core/api/adaptive_span_options.h"
 
+#include <algorithm>
+
 namespace xlm {
 
 void AdaptiveSpanOptions::visit(OptionVisitor& v) {
@@ -30,6 +32,12 @@ void AdaptiveSpanOptions::visit(OptionVisitor& v) {
   v.field({.name = "span_penalty", .help = "λ, the price of a unit of span in the loss", .min = 0, .of_learning = true},
           span_penalty);
   v.field({.name = "span_ramp", .help = "R, the length of the soft mask's ramp", .min = 1, .max = 1e6}, span_ramp);
+  v.field({.name = "windows",
+           .help = "fixed spans by layer, repeated over the layers; the longest is the span limit; 0: the span limit",
+           .min = 0,
+           .max = 1e6,
+           .later = true},
+          windows);
 }
 
 void AdaptiveSpanOptions::paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
@@ -43,6 +51,20 @@ std::optional<OptionProblem> AdaptiveSpanOptions::problem() const {
   if (width % heads != 0) {
     return {{"heads", "model.width (" + std::to_string(width) + ") must be a multiple of model.heads (" +
                           std::to_string(heads) + ")"}};
+  }
+  if (windows.empty()) return {{"windows", "model.windows is empty; 0 is a layer that sees the span limit"}};
+  const bool windowed = std::any_of(windows.begin(), windows.end(), [](std::int64_t window) { return window > 0; });
+  if (windowed && span_type != SpanType::kFixed) {
+    return {{"windows", "model.windows are the spans of model.span_type=fixed: a learnt span has none"}};
+  }
+  std::int64_t longest = 0;
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    longest = std::max(longest, span_of(static_cast<std::size_t>(layer)));
+  }
+  if (longest != span) {  // the table of positions has a column for each distance up to the limit
+    const std::string text = std::to_string(longest);
+    return {{"windows", "the longest window of a layer (" + text + ") must be model.span (" + std::to_string(span) +
+                            ")\nset model.span=" + text}};
   }
   return std::nullopt;
 }
@@ -60,6 +82,9 @@ std::vector<AdaptiveSpanOptions> AdaptiveSpanOptions::smallest() {
                    .span_type = type,
                    .span_ramp = 4});
   }
+  AdaptiveSpanOptions windowed = all.front();
+  windowed.windows = {5, 0};
+  all.push_back(windowed);
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/api/model_options.h"
 
@@ -30,6 +31,13 @@ struct AdaptiveSpanOptions {
   SpanType span_type = SpanType::kAdaptive;
   double span_penalty = 2e-6;
   std::int64_t span_ramp = 32;
+  std::vector<std::int64_t> windows{0};
+
+  /// The span limit of a layer, counted from 0: its window, or `span`.
+  std::int64_t span_of(std::size_t layer) const {
+    const std::int64_t window = windows[layer % windows.size()];
+    return window > 0 ? window : span;
+  }
 
   void visit(OptionVisitor& v);
 

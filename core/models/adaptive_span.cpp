@@ -16,7 +16,9 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
+#include "core/nn/held_bands.h"
 #include "core/nn/initial_weights.h"
+#include "core/nn/span_counts.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -25,12 +27,8 @@ namespace {
 using torch::Tensor;
 using SpanType = AdaptiveSpanOptions::SpanType;
 
-constexpr std::int64_t kBandStep = 32;  // bands are rounded up to it, so that heads of similar spans share one product
-constexpr std::int64_t kHeldStep = 16;  // a held band shrinks if a step and so much of it are not needed
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
 constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (Sukhbaatar et al. 2019, §3)
-
-std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
 struct Layer {
   Tensor query, key, value, out;                      // [D, D]
@@ -55,20 +53,13 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::vector<Grid> grids() const override;
   std::optional<std::string> graph_signature() const override;
   void hold_sizes() override;
-  std::vector<std::int64_t> held_sizes() const override;
+  std::vector<std::int64_t> held_sizes() const override { return held_.sizes(); }
   void set_held_sizes(const std::vector<std::int64_t>& sizes) override;
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
 
  private:
-  /// Spans that a dynamic layer has used since the last reset: per head.
-  struct DynamicSpans {
-    std::vector<double> sum;
-    std::vector<double> max;
-    double queries = 0;
-  };
-
   void declare_layer(std::int64_t index);
   Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
   BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
@@ -80,17 +71,18 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
-  void hold_bands();
+  HeldBands::Reaches adaptive_reaches() const;
   std::vector<double> head_spans(std::size_t index) const;
+  double positions_seen(std::size_t index, double z) const;
   double layer_average(std::size_t index) const;
 
   AdaptiveSpanOptions o_;
   std::int64_t head_width_;
   Tensor in_emb_, key_pe_, out_weight_, out_bias_;  // [V, D], [1, d, S], [V, D], [V]
   std::vector<Layer> layers_;
-  std::vector<std::vector<double>> spans_;       // z of every adaptive head, after the last update
-  std::vector<std::vector<std::int64_t>> held_;  // the band of every adaptive head; empty: bands are not held
-  std::vector<DynamicSpans> dynamic_;
+  std::vector<std::vector<double>> spans_;  // z of every adaptive head, after the last update
+  HeldBands held_;                          // of adaptive heads; empty: bands are not held
+  SpanCounts dynamic_;
 };
 
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
@@ -111,7 +103,7 @@ AdaptiveSpan::AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symb
   out_weight_ = parameter("out_emb.weight", uniform(symbols, o_.width));
   out_bias_ = parameter("out_emb.bias", uniform_bias(symbols, o_.width));
   read_spans();
-  reset_statistics();
+  dynamic_ = SpanCounts(layers_.size(), static_cast<std::size_t>(o_.heads));
 }
 
 void AdaptiveSpan::declare_layer(std::int64_t index) {
@@ -274,24 +266,20 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std:
   const Layer& layer = layers_[index];
   const Tensor seen_by = hidden.to(in_emb_.scalar_type());
   const Tensor z = torch::sigmoid(linear_layer(seen_by, layer.span_weight, layer.span_bias)) *
-                   static_cast<double>(o_.span);  // [B, M, H]
-  DynamicSpans& seen = dynamic_[index];
+                   static_cast<double>(o_.span);                                     // [B, M, H]
   const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);                // [B·M, H]
   const Tensor sum_and_max = torch::stack({of_head.sum(0), of_head.amax(0)}).cpu();  // [2, H]: one wait for a GPU
-  const double* numbers = sum_and_max.data_ptr<double>();
-  for (std::size_t i = 0; i < seen.sum.size(); ++i) {
-    seen.sum[i] += numbers[i];
-    seen.max[i] = std::max(seen.max[i], numbers[seen.sum.size() + i]);
-  }
-  longest.assign(numbers + seen.sum.size(), numbers + 2 * seen.sum.size());
-  seen.queries += static_cast<double>(of_head.size(0));
+  const double* sums = sum_and_max.data_ptr<double>();
+  const double* largest = sums + o_.heads;
+  dynamic_.add(index, sums, largest, of_head.size(0));
+  longest.assign(largest, largest + o_.heads);
   return z.transpose(1, 2).unsqueeze(-1);
 }
 
 /// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. Includes the
 /// far corner of the ramp, where the mask is 0 but its derivative is not (docs/models.md#the-soft-mask).
 std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::vector<double>& dynamic) const {
-  std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span);
+  std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span_of(index));
   const std::vector<double>& z = o_.span_type == SpanType::kAdaptive ? spans_[index] : dynamic;
   for (std::size_t head = 0; head < z.size(); ++head) {
     // One more than the corner: the mask uses single precision and may round z up to the next whole number.
@@ -304,9 +292,9 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::ve
 /// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach have the
 /// same shape. Held bands stay as they are held.
 std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vector<double>& dynamic) const {
-  if (!held_.empty()) return held_[index];
+  if (!held_.empty()) return held_.of_layer(index);
   std::vector<std::int64_t> result = reaches(index, dynamic);
-  for (std::int64_t& band : result) band = std::min(o_.span, round_up(band, kBandStep));
+  for (std::int64_t& band : result) band = band_of(band, o_.span_of(index));
   return result;
 }
 
@@ -321,7 +309,7 @@ std::optional<std::string> AdaptiveSpan::graph_signature() const {
 /// Cached positions that the next block may need: the longest band with a margin, as the published code keeps.
 /// A dynamic span can jump to S at any query.
 std::int64_t AdaptiveSpan::cache_length(std::size_t index) const {
-  if (o_.span_type != SpanType::kAdaptive) return o_.span;
+  if (o_.span_type != SpanType::kAdaptive) return o_.span_of(index);
   const std::vector<std::int64_t> band = bands(index, {});
   return std::min(o_.span, *std::max_element(band.begin(), band.end()) + kCacheMargin);
 }
@@ -344,82 +332,46 @@ void AdaptiveSpan::read_spans() {
     const double* row = all.data_ptr<double>() + i * o_.heads;
     spans_.emplace_back(row, row + o_.heads);
   }
-  if (!held_.empty()) hold_bands();
+  if (!held_.empty()) held_.fit(adaptive_reaches(), o_.span);
 }
 
-/// A band grows if its head needs more, and shrinks if it needs much less: a span that wavers about a whole step
-/// changes nothing.
-void AdaptiveSpan::hold_bands() {
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const std::vector<std::int64_t> reach = reaches(i, {});
-    for (std::size_t head = 0; head < reach.size(); ++head) {
-      std::int64_t& band = held_[i][head];
-      if (reach[head] > band || reach[head] <= band - kBandStep - kHeldStep) {
-        band = std::min(o_.span, round_up(reach[head], kBandStep));
-      }
-    }
-  }
+HeldBands::Reaches AdaptiveSpan::adaptive_reaches() const {
+  HeldBands::Reaches all;
+  for (std::size_t i = 0; i < layers_.size(); ++i) all.push_back(reaches(i, {}));
+  return all;
 }
 
 void AdaptiveSpan::hold_sizes() {
-  if (o_.span_type != SpanType::kAdaptive || !held_.empty()) return;
-  std::vector<std::vector<std::int64_t>> bands_now;
-  for (std::size_t i = 0; i < layers_.size(); ++i) bands_now.push_back(bands(i, {}));
-  held_ = bands_now;
-}
-
-std::vector<std::int64_t> AdaptiveSpan::held_sizes() const {
-  std::vector<std::int64_t> sizes;
-  for (const std::vector<std::int64_t>& bands_of_layer : held_) {
-    sizes.insert(sizes.end(), bands_of_layer.begin(), bands_of_layer.end());
-  }
-  return sizes;
+  if (o_.span_type == SpanType::kAdaptive && held_.empty()) held_.fit(adaptive_reaches(), o_.span);
 }
 
 void AdaptiveSpan::set_held_sizes(const std::vector<std::int64_t>& sizes) {
-  auto next = sizes.begin();
-  if (sizes.size() != held_.size() * static_cast<std::size_t>(o_.heads)) return;
-  for (std::vector<std::int64_t>& bands_of_layer : held_) {
-    for (std::int64_t& band : bands_of_layer) band = *next++;
-  }
-  if (!held_.empty()) hold_bands();
+  if (held_.empty()) return;
+  held_.set_sizes(sizes);
+  held_.fit(adaptive_reaches(), o_.span);
 }
 
-void AdaptiveSpan::reset_statistics() {
-  const auto heads = static_cast<std::size_t>(o_.heads);
-  dynamic_.assign(layers_.size(), {std::vector<double>(heads, 0), std::vector<double>(heads, 0), 0});
-}
+void AdaptiveSpan::reset_statistics() { dynamic_.reset(); }
 
 Counts AdaptiveSpan::counts() const {
-  Counts counts;
-  if (o_.span_type != SpanType::kDynamic) return counts;
-  for (const DynamicSpans& layer : dynamic_) {
-    counts.sums.insert(counts.sums.end(), layer.sum.begin(), layer.sum.end());
-    counts.sums.push_back(layer.queries);
-    counts.maxima.insert(counts.maxima.end(), layer.max.begin(), layer.max.end());
-  }
-  return counts;
+  if (o_.span_type != SpanType::kDynamic) return {};
+  return {.sums = dynamic_.sums(), .maxima = dynamic_.maxima()};
 }
 
 void AdaptiveSpan::set_counts(const Counts& counts) {
-  if (o_.span_type != SpanType::kDynamic) return;
-  auto sum = counts.sums.begin();
-  auto max = counts.maxima.begin();
-  for (DynamicSpans& layer : dynamic_) {
-    for (double& value : layer.sum) value = *sum++;
-    layer.queries = *sum++;
-    for (double& value : layer.max) value = *max++;
-  }
+  if (o_.span_type == SpanType::kDynamic) dynamic_.set(counts.sums, counts.maxima);
 }
 
-/// z of every head: S for fixed spans, the average since the last reset for dynamic ones.
+/// z of every head: the layer's S for fixed spans, the average since the last reset for dynamic ones.
 std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
   if (o_.span_type == SpanType::kAdaptive) return spans_[index];
-  if (o_.span_type == SpanType::kFixed)
-    return std::vector<double>(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span));
-  std::vector<double> z = dynamic_[index].sum;
-  for (double& value : z) value /= std::max(1.0, dynamic_[index].queries);
-  return z;
+  if (o_.span_type == SpanType::kDynamic) return dynamic_.means(index);
+  return std::vector<double>(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span_of(index)));
+}
+
+/// Positions that a head of this span sees, its ramp included: min(S, ceil(z) + R).
+double AdaptiveSpan::positions_seen(std::size_t index, double z) const {
+  return std::min(static_cast<double>(o_.span_of(index)), std::ceil(z) + static_cast<double>(o_.span_ramp));
 }
 
 /// min(S, ceil(mean over heads of z) + R), as published (docs/models.md#spans-and-costs-that-are-reported).
@@ -427,7 +379,7 @@ double AdaptiveSpan::layer_average(std::size_t index) const {
   const std::vector<double> z = head_spans(index);
   double mean = 0;
   for (const double value : z) mean += value / static_cast<double>(z.size());
-  return std::min(static_cast<double>(o_.span), std::ceil(mean) + static_cast<double>(o_.span_ramp));
+  return positions_seen(index, mean);
 }
 
 NamedValues AdaptiveSpan::statistics() const {
@@ -435,19 +387,17 @@ NamedValues AdaptiveSpan::statistics() const {
   double longest = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     average += layer_average(i) / static_cast<double>(layers_.size());
-    const std::vector<double> z = o_.span_type == SpanType::kDynamic ? dynamic_[i].max : head_spans(i);
-    longest = std::max(longest, std::ceil(*std::max_element(z.begin(), z.end())) + static_cast<double>(o_.span_ramp));
+    const std::vector<double> z = o_.span_type == SpanType::kDynamic ? dynamic_.largest(i) : head_spans(i);
+    longest = std::max(longest, positions_seen(i, *std::max_element(z.begin(), z.end())));
   }
-  return {{"average_span", average}, {"max_span", std::min(longest, static_cast<double>(o_.span))}};
+  return {{"average_span", average}, {"max_span", longest}};
 }
 
 std::vector<Grid> AdaptiveSpan::grids() const {
   Grid spans{"spans", {}};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     std::vector<double> row;
-    for (const double z : head_spans(i)) {
-      row.push_back(std::min(static_cast<double>(o_.span), std::ceil(z) + static_cast<double>(o_.span_ramp)));
-    }
+    for (const double z : head_spans(i)) row.push_back(positions_seen(i, z));
     spans.rows.push_back(row);
   }
   return {spans};
@@ -468,10 +418,7 @@ NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
     paper += 2 * width * layer_average(i);
     multiply_adds += 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward);
     if (layers_[i].span_weight.defined()) multiply_adds += width * static_cast<double>(o_.heads);
-    for (const double z : head_spans(i)) {
-      const double seen = std::min(static_cast<double>(o_.span), std::ceil(z) + static_cast<double>(o_.span_ramp));
-      multiply_adds += 3 * static_cast<double>(head_width_) * seen;
-    }
+    for (const double z : head_spans(i)) multiply_adds += 3 * static_cast<double>(head_width_) * positions_seen(i, z);
   }
   return {{"params", static_cast<double>(parameter_count())},
           {"paper_flops", paper},

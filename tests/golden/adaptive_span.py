@@ -14,11 +14,12 @@ SYMBOLS, BATCH, BLOCK, BLOCKS = 11, 3, 16, 4
 WIDTH, HEADS, UNITS, LAYERS, RAMP, PENALTY = 16, 4, 24, 2, 8, 2e-3
 SPANS = [[0.0, 0.1, 0.5, 0.9], [0.25, 0.0, 1.0, 0.33]]  # z' by layer and head
 TRIMMED_SPANS = [[0.0, 0.1, 0.25, 0.02], [0.15, 0.0, 0.05, 0.33]]
+WINDOWS = [5, 32]  # the fixed spans of the layers, of the kind "windows"
 RATE, WARMUP, CLIP, STEPS, STEP_OF_GRADIENTS = 0.07, 8, 0.03, 12, 3
 
 ORIGIN = (
     "made by tests/golden/adaptive_span.py, a dense formulation in double precision. fixed and adaptive: the published "
-    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic is not in it. *_trimmed: S = 160 and the "
+    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic and windows are not in it. *_trimmed: S = 160 and the "
     "second set of spans, where most of the limit is masked."
 )
 
@@ -103,6 +104,8 @@ class Model:
     def reach(self, layer):
         """How far back the softmax sums. Like the published program, an adaptive layer drops the positions that none of
         its heads sees, in steps of 64. The rest sums to more, so that the 1e-8 below matters less."""
+        if self.kind == "windows":
+            return WINDOWS[layer]
         if self.kind != "adaptive":
             return self.limit
         longest = self.weights[f"layers.{layer}.attn.attn.adaptive_span._mask.current_val"].max().item() * self.limit
@@ -177,7 +180,7 @@ def training(model):
 
 def compute():
     result = {"origin": ORIGIN}
-    for kind in ("fixed", "adaptive", "dynamic"):
+    for kind in ("fixed", "adaptive", "dynamic", "windows"):
         model = Model(kind)
         result[kind] = {"block_losses": block_losses(model), **training(model)}
         if kind == "adaptive":

@@ -79,9 +79,12 @@ torch::Tensor golden_tokens() {
   return torch::tensor(ids, torch::kLong).view({kBatch, -1});
 }
 
-Json golden(SpanType type, const std::string& variant = "") {
-  const Json all = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/adaptive_span.json");
-  return all.at(std::string(AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(type))) + variant);
+std::string name_of(SpanType type) {
+  return std::string(AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(type)));
+}
+
+Json golden(const std::string& name) {
+  return read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/adaptive_span.json").at(name);
 }
 
 torch::Tensor block_loss(const ModelOutput& output, const torch::Tensor& tokens, std::int64_t block) {
@@ -89,10 +92,21 @@ torch::Tensor block_loss(const ModelOutput& output, const torch::Tensor& tokens,
                                    tokens.narrow(1, block * kBlock + 1, kBlock).flatten());
 }
 
-class AdaptiveSpanGolden : public testing::TestWithParam<SpanType> {};
+/// The kind of the golden numbers: that of the spans, or fixed spans by layer.
+class AdaptiveSpanGolden : public testing::TestWithParam<std::string> {
+ protected:
+  static AdaptiveSpanOptions options() {
+    for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
+      if (name_of(type) == GetParam()) return golden_options(type);
+    }
+    AdaptiveSpanOptions fixed = golden_options(SpanType::kFixed);
+    if (GetParam() == "windows") fixed.windows = {5, 0};
+    return fixed;
+  }
+};
 
 TEST_P(AdaptiveSpanGolden, LossesOverBlocksWithCachesEqualThePublishedOnes) {
-  const auto model = make_model(golden_options(GetParam()), kSymbols);
+  const auto model = make_model(options(), kSymbols);
   fill_golden(*model);
   model->eval();
   const torch::NoGradGuard no_grad;
@@ -107,13 +121,13 @@ TEST_P(AdaptiveSpanGolden, LossesOverBlocksWithCachesEqualThePublishedOnes) {
 }
 
 TEST_P(AdaptiveSpanGolden, GradientsAndTwelveUpdatesEqualThePublishedOnes) {
-  const auto model = make_model(golden_options(GetParam()), kSymbols);
+  const auto model = make_model(options(), kSymbols);
   fill_golden(*model);
   model->train();
   const Json expected = golden(GetParam());
-  const OptimizerOptions options{
+  const OptimizerOptions adagrad{
       .type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 8, .clip_step = 0.03};
-  Optimizer optimizer(options, {model->weights().begin(), model->weights().end()});
+  Optimizer optimizer(adagrad, {model->weights().begin(), model->weights().end()});
   const torch::Tensor tokens = golden_tokens();
   State state;
   for (std::int64_t step = 0; step < 12; ++step) {
@@ -132,18 +146,14 @@ TEST_P(AdaptiveSpanGolden, GradientsAndTwelveUpdatesEqualThePublishedOnes) {
         EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
       }
     }
-    optimizer.step(learning_rate(options, step + 1, 12), step + 1);
+    optimizer.step(learning_rate(adagrad, step + 1, 12), step + 1);
     model->after_step();
     state = output.state;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SpanTypes, AdaptiveSpanGolden,
-                         testing::Values(SpanType::kFixed, SpanType::kAdaptive, SpanType::kDynamic),
-                         [](const auto& instance) {
-                           return std::string(
-                               AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(instance.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(SpanTypes, AdaptiveSpanGolden, testing::Values("fixed", "adaptive", "dynamic", "windows"),
+                         [](const auto& instance) { return instance.param; });
 
 TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
   for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
@@ -156,7 +166,7 @@ TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
     for (std::int64_t block = 0; block < kBlocks; ++block) {
       ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
       const double expected =
-          golden(type, "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
+          golden(name_of(type) + "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
       // The softmax of a trimmed band sums to more, so that the 1e-8 of the renormalisation weighs less.
       EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, 1e-6) << "block " << block;
       state = output.state;
@@ -361,6 +371,57 @@ TEST(AdaptiveSpan, CostFollowsThePapersFormula) {
   model->after_step();
   EXPECT_NEAR(model->costs(512).at("paper_flops"), 42e6, 0.5e6);  // Table 1: 42M at an average span of 314
   EXPECT_NEAR(model->costs(512).at("params"), 38e6, 0.5e6);       // Table 1: 38M
+}
+
+TEST(AdaptiveSpan, WindowsAreRepeatedOverTheLayersAndCostWhatTheySee) {
+  AdaptiveSpanOptions options = golden_options(SpanType::kFixed, 48);
+  options.layers = 5;
+  options.windows = {8, 20, 0};
+  const auto model = make_model(options, kSymbols);
+  const std::vector<double> spans{8, 20, 48, 8, 20};
+  const Grid grid = model->grids().front();
+  ASSERT_EQ(grid.rows.size(), 5U);
+  for (std::size_t i = 0; i < spans.size(); ++i) EXPECT_EQ(grid.rows[i], std::vector<double>(4, spans[i]));
+  EXPECT_NEAR(model->statistics().at("average_span"), 104.0 / 5, 1e-12);
+  EXPECT_EQ(model->statistics().at("max_span"), 48);
+  // A layer of width 16: four matrices, a feed-forward of 24, and scores of keys, of places, and values, for each
+  // position that is seen.
+  const double expected = 5 * (4 * 16 * 16 + 2 * 16 * 24) + 3 * 16 * 104 + 16 * 11;
+  EXPECT_DOUBLE_EQ(model->costs(16).at("flops_per_token"), 2 * expected);
+}
+
+/// The cache of a layer, and with it what is projected to keys and values, is as long as its window.
+TEST(AdaptiveSpan, ALayerKeepsNoMoreThanItsWindow) {
+  AdaptiveSpanOptions options = golden_options(SpanType::kFixed, 48);
+  options.windows = {8, 0};
+  const auto model = make_model(options, kSymbols);
+  const torch::NoGradGuard no_grad;
+  State state = model->initial_state(kBatch);
+  for (std::int64_t block = 0; block < 4; ++block) {
+    state = model->forward(golden_tokens().narrow(1, block * kBlock, kBlock), state).state;
+  }
+  EXPECT_EQ(state.at(0).sizes(), (torch::IntArrayRef{kBatch, 8, 16}));
+  EXPECT_EQ(state.at(1).sizes(), (torch::IntArrayRef{kBatch, 48, 16}));
+}
+
+TEST(AdaptiveSpan, WindowsThatMeanNothingAreRefused) {
+  const auto problem = [](SpanType type, std::vector<std::int64_t> windows, std::int64_t span) {
+    AdaptiveSpanOptions options = golden_options(type, span);
+    options.windows = std::move(windows);
+    const auto found = options.problem();
+    return found ? found->second : "";
+  };
+  EXPECT_EQ(problem(SpanType::kFixed, {8, 32}, 32), "");
+  EXPECT_EQ(problem(SpanType::kFixed, {8, 0}, 32), "");
+  EXPECT_EQ(problem(SpanType::kFixed, {32}, 32), "");
+  EXPECT_EQ(problem(SpanType::kAdaptive, {0}, 32), "");
+  EXPECT_NE(problem(SpanType::kAdaptive, {8, 0}, 32).find("span_type=fixed"), std::string::npos);
+  EXPECT_NE(problem(SpanType::kDynamic, {8}, 32).find("span_type=fixed"), std::string::npos);
+  EXPECT_NE(problem(SpanType::kFixed, {}, 32).find("empty"), std::string::npos);
+  EXPECT_NE(problem(SpanType::kFixed, {8, 64}, 32).find("set model.span=64"), std::string::npos);
+  EXPECT_NE(problem(SpanType::kFixed, {8, 4}, 32).find("set model.span=8"), std::string::npos);
+  // Of three windows, the two layers have the first two.
+  EXPECT_NE(problem(SpanType::kFixed, {8, 16, 32}, 32).find("set model.span=16"), std::string::npos);
 }
 
 }  // namespace
