@@ -126,28 +126,35 @@ void GnuplotScript::data(const std::string& name, const std::vector<std::vector<
   add("EOD\n");
 }
 
-/// Data of one series, and separately of its points with a spread: a missing spread would hide the point.
 void GnuplotScript::series_data(std::size_t index) {
   std::vector<std::vector<double>> points;
-  std::vector<std::vector<double>> spreads;
-  for (const FigurePoint& point : figure_.series[index].points) {
-    const double x = set_apart_(index, point.x);
-    points.push_back({x, point.y});
-    if (point.spread) spreads.push_back({x, point.y, *point.spread});
-  }
+  for (const FigurePoint& point : figure_.series[index].points) points.push_back({set_apart_(index, point.x), point.y});
   data(fmt::format("points{}", index), points);
-  if (!spreads.empty()) data(fmt::format("spreads{}", index), spreads);
 }
 
-/// Bars, or a band along a long line.
-std::string GnuplotScript::spread_style(std::size_t index, std::string_view colour) const {
-  if (figure_.series[index].joined && is_long(figure_.series[index])) {
-    return fmt::format(
-        "$spreads{} using 1:($2-$3):($2+$3) with filledcurves fillstyle transparent solid 0.2 noborder "
-        "linecolor '{}' notitle",
-        index, colour);
+/// The spread of a series, below its points.
+void GnuplotScript::add_spreads(std::size_t index, std::string_view colour, std::vector<std::string>& parts) {
+  const SpreadParts spreads = spread_parts(figure_, index);
+  const auto row = [&](const FigurePoint& point) {
+    return std::vector<double>{set_apart_(index, point.x), point.y, *point.spread};
+  };
+  std::vector<std::vector<double>> bands;
+  for (const std::vector<FigurePoint>& band : spreads.bands) {
+    if (!bands.empty()) bands.emplace_back();
+    for (const FigurePoint& point : band) bands.push_back(row(point));
   }
-  return fmt::format("$spreads{} {} linecolor '{}' notitle", index, kErrorBar, colour);
+  if (!bands.empty()) {
+    data(fmt::format("bands{}", index), bands);
+    parts.push_back(
+        fmt::format("$bands{} using 1:($2-$3):($2+$3) with filledcurves fillstyle transparent solid 0.2 noborder "
+                    "linecolor '{}' notitle",
+                    index, colour));
+  }
+  std::vector<std::vector<double>> bars;
+  for (const FigurePoint& point : spreads.bars) bars.push_back(row(point));
+  if (bars.empty()) return;
+  data(fmt::format("spreads{}", index), bars);
+  parts.push_back(fmt::format("$spreads{} {} linecolor '{}' notitle", index, kErrorBar, colour));
 }
 
 void GnuplotScript::plot_series() {
@@ -163,7 +170,7 @@ void GnuplotScript::plot_series() {
     const FigureSeries& series = figure_.series[i];
     series_data(i);
     const SeriesLook look = series_look(i);
-    if (has_spread(series)) parts.push_back(spread_style(i, look.colour));
+    add_spreads(i, look.colour, parts);
     parts.push_back(fmt::format(
         "$points{} using 1:2 with {} linecolor '{}' linewidth 2 dashtype {} pointtype {} "
         "pointsize 1.2 title {}",

@@ -37,7 +37,7 @@ class GnuplotScript {
   void set_x_axis() { set_axis('x', x_axis(figure_)); }
   void set_y_axis() { set_axis('y', y_axis(figure_)); }
 
-  /// Adds a data block of rows of numbers.
+  /// Adds a data block of rows of numbers. An empty row ends a line or a band; the next one begins another.
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);
 
   /// Plots the Pareto front and all series as points or lines, with their spread. Ends the script.
@@ -51,7 +51,7 @@ class GnuplotScript {
  private:
   void set_axis(char name, const Axis& axis);
   void series_data(std::size_t index);
-  std::string spread_style(std::size_t index, std::string_view colour) const;
+  void add_spreads(std::size_t index, std::string_view colour, std::vector<std::string>& parts);
 
   const Figure& figure_;
   SetApart set_apart_;

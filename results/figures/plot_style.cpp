@@ -20,7 +20,8 @@ constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled s
 constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
                                                          "diamond", "square-open", "circle-open"};
 constexpr std::size_t kMaxCellTexts = 240;
-constexpr double kApart = 0.012;              // of an axis, between error bars that would overlap
+constexpr double kApart = 0.012;              // of an axis: error bars that are nearer overlap
+constexpr double kMaxRoomApart = 0.6;         // of the room of a place with a name, for all its error bars
 constexpr std::size_t kMaxMarkedPoints = 25;  // of a line; longer ones are drawn without marks
 constexpr double kAsOneValue = 1e-9;          // of a value: smaller differences come from rounding
 constexpr double kMaxTicksOfAxis = 20;        // of a linear axis, which usually has four to eight
@@ -120,6 +121,23 @@ Range range_of_cells(const Figure& figure) {
     for (const double value : row) range.include(value);
   }
   return range;
+}
+
+/// Whether error bars of different series are so near on an axis of numbers that they hide each other.
+bool bars_overlap(const Figure& figure) {
+  const Axis axis = x_axis(figure);
+  const auto scaled = [&](double x) { return axis.log ? std::log(x) : x; };
+  const double near = kApart * (scaled(axis.range.high) - scaled(axis.range.low));
+  std::vector<std::pair<double, std::size_t>> bars;  // place on the axis, series
+  for (std::size_t i = 0; i < figure.series.size(); ++i) {
+    for (const FigurePoint& point : figure.series[i].points) {
+      if (point.spread) bars.emplace_back(scaled(point.x), i);
+    }
+  }
+  std::sort(bars.begin(), bars.end());
+  return std::adjacent_find(bars.begin(), bars.end(), [&](const auto& a, const auto& b) {
+           return a.second != b.second && b.first - a.first < near;
+         }) != bars.end();
 }
 
 /// The linear light of an sRGB share of red, green or blue.
@@ -271,18 +289,37 @@ SetApart::SetApart(const Figure& figure) {
       if (of_series_.back() > 0 && point.spread) ++bars[point.x];
     }
   }
+  if (figure.x_names.empty() || !figure.fronts.empty()) return;
   if (std::none_of(bars.begin(), bars.end(), [](const auto& place) { return place.second > 1; })) return;
-  const Axis axis = x_axis(figure);
-  log_ = axis.log && figure.x_names.empty();
-  step_ = kApart * (!figure.x_names.empty() ? static_cast<double>(figure.x_names.size())
-                    : log_                  ? std::log(axis.range.high) - std::log(axis.range.low)
-                                            : axis.range.high - axis.range.low);
+  step_ = std::min(kApart * static_cast<double>(figure.x_names.size()), kMaxRoomApart / count_);
 }
 
 double SetApart::operator()(std::size_t series, double x) const {
-  if (of_series_[series] == 0) return x;
-  const double offset = step_ * (of_series_[series] - 0.5 * (count_ + 1));
-  return log_ ? x * std::exp(offset) : x + offset;
+  return of_series_[series] == 0 ? x : x + step_ * (of_series_[series] - 0.5 * (count_ + 1));
+}
+
+SpreadParts spread_parts(const Figure& figure, std::size_t series) {
+  const FigureSeries& line = figure.series[series];
+  SpreadParts parts;
+  const bool as_band = line.joined && (is_long(line) || (figure.x_names.empty() && bars_overlap(figure)));
+  std::vector<FigurePoint> neighbours;
+  const auto end_part = [&] {
+    if (as_band && neighbours.size() > 1) {
+      parts.bands.push_back(std::move(neighbours));
+    } else {
+      parts.bars.insert(parts.bars.end(), neighbours.begin(), neighbours.end());
+    }
+    neighbours.clear();
+  };
+  for (const FigurePoint& point : line.points) {
+    if (point.spread) {
+      neighbours.push_back(point);
+    } else {
+      end_part();
+    }
+  }
+  end_part();
+  return parts;
 }
 
 bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMaxMarkedPoints; }

@@ -75,7 +75,16 @@ bool is_long(const FigureSeries& series);
 /// Whether any point of a series has a spread.
 bool has_spread(const FigureSeries& series);
 
-/// The places on x of a figure's points. They are moved slightly if error bars of several series would overlap.
+/// The parts of a series' spread. On an axis of numbers no point is moved, so error bars of several curves that would
+/// hide each other become bands.
+struct SpreadParts {
+  std::vector<std::vector<FigurePoint>> bands;  // each along at least two neighbouring points
+  std::vector<FigurePoint> bars;
+};
+SpreadParts spread_parts(const Figure& figure, std::size_t series);
+
+/// The places on x of a figure's points. Where places have names, error bars of several series that share a place stand
+/// side by side. Numbers are never moved, and neither are the points of a Pareto front.
 class SetApart {
  public:
   explicit SetApart(const Figure& figure);
@@ -85,8 +94,7 @@ class SetApart {
  private:
   std::vector<int> of_series_;  // from 1 among series with error bars; 0: none
   int count_ = 0;
-  double step_ = 0;  // on a logarithmic axis: of the logarithm
-  bool log_ = false;
+  double step_ = 0;
 };
 
 bool has_legend(const Figure& figure);

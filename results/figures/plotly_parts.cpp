@@ -48,18 +48,32 @@ Json front_trace(const FigureFront& front, std::size_t index) {
           {"y", std::move(y)}};
 }
 
-/// A band of one standard deviation around a long line: forward along one side, back along the other.
-Json band_trace(const FigureSeries& series, const SeriesLook& look, std::size_t index) {
+/// The series with the spreads that are bars, and no others.
+FigureSeries bars_of(FigureSeries series, const SpreadParts& spreads) {
+  const auto is_bar = [&](const FigurePoint& point) {
+    return std::any_of(spreads.bars.begin(), spreads.bars.end(), [&](const FigurePoint& bar) {
+      return bar.x == point.x && bar.y == point.y && bar.spread == point.spread;
+    });
+  };
+  for (FigurePoint& point : series.points) {
+    if (!is_bar(point)) point.spread.reset();
+  }
+  return series;
+}
+
+/// Bands of one standard deviation around a line: forward along one side, back along the other. A null ends one.
+Json band_trace(const std::vector<std::vector<FigurePoint>>& bands, const SeriesLook& look, std::size_t index) {
   Json x = Json::array();
   Json y = Json::array();
-  for (const FigurePoint& point : series.points) {
-    x.push_back(point.x);
-    y.push_back(point.y + point.spread.value_or(0));
+  const auto add = [&](const Json& place_x, const Json& place_y) {
+    x.push_back(place_x);
+    y.push_back(place_y);
+  };
+  for (const std::vector<FigurePoint>& band : bands) {
+    if (!x.empty()) add(Json(), Json());
+    for (const FigurePoint& point : band) add(point.x, point.y + *point.spread);
+    std::for_each(band.rbegin(), band.rend(), [&](const FigurePoint& point) { add(point.x, point.y - *point.spread); });
   }
-  std::for_each(series.points.rbegin(), series.points.rend(), [&](const FigurePoint& point) {
-    x.push_back(point.x);
-    y.push_back(point.y - point.spread.value_or(0));
-  });
   return {
       {"type", "scatter"},      {"mode", "lines"},     {"fill", "toself"},    {"fillcolor", faint(look.colour)},
       {"line", {{"width", 0}}}, {"hoverinfo", "skip"}, {"showlegend", false}, {"legendgroup", fmt::format("{}", index)},
@@ -70,15 +84,15 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
                        Json& traces) {
   const FigureSeries& series = figure.series[index];
   const SeriesLook look = series_look(index);
-  const bool band = series.joined && is_long(series);
-  if (band && has_spread(series)) traces.push_back(band_trace(series, look, index));
+  const SpreadParts spreads = spread_parts(figure, index);
+  if (!spreads.bands.empty()) traces.push_back(band_trace(spreads.bands, look, index));
   Json trace = plotly_points(figure, index, x_word);
   for (Json& x : trace["x"]) x = set_apart(index, x.get<double>());
   trace["type"] = "scatter";
-  trace["mode"] = band ? "lines" : series.joined ? "lines+markers" : "markers";
+  trace["mode"] = !series.joined ? "markers" : is_long(series) ? "lines" : "lines+markers";
   trace["line"] = {{"color", look.colour}, {"width", 2}, {"dash", look.dashed ? "dash" : "solid"}};
   trace["marker"] = {{"color", look.colour}, {"symbol", look.plotly_symbol}, {"size", kMarkerSize}};
-  if (has_spread(series) && !band) trace["error_y"] = plotly_spreads(series, look.colour);
+  if (!spreads.bars.empty()) trace["error_y"] = plotly_spreads(bars_of(series, spreads), look.colour);
   traces.push_back(std::move(trace));
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -25,19 +26,92 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-TEST_F(Figures, ErrorBarsThatShareAPlaceAreSetApart) {
-  const std::string linear = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
-  const Figure bars = figure(linear);
-  const SetApart apart(bars);
-  EXPECT_LT(apart(0, 256), 256);
-  EXPECT_GT(apart(1, 256), 256);
-  EXPECT_NEAR(apart(0, 256) + apart(1, 256), 512, 1e-9);
-  EXPECT_LT(apart(1, 256) - apart(0, 256), 0.05 * 192) << "still at its place for the eye";
-  EXPECT_NEAR(plotly_figure(bars)["data"][0]["x"][1].get<double>(), apart(0, 256), 1e-9);
-  EXPECT_THAT(gnuplot_script(bars, PictureFormat::kSvg), HasSubstr(fmt::format("\n{} ", apart(0, 256))));
-  EXPECT_EQ(SetApart(figure(linear + "spread: none\n"))(0, 256), 256);
-  const Figure log = figure(linear + "x_scale: log\n");
-  EXPECT_NEAR(SetApart(log)(0, 64) * SetApart(log)(1, 64), 64.0 * 64.0, 1e-6);
+// A marker beside its number says a wrong number, in every format.
+TEST_F(Figures, MeasuredPlacesAreNeverMoved) {
+  for (const char* kind : {"line", "scatter"}) {
+    for (const char* scale : {"linear", "log"}) {
+      const Figure drawn = figure(fmt::format(
+          "figure: F\nkind: {}\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: {}\n", kind, scale));
+      const std::string script = gnuplot_script(drawn, PictureFormat::kSvg);
+      const Json plot = plotly_figure(drawn);
+      for (const FigureSeries& series : drawn.series) {
+        ASSERT_EQ(series.points.size(), 2U);
+        for (const FigurePoint& point : series.points) {
+          ASSERT_TRUE(point.spread);
+          EXPECT_TRUE(point.x == 64 || point.x == 256);
+          EXPECT_THAT(script, HasSubstr(fmt::format("\n{} {}\n", point.x, point.y))) << kind << scale;
+        }
+      }
+      for (const Json& trace : plot["data"]) {
+        for (const Json& x : trace["x"]) EXPECT_TRUE(x == 64.0 || x == 256.0) << kind << scale << x;
+      }
+    }
+  }
+}
+
+TEST_F(Figures, ErrorBarsOfCurvesThatShareAPlaceAreBands) {
+  const std::string text = "figure: F\nkind: line\nx: model.span\ny: test.bpc\n";
+  const Figure two = figure(text + "series: model.span_type\n");
+  const SpreadParts parts = spread_parts(two, 0);
+  ASSERT_EQ(parts.bands.size(), 1U);
+  EXPECT_EQ(parts.bands[0].size(), 2U);
+  EXPECT_THAT(parts.bars, ::testing::IsEmpty());
+  EXPECT_THAT(gnuplot_script(two, PictureFormat::kSvg), HasSubstr("$bands0 using 1:($2-$3):($2+$3) with filledcurves"));
+  const Json plot = plotly_figure(two);
+  EXPECT_EQ(plot["data"][0]["fill"], "toself");
+  EXPECT_FALSE(plot["data"][1].contains("error_y"));
+  const Figure one = figure(text + "where: {model.span_type: fixed}\n");
+  EXPECT_EQ(spread_parts(one, 0).bars.size(), 2U) << "nothing hides them";
+  EXPECT_THAT(gnuplot_script(one, PictureFormat::kSvg), Not(HasSubstr("$bands0")));
+  EXPECT_TRUE(plotly_figure(one)["data"][0].contains("error_y"));
+}
+
+TEST(SpreadParts, AreBarsWhereNoNeighbourHasASpread) {
+  Figure figure;
+  FigureSeries series{.points = {}, .joined = true};
+  for (const double x : {1, 2, 3, 4, 5, 6}) series.points.push_back({.x = x, .y = x, .spread = 0.5});
+  series.points[2].spread.reset();
+  series.points[4].spread.reset();
+  figure.series = {series, series};
+  const SpreadParts parts = spread_parts(figure, 0);
+  ASSERT_EQ(parts.bands.size(), 1U);
+  EXPECT_EQ(parts.bands[0].back().x, 2);
+  ASSERT_EQ(parts.bars.size(), 2U);
+  EXPECT_EQ(parts.bars[0].x, 4);
+  EXPECT_EQ(parts.bars[1].x, 6);
+}
+
+TEST_F(Figures, ErrorBarsAtANamedPlaceStandSideBySide) {
+  const Figure named = figure("figure: F\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
+  const SetApart apart(named);
+  EXPECT_LT(apart(0, 1), 1);
+  EXPECT_GT(apart(1, 1), 1);
+  EXPECT_NEAR(apart(0, 1) + apart(1, 1), 2, 1e-9);
+  EXPECT_NEAR(plotly_figure(named)["data"][0]["x"][1].get<double>(), apart(0, 1), 1e-9);
+  EXPECT_THAT(gnuplot_script(named, PictureFormat::kSvg), HasSubstr(fmt::format("\n{} ", apart(0, 1))));
+  Figure many = named;
+  many.x_names.assign(40, "name");
+  many.series.assign(6, named.series[0]);
+  EXPECT_LT(SetApart(many)(5, 0), 0.5) << "nearer to its own place than to the next";
+}
+
+TEST_F(Figures, AFrontGoesThroughItsPoints) {
+  for (const char* x : {"model.span", "model.span_type", "flops_per_token"}) {
+    const Figure drawn =
+        figure("figure: F\nx: " + std::string(x) + "\ny: test.bpc\nseries: model.span_type\nfront: true\n");
+    ASSERT_EQ(drawn.fronts.size(), 1U) << x;
+    const Json plot = plotly_figure(drawn);
+    std::set<std::pair<double, double>> shown;
+    for (std::size_t trace = 1; trace < plot["data"].size(); ++trace) {
+      for (std::size_t i = 0; i < plot["data"][trace]["x"].size(); ++i)
+        shown.emplace(plot["data"][trace]["x"][i], plot["data"][trace]["y"][i]);
+    }
+    const auto& corners = drawn.fronts[0].corners;
+    for (std::size_t i = 0; i < corners.size(); i += 2) EXPECT_TRUE(shown.contains(corners[i])) << x;
+    const std::string script = gnuplot_script(drawn, PictureFormat::kSvg);
+    const std::string point = fmt::format("\n{} {}", corners[0].first, corners[0].second);
+    EXPECT_NE(script.find(point), script.rfind(point)) << "once for the front and once for its point";
+  }
 }
 
 TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
