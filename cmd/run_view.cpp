@@ -267,6 +267,26 @@ std::string checkpoints_text(const Run& run) {
 
 std::string plain_text(const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
+/// What a run was made with. A program's packages may be hundreds, and its changes a whole diff: they are counted.
+std::vector<std::pair<std::string, std::string>> environment_lines(const Json& environment,
+                                                                   const std::string& above = "") {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const auto& [key, value] : environment.items()) {
+    const std::string name = above + key;
+    const bool shown_apart = key == "program" || key == "git" || key == "first";
+    if (name.ends_with("program.packages") && value.is_object()) {
+      lines.emplace_back(name, fmt::format("{}, which --json lists", value.size()));
+    } else if (shown_apart && value.is_object()) {
+      for (auto& line : environment_lines(value, name + ".")) lines.push_back(std::move(line));
+    } else if (const std::string text = plain_text(value); text.find('\n') != std::string::npos) {
+      lines.emplace_back(name, fmt::format("{} lines, which --json prints", split(trim(text), '\n').size()));
+    } else {
+      lines.emplace_back(name, text);
+    }
+  }
+  return lines;
+}
+
 /// A list of the default columns. A narrow terminal shows fewer columns, because a truncated id is useless.
 std::string fitting_list(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
   const std::size_t width = view.terminal.is_terminal ? static_cast<std::size_t>(view.terminal.width) : 0;
@@ -342,9 +362,7 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
   std::vector<std::pair<std::string, std::string>> params;
   for (const auto& [key, value] : run.params) params.emplace_back(key, plain_text(value));
   add_section(out, view.terminal, "Configuration", pairs_text(params));
-  std::vector<std::pair<std::string, std::string>> environment;
-  for (const auto& [key, value] : run.environment.items()) environment.emplace_back(key, plain_text(value));
-  add_section(out, view.terminal, "Environment", pairs_text(environment));
+  add_section(out, view.terminal, "Environment", pairs_text(environment_lines(run.environment)));
   return out;
 }
 

@@ -117,11 +117,13 @@ class SupposedEvaluations {
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number) {
     for (const char* split : {"valid", "test"}) add_evaluation(run, split, Json::object(), number);
-    for (const SweepPoint& changes : wanted_.changes_for(configuration)) {
+    for (const SweepEvaluations::Wish& wish : wanted_.wishes_for(configuration)) {
       std::string split = "test";
       Json settings = Json::object();
+      if (wish.program != nullptr && wish.program->contains("name"))
+        settings[kEvaluationName] = (*wish.program)["name"];
       Yaml changed = configuration;
-      for (const auto& [key, value] : changes) {
+      for (const auto& [key, value] : wish.changes) {
         if (key == "split") {
           split = value.scalar;
         } else if (key == "data.path") {

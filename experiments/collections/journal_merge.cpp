@@ -55,7 +55,10 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
 /// What a record asks of its run, at any time: to belong to an experiment, or an evaluation. "" if it asks for neither.
 std::string request_in(const Json& record) {
   const std::string type = record.value("type", "");
-  if (type == "wanted") return Json({record.value("split", Json()), record.value("changes", Json())}).dump();
+  if (type == "wanted") {
+    return Json({record.value("split", Json()), record.value("changes", Json()), record.value("program", Json())})
+        .dump();
+  }
   const char* key = type == "experiment" ? "name" : type == "state" ? "experiment" : nullptr;
   return key != nullptr && record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
 }
@@ -68,6 +71,7 @@ std::string request_line(const Json& record) {
                {"time", time_in(record)},
                {"split", record.value("split", Json())},
                {"changes", record.value("changes", Json())}};
+    if (record.contains("program")) request["program"] = record["program"];
   }
   return request.dump();
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/kind_of_run.h"
 #include "experiments/configuration/requirements.h"
 #include "experiments/configuration/training_length.h"
 
@@ -329,11 +330,7 @@ namespace {
 
 /// The run of a program: `tree` has a key `program`.
 RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
-  if (const Yaml* type = find_path(tree, "model.type"); tree.find("model") != nullptr) {
-    if (type == nullptr || type->scalar != kProgramType) {
-      fail_at(tree, "model.type", "a run is that of a model or of a program\nremove `model` or `program`");
-    }
-  }
+  drop_model(tree);
   RunConfiguration run;
   run.program = take_program_options(tree);
   OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
@@ -353,7 +350,8 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
   if (!given.is_map()) throw UsageError(fmt::format("{}: expected a map of options", given.where()));
   Yaml tree = given;
   const Yaml demanded = tree.take("require");
-  if (tree.find("program") != nullptr) return read_program_run(std::move(tree), demanded);
+  if (is_run_of_program(tree)) return read_program_run(std::move(tree), demanded);
+  drop_program(tree);
   RunConfiguration options = default_run_options(chosen_model(tree));
   OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
   visit_options(options, reader);

@@ -17,33 +17,17 @@ namespace {
 
 constexpr double kMaxGrace = 86'400;
 
-std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
-  if (!node.is_sequence() || node.items.empty()) {
-    fail_at(node, fmt::format("{} must be a list of words, such as [python3, train.py, --lr, \"{{lr}}\"]", what));
-  }
-  std::vector<std::string> words;
-  for (const Yaml& item : node.items) words.push_back(scalar_text(item, "a word of " + what));
-  return words;
-}
-
-bool is_key(std::string_view text) {
-  return placeholders_in(fmt::format("{{{}}}", text)).size() == 1 && text.find('.') == std::string_view::npos;
+[[noreturn]] void fail_with_name(const Yaml& node, const std::string& name) {
+  fail_at(node,
+          fmt::format("options.{}: a name of letters, digits, _ and - is needed, beginning with a letter or _", name));
 }
 
 /// Numbers, texts, booleans and lists of them; nested maps become dotted keys.
 void read_options(const Yaml& map, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
   for (const auto& [key, value] : map.entries) {
     const std::string name = prefix + key;
-    if (!is_key(key)) {
-      fail_at(value, fmt::format("options.{}: a name of letters, digits, _ and - is needed, beginning with a letter or "
-                                 "_",
-                                 name));
-    }
-    if (std::find(kPlaces.begin(), kPlaces.end(), name) != kPlaces.end()) {
-      fail_at(value, fmt::format("options.{}: the placeholder {{{}}} has a meaning already\ngive the option another "
-                                 "name{}",
-                                 name, name, name == "seed" ? ", or write seed outside of options" : ""));
-    }
+    if (key.find('.') != std::string::npos) fail_with_name(value, name);
+    check_option_name(value, name);
     if (value.is_map()) {
       read_options(value, name + ".", out);
       continue;
@@ -68,31 +52,11 @@ std::map<std::string, std::string> read_environment(const Yaml& node) {
   return environment;
 }
 
-/// A placeholder that means nothing would reach the program as it is.
-void check_placeholders(const Yaml& node, std::string_view text, const ProgramOptions& program) {
-  for (const std::string& name : placeholders_in(text)) {
-    const bool place = std::find(kPlaces.begin(), kPlaces.end(), name) != kPlaces.end();
-    if (place || program.option(name) != nullptr) continue;
-    std::vector<std::string> known(kPlaces.begin(), kPlaces.end());
-    for (const auto& [key, value] : program.options) known.push_back(key);
-    fail_at(node,
-            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
-                        "{{{{{}}}}} for the text itself",
-                        name, join({kPlaces.begin(), kPlaces.end()}, ", "), did_you_mean(name, known), name, name));
-  }
-}
-
-void check_placeholders_below(const Yaml& node, const ProgramOptions& program) {
-  if (node.is_scalar()) check_placeholders(node, node.scalar, program);
-  for (const Yaml& item : node.items) check_placeholders_below(item, program);
-  for (const auto& [key, value] : node.entries) check_placeholders_below(value, program);
-}
-
 /// Complains with the place. Patterns may have other braces.
 void check_metrics(const Yaml& node, const ProgramOptions& program) {
   try {
     for (const MetricDescription& metric : metric_descriptions(program.metrics)) {
-      if (metric.kind != MetricKind::kLines) check_placeholders(node, metric.target, program);
+      if (metric.kind != MetricKind::kLines) check_placeholders(make_scalar(metric.target, node.where()), program);
     }
   } catch (const UsageError& error) {
     if (std::string(error.what()).starts_with(node.where())) throw;
@@ -105,7 +69,7 @@ void fill_steps(Yaml& tree, const ProgramOptions& program) {
   Yaml* train = tree.find("train");
   Yaml* steps = train == nullptr ? nullptr : train->find("steps");
   if (steps == nullptr || !steps->is_scalar()) return;
-  check_placeholders(*steps, steps->scalar, program);
+  check_placeholders(*steps, program);
   if (placeholders_in(steps->scalar).empty()) return;
   steps->scalar = filled(steps->scalar, program, {});
   steps->quoted = false;
@@ -168,6 +132,15 @@ const Json* ProgramOptions::option(std::string_view key) const {
   return nullptr;
 }
 
+void ProgramOptions::set_option(const std::string& key, Json value) {
+  for (auto& [known, old] : options) {
+    if (known != key) continue;
+    old = std::move(value);
+    return;
+  }
+  options.emplace_back(key, std::move(value));
+}
+
 void ProgramOptions::visit(OptionVisitor& v) {
   v.field({.name = "name",
            .help = "what run ids and the column program.name call it; empty: the name of its folder",
@@ -202,11 +175,11 @@ ProgramOptions take_program_options(Yaml& tree) {
   const Yaml command = given.take("command");
   if (command.is_null()) fail_at(given, "program.command is missing\nadd it: [python3, train.py, --lr, \"{lr}\"]");
   program.command = words_at(command, "program.command");
-  check_placeholders_below(command, program);
+  check_placeholders(command, program);
   if (const Yaml code = given.take("code"); !code.is_null()) program.code = words_at(code, "program.code");
   if (const Yaml environment = given.take("environment"); !environment.is_null()) {
     program.environment = read_environment(environment);
-    check_placeholders_below(environment, program);
+    check_placeholders(environment, program);
   }
   if (const Yaml metrics = given.take("metrics"); !metrics.is_null()) {
     if (!metrics.is_sequence())
@@ -222,6 +195,50 @@ ProgramOptions take_program_options(Yaml& tree) {
   if (program.name.empty()) program.name = name_of_folder(program.folder);
   program.name = folder_name(program.name);
   return program;
+}
+
+void drop_program(Yaml& tree) {
+  if (tree.find("program") == nullptr) return;
+  tree.take("program");
+  ProgramOptions program;
+  if (const Yaml options = tree.take("options"); options.is_map()) read_options(options, "", program.options);
+  fill_steps(tree, program);
+}
+
+std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
+  if (!node.is_sequence() || node.items.empty()) {
+    fail_at(node, fmt::format("{} must be a list of words, such as [python3, train.py, --lr, \"{{lr}}\"]", what));
+  }
+  std::vector<std::string> words;
+  for (const Yaml& item : node.items) words.push_back(scalar_text(item, "a word of " + what));
+  return words;
+}
+
+void check_option_name(const Yaml& node, const std::string& name) {
+  for (const std::string& part : split(name, '.')) {
+    if (placeholders_in(fmt::format("{{{}}}", part)).size() != 1) fail_with_name(node, name);
+  }
+  if (std::find(kPlaces.begin(), kPlaces.end(), name) == kPlaces.end()) return;
+  fail_at(node, fmt::format("options.{}: the placeholder {{{}}} has a meaning already\ngive the option another name{}",
+                            name, name, name == "seed" ? ", or write seed outside of options" : ""));
+}
+
+void check_placeholders(const Yaml& node, const ProgramOptions& program, std::string_view further) {
+  for (const Yaml& item : node.items) check_placeholders(item, program, further);
+  for (const auto& [key, value] : node.entries) check_placeholders(value, program, further);
+  if (!node.is_scalar()) return;
+  std::vector<std::string> places(kPlaces.begin(), kPlaces.end());
+  if (!further.empty()) places.emplace_back(further);
+  for (const std::string& name : placeholders_in(node.scalar)) {
+    const bool place = std::find(places.begin(), places.end(), name) != places.end();
+    if (place || program.option(name) != nullptr) continue;
+    std::vector<std::string> known = places;
+    for (const auto& [key, value] : program.options) known.push_back(key);
+    fail_at(node,
+            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
+                        "{{{{{}}}}} for the text itself",
+                        name, join(places, ", "), did_you_mean(name, known), name, name));
+  }
 }
 
 std::vector<OptionEntry> further_entries(const ProgramOptions& program) {

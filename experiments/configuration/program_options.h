@@ -36,6 +36,9 @@ struct ProgramOptions {
   /// The value of an option; null if there is none of this name.
   const Json* option(std::string_view key) const;
 
+  /// Sets or adds an option.
+  void set_option(const std::string& key, Json value);
+
   void visit(OptionVisitor& v);
 };
 
@@ -45,8 +48,21 @@ inline constexpr const char* kProgramType = "program";
 /// Takes `program` and `options` out of a configuration and reads them. Throws UsageError with file:line.
 ProgramOptions take_program_options(Yaml& tree);
 
+/// Takes them away where the run is that of a model, in a file of both kinds.
+void drop_program(Yaml& tree);
+
 /// What both say as entries, in order, without those that `visit` shows.
 std::vector<OptionEntry> further_entries(const ProgramOptions& program);
+
+/// The words of a list `what`. Throws UsageError with file:line.
+std::vector<std::string> words_at(const Yaml& node, const std::string& what);
+
+/// Throws UsageError with file:line for a name in braces, at `node` or below it, that is no option, none of kPlaces and
+/// not `further`: it would reach the program as it is.
+void check_placeholders(const Yaml& node, const ProgramOptions& program, std::string_view further = "");
+
+/// Throws UsageError with file:line for a name that no option can have. `name` has no "options." before it.
+void check_option_name(const Yaml& node, const std::string& name);
 
 /// Replaces each dotted key of a map `options` by nested maps, so that `options.model.width` finds it.
 void nest_options(Yaml& tree);

@@ -85,4 +85,9 @@ std::string reason_of(const ProgramEnd& end) {
   return fmt::format("exit code {}", end.code);
 }
 
+std::string reason_with_output(const ProgramEnd& end) {
+  const std::string lines(trim(end.last_lines));
+  return reason_of(end) + (lines.empty() ? "" : "\nits last lines:\n" + lines);
+}
+
 }  // namespace xlm

@@ -39,6 +39,9 @@ struct ProgramEnd {
 /// Why it failed, in one line without its output: "exit code 1", "signal 11 (Segmentation fault)", "out of memory: …".
 std::string reason_of(const ProgramEnd& end);
 
+/// The same with the last lines of its output.
+std::string reason_with_output(const ProgramEnd& end);
+
 /// The line of a program's last output that says that memory was too small; nothing found: kNone. `line` may be null.
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line);
 

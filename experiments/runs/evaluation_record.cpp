@@ -158,6 +158,14 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   return folder;
 }
 
+void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation) {
+  evaluation.step = step_of_model(run);
+  evaluation.final = differing_settings(run, settings).empty();
+  Json record = evaluation_record(evaluation);
+  record["settings"] = settings;
+  Journal(RunPaths{run.folder}.journal()).append("evaluation", record, true);
+}
+
 Json evaluation_record(const Evaluation& evaluation) {
   Json record = {{"step", evaluation.step},
                  {"split", evaluation.split},

@@ -35,6 +35,10 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
                            const std::function<void(const Run& run)>& before = nullptr);
 
+/// Adds an evaluation of the weights of a program's run, made with `settings`, to the run's journal. One without
+/// different settings takes the place of what the program itself reported of the split.
+void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation);
+
 /// An evaluation as a journal record, without its trace, and the trace as a separate record.
 Json evaluation_record(const Evaluation& evaluation);
 Json trace_record(const Evaluation& evaluation);

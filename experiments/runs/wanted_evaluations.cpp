@@ -6,12 +6,19 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
 
 bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
+  if (!wanted.program.is_null()) {
+    const Json settings = settings_by_program(wanted);
+    return std::any_of(run.evaluations.begin(), run.evaluations.end(), [&](const RunEvaluation& known) {
+      return known.split == wanted.split && known.settings == settings;
+    });
+  }
   try {
     return find_evaluation(request_of(run, wanted), run).has_value();
   } catch (const Error&) {
@@ -22,7 +29,26 @@ bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
 }  // namespace
 
 std::string shown(const WantedEvaluation& wanted) {
-  return wanted.changes.empty() ? wanted.split : wanted.split + "@" + at_text(wanted.changes);
+  SettingList changes = wanted.changes;
+  if (!wanted.program.is_null()) {
+    std::erase_if(changes,
+                  [](const auto& change) { return change.first.starts_with("data.") && change.first != "data.path"; });
+    const auto name = wanted.program.find("name");
+    if (name != wanted.program.end()) changes.emplace_back(kEvaluationName, *name);
+  }
+  return changes.empty() ? wanted.split : wanted.split + "@" + at_text(changes);
+}
+
+Json settings_by_program(const WantedEvaluation& wanted) {
+  constexpr std::size_t kDigits = 12;
+  const Json& program = wanted.program;
+  const Json how = {program.at("command"), program.value("metrics", Json())};
+  Json settings = {{kEvaluationCommand, sha256(how.dump()).substr(0, kDigits)}};
+  if (program.contains("name")) settings[kEvaluationName] = program["name"];
+  for (const auto& [key, value] : wanted.changes) {
+    if (key != "data.path") settings[key] = value;
+  }
+  return settings;
 }
 
 void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
@@ -33,7 +59,9 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
     if (std::find(known.begin(), known.end(), one) != known.end()) continue;
     Json changes = Json::object();
     for (const auto& [key, value] : one.changes) changes[key] = value;
-    journal.append("wanted", {{"split", one.split}, {"changes", changes}}, true);
+    Json record = {{"split", one.split}, {"changes", changes}};
+    if (!one.program.is_null()) record["program"] = one.program;
+    journal.append("wanted", record, true);
   }
 }
 

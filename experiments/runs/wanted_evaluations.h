@@ -23,6 +23,10 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 /// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
+/// The settings of an evaluation that a program is to make: what it changes, with a hash of the command and its
+/// patterns. So a changed command measures again.
+Json settings_by_program(const WantedEvaluation& wanted);
+
 /// "test@model.overlap=20".
 std::string shown(const WantedEvaluation& wanted);
 

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/evaluation_command.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/sweeps/sweep_conditions.h"
 
 namespace xlm {
@@ -16,8 +18,9 @@ namespace {
 
 constexpr std::size_t kMaximumEvaluations = 10'000;  // of one run
 constexpr std::array<std::string_view, 3> kSplitNames{"train", "valid", "test"};
+constexpr std::string_view kOptionPrefix = "options.";
 
-/// Every key that an evaluation may set.
+/// Every key that an evaluation by core may set.
 std::vector<std::string> evaluation_keys() {
   std::set<std::string> keys{"split", "data.path", "where"};
   for (std::size_t model = 0; model < model_types().size(); ++model) {
@@ -26,6 +29,13 @@ std::vector<std::string> evaluation_keys() {
     }
   }
   return {keys.begin(), keys.end()};
+}
+
+/// Every key that an evaluation by a program may set, besides options.
+const std::vector<std::string>& keys_of_program() {
+  static const std::vector<std::string> keys{"command",     "data.path", "metrics", "name",
+                                             "options.KEY", "split",     "where"};
+  return keys;
 }
 
 void check_split(const Yaml& value) {
@@ -38,7 +48,9 @@ void check_split(const Yaml& value) {
 
 /// The values of one key of a block.
 std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), key) == known.end()) {
+  const bool option = key.starts_with(kOptionPrefix) && known == keys_of_program();
+  if (option) check_option_name(node, key.substr(kOptionPrefix.size()));
+  if (!option && std::find(known.begin(), known.end(), key) == known.end()) {
     fail_at(node, fmt::format("an evaluation cannot change '{}'{}\nit can change {}", key, did_you_mean(key, known),
                               join(known, ", ")));
   }
@@ -49,6 +61,11 @@ std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, co
     if (key == "split") check_split(value);
   }
   return values;
+}
+
+bool is_program(const Yaml& run) {
+  const Yaml* type = find_path(run, "model.type");
+  return type != nullptr && type->scalar == kProgramType;
 }
 
 /// Adds one more key to every point: one point for each value.
@@ -101,28 +118,39 @@ WantedEvaluation wanted_at(const SweepPoint& point, Yaml run) {
 SweepEvaluations::SweepEvaluations(const Yaml& tree) {
   const Yaml* node = tree.find("evaluate");
   if (node == nullptr || node->is_null()) return;
-  const std::vector<std::string> known = evaluation_keys();
   for (const Yaml& map : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
     if (!map.is_map()) fail_at(map, "evaluate must be a map of settings to values, or a list of such maps");
-    Block block{.where = {}, .points = {SweepPoint{}}};
-    for (const auto& [key, value] : map.entries) {
-      if (value.is_null()) continue;  // a profile removes it like this
-      if (key == "where") {
-        if (!value.is_map()) fail_at(value, "'where' must be a map of keys to values, such as {model.type: gpt2}");
-        block.where = value.entries;
-        continue;
-      }
-      block.points = times(block.points, key, values_of_setting(key, value, known));
-      if (block.points.size() > kMaximumEvaluations) {
-        fail_at(map, fmt::format("a run has more than {} evaluations", kMaximumEvaluations));
-      }
-    }
-    blocks_.push_back(std::move(block));
+    blocks_.push_back(read_block(map));
   }
 }
 
+SweepEvaluations::Block SweepEvaluations::read_block(const Yaml& map) {
+  Block block{.where = {}, .points = {SweepPoint{}}};
+  const Yaml* command = map.find("command");
+  const bool by_program = command != nullptr && !command->is_null();
+  if (by_program) {
+    block.command = *command;
+    block.program = read_evaluation_command(map);
+  }
+  const std::vector<std::string> known = by_program ? keys_of_program() : evaluation_keys();
+  for (const auto& [key, value] : map.entries) {
+    if (value.is_null()) continue;  // a profile removes it like this
+    if (by_program && (key == "command" || key == "metrics" || key == "name")) continue;
+    if (key == "where") {
+      if (!value.is_map()) fail_at(value, "'where' must be a map of keys to values, such as {model.type: gpt2}");
+      block.where = value.entries;
+      continue;
+    }
+    block.points = times(block.points, key, values_of_setting(key, value, known));
+    if (block.points.size() > kMaximumEvaluations) {
+      fail_at(map, fmt::format("a run has more than {} evaluations", kMaximumEvaluations));
+    }
+  }
+  return block;
+}
+
 bool SweepEvaluations::is_about(const Block& block, const Yaml& run) {
-  bool holds = true;
+  bool holds = block.command.is_null() || is_program(run);
   for (const auto& [key, wanted] : block.where) {
     const Yaml* value = find_path(run, key);
     if (value != nullptr) seen_keys_.insert(key);
@@ -139,25 +167,57 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   std::vector<WantedEvaluation> result;
   if (blocks_.empty()) return result;
   const Yaml configuration = resolved(run.options);
-  const std::vector<SweepPoint> changes = changes_for(configuration);
-  if (run.options.program && !changes.empty()) {
-    throw UsageError(
-        "evaluate applies to models, and a program evaluates itself\n"
-        "add `where: {model.type: …}` to `evaluate`, or let the program report what you want");
-  }
-  for (const SweepPoint& point : changes) {
-    WantedEvaluation wanted = wanted_at(point, configuration);
+  for (const Wish& wish : wishes_for(configuration)) {
+    WantedEvaluation wanted =
+        run.options.program ? wanted_of_program(wish, run.options) : wanted_at(wish.changes, configuration);
     if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
   }
   return result;
 }
 
-std::vector<SweepPoint> SweepEvaluations::changes_for(const Yaml& run) {
-  std::vector<SweepPoint> changes;
-  for (const Block& block : blocks_) {
-    if (is_about(block, run)) changes.insert(changes.end(), block.points.begin(), block.points.end());
+WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const RunConfiguration& run) {
+  if (wish.command == nullptr) {
+    throw UsageError(
+        "a part of evaluate without a command applies to models, and this run is that of a program\n"
+        "add a command: {command: [python3, eval.py, \"{checkpoints}/last.pt\"]}, or `where: {model.type: …}`");
   }
-  return changes;
+  WantedEvaluation wanted{.split = "test", .changes = {}, .program = *wish.program};
+  ProgramOptions program = *run.program;
+  for (const auto& [key, value] : wish.changes) {
+    if (key == "split") {
+      wanted.split = value.scalar;
+    } else if (key == "data.path") {
+      const std::string path = fs::absolute(scalar_text(value, key)).lexically_normal().string();
+      const PreparedSummary& data = data_of(path);
+      wanted.changes.emplace_back(key, path);
+      wanted.changes.emplace_back("data.name", data_name(data.dataset, data.language));
+      wanted.changes.emplace_back("data.fingerprint", data.fingerprint);
+    } else {
+      wanted.changes.emplace_back(key, to_json(value));
+      program.set_option(key.substr(kOptionPrefix.size()), to_json(value));
+    }
+  }
+  check_evaluation_command(*wish.command, program);
+  std::sort(wanted.changes.begin(), wanted.changes.end());
+  return wanted;
+}
+
+/// Data of any form may be large: they are read once.
+const PreparedSummary& SweepEvaluations::data_of(const std::string& path) {
+  const auto known = data_.find(path);
+  return known != data_.end() ? known->second : data_.emplace(path, summarize_any_data(path)).first->second;
+}
+
+std::vector<SweepEvaluations::Wish> SweepEvaluations::wishes_for(const Yaml& run) {
+  std::vector<Wish> wishes;
+  for (const Block& block : blocks_) {
+    if (!is_about(block, run)) continue;
+    for (const SweepPoint& point : block.points) {
+      const bool by_program = !block.command.is_null();
+      wishes.push_back({point, by_program ? &block.command : nullptr, by_program ? &block.program : nullptr});
+    }
+  }
+  return wishes;
 }
 
 void SweepEvaluations::check_conditions() const {

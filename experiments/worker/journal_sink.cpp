@@ -49,6 +49,15 @@ void JournalSink::state(RunStatus status, const Json& more) {
   journal_.append("state", fields, true);
 }
 
+void JournalSink::sync() {
+  journal_.sync();
+  has_unsynced_evaluations_ = false;
+}
+
+void JournalSink::sync_evaluations() {
+  if (has_unsynced_evaluations_) sync();
+}
+
 void JournalSink::log(const std::string& text) {
   const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
   log_.append(fmt::format("{:%Y-%m-%dT%H:%M:%SZ}  {}", now, text));
@@ -115,7 +124,8 @@ void JournalSink::grid(std::int64_t step, const Grid& grid) {
 void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
-  journal_.append("evaluation", evaluation_record(evaluation), true);
+  journal_.append("evaluation", evaluation_record(evaluation), !batches_evaluations_);
+  has_unsynced_evaluations_ = batches_evaluations_;
   if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
   NamedValues values = evaluation.values;
   if (!std::isnan(evaluation.loss)) values["loss"] = evaluation.loss;

@@ -56,7 +56,11 @@ class JournalSink : public TrainSink {
   /// A change of state, durable, after checking that the run is still ours.
   void state(RunStatus status, const Json& more = Json::object());
   /// All records so far are on the disk when this returns.
-  void sync() { journal_.sync(); }
+  void sync();
+  /// From now on evaluations are on the disk only after sync_evaluations, which is to be called about once a second: a
+  /// program may report one at every step. What reads a program's output again after a power failure loses none.
+  void batch_evaluations() { batches_evaluations_ = true; }
+  void sync_evaluations();
   /// A line for log.txt alone.
   void log(const std::string& text);
   /// Ends the bar on the screen.
@@ -90,7 +94,9 @@ class JournalSink : public TrainSink {
   double tokens_per_step_ = 0;
   std::int64_t first_step_ = -1;      // of this process, minus one
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
-  std::int64_t saved_step_ = -1;      // of the newest checkpoint that this process wrote
+  bool batches_evaluations_ = false;
+  bool has_unsynced_evaluations_ = false;
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   std::optional<double> saving_since_;  // while a checkpoint is being made
   double next_look_ = 0;                // for a request to stop

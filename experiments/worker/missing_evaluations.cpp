@@ -11,9 +11,6 @@
 namespace xlm {
 namespace {
 
-/// Ends an evaluation from within: nothing of it is kept, so that it can be left at any moment.
-struct EvaluationStopped {};
-
 void make_evaluation(Core& core, const Run& run, const RunOptions& options, const WantedEvaluation& wanted,
                      JournalSink& sink) {
   EvaluationRequest request = request_of(run, wanted);
@@ -32,7 +29,8 @@ void make_evaluation(Core& core, const Run& run, const RunOptions& options, cons
 
 }  // namespace
 
-EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options, JournalSink& sink) {
+EvaluationsReport make_missing_evaluations(const Run& run, JournalSink& sink,
+                                           const std::function<void(const WantedEvaluation&)>& make) {
   EvaluationsReport report;
   for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
     if (sink.should_stop()) report.stopped = true;
@@ -43,7 +41,7 @@ EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const Run
       if (report.code == kDone) report = {.stopped = false, .code = code, .message = message};
     };
     try {
-      make_evaluation(core, run, options, wanted, sink);
+      make(wanted);
     } catch (const EvaluationStopped&) {
       report.stopped = true;
     } catch (const LostRunError&) {
@@ -54,6 +52,11 @@ EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const Run
     }
   }
   return report;
+}
+
+EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options, JournalSink& sink) {
+  return make_missing_evaluations(
+      run, sink, [&](const WantedEvaluation& wanted) { make_evaluation(core, run, options, wanted, sink); });
 }
 
 }  // namespace xlm

@@ -1,6 +1,7 @@
 // Makes the evaluations that a run's journal wants and does not have.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "core/api/interface.h"
@@ -16,9 +17,16 @@ struct EvaluationsReport {
   std::string message;    // why it did
 };
 
-/// Makes what is missing of the evaluations that a finished run's journal wants, one after the other, puts each on the
-/// model's card and records it where it is made. One that fails does not keep the others from being made; a stop ends
-/// the present one, of which nothing is kept. `options` says on what device, with how many threads.
+/// Ends an evaluation from within: nothing of it is kept, so that it can be left at any moment.
+struct EvaluationStopped {};
+
+/// Makes what is missing of the evaluations that a finished run's journal wants, one after the other. `make` makes and
+/// records one, and throws EvaluationStopped when `sink` says so. One that fails does not keep the others from being
+/// made.
+EvaluationsReport make_missing_evaluations(const Run& run, JournalSink& sink,
+                                           const std::function<void(const WantedEvaluation&)>& make);
+
+/// The same by core, which puts each on the model's card. `options` says on what device, with how many threads.
 EvaluationsReport make_missing_evaluations(Core& core, const Run& run, const RunOptions& options, JournalSink& sink);
 
 }  // namespace xlm

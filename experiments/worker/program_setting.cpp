@@ -47,10 +47,8 @@ std::vector<fs::path> frozen_files(const fs::path& folder) {
   return files;
 }
 
-}  // namespace
-
-ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
-                               bool resumes) {
+ProgramSetting setting_of(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads, bool resumes,
+                          const std::map<std::string, std::string>& further_places) {
   const ProgramOptions& program = *run.program;
   const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
   ProgramSetting setting;
@@ -59,6 +57,7 @@ ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& 
                     {"run", paths.folder.string()},
                     {"checkpoints", checkpoints.string()},
                     {"config", paths.config().string()}};
+  setting.places.insert(further_places.begin(), further_places.end());
   setting.words = command_words(program.command, program, setting.places);
   for (std::string& word : flag_words(program)) setting.words.push_back(std::move(word));
   for (const auto& [name, text] : program.environment) {
@@ -75,6 +74,29 @@ ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& 
   set_if_unset(setting.environment, "PYTHONUNBUFFERED", "1");  // its lines are read as it writes them
   choose_device(run.device, setting);
   return setting;
+}
+
+}  // namespace
+
+ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
+                               bool resumes) {
+  return setting_of(run, paths, threads, resumes, {});
+}
+
+ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
+                                  const std::string& split) {
+  ProgramSetting setting = setting_of(run, paths, threads, false, {{"split", split}});
+  setting.environment["XLM_SPLIT"] = split;
+  return setting;
+}
+
+std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
+                                                 const fs::path& work) {
+  std::vector<MetricDescription> metrics = metric_descriptions(program.metrics);
+  for (MetricDescription& one : metrics) {
+    if (one.kind != MetricKind::kLines) one.target = (work / filled(one.target, program, setting.places)).string();
+  }
+  return metrics;
 }
 
 void put_code(const fs::path& place, const std::string& hash, const fs::path& work) {

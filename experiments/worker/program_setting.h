@@ -8,18 +8,20 @@
 
 #include "base/files.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/programs/metric_description.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
 
 /// Where things of a program are in its run folder, besides those of RunPaths.
 struct ProgramPaths {
-  fs::path folder;  // of the run, absolute
+  fs::path folder;            // of the run, absolute
+  fs::path reports = folder;  // where it reports: the same, or a folder of one evaluation
 
   fs::path work() const { return folder / "work"; }                       // a copy of its code, in which it runs
-  fs::path metrics() const { return folder / "metrics.jsonl"; }           // XLM_METRICS
-  fs::path output() const { return folder / "output.txt"; }               // what it says
-  fs::path config() const { return folder / "config.json"; }              // XLM_CONFIG
+  fs::path metrics() const { return reports / "metrics.jsonl"; }          // XLM_METRICS
+  fs::path output() const { return reports / "output.txt"; }              // what it says
+  fs::path config() const { return reports / "config.json"; }             // XLM_CONFIG
   fs::path position() const { return folder / "metrics.position.json"; }  // up to where its output has been read
 };
 
@@ -33,6 +35,13 @@ struct ProgramSetting {
 /// `resumes`: it goes on from its checkpoints.
 ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
                                bool resumes);
+/// The same to evaluate `split` of the run's data: `program.command` of `run` makes the evaluation.
+ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
+                                  const std::string& split);
+
+/// How the program's output is read: its own metrics, with whole paths.
+std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
+                                                 const fs::path& work);
 
 /// Puts the frozen code into the folder in which the program runs, over what is there. Throws Error if the frozen code
 /// is missing or damaged.

@@ -17,6 +17,7 @@
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/checkpoint_watch.h"
 #include "experiments/worker/environment.h"
+#include "experiments/worker/program_evaluations.h"
 #include "experiments/worker/program_results.h"
 #include "experiments/worker/program_setting.h"
 
@@ -57,19 +58,8 @@ void begin_again(const ProgramPaths& paths) {
   }
 }
 
-std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
-                                                 const fs::path& work) {
-  std::vector<MetricDescription> metrics = metric_descriptions(program.metrics);
-  for (MetricDescription& one : metrics) {
-    if (one.kind != MetricKind::kLines) one.target = (work / filled(one.target, program, setting.places)).string();
-  }
-  return metrics;
-}
-
-/// What the journal says of a program that failed: the reason, and the last lines of its output.
 [[noreturn]] void throw_failure(const ProgramEnd& end) {
-  const std::string lines(trim(end.last_lines));
-  const std::string reason = reason_of(end) + (lines.empty() ? "" : "\nits last lines:\n" + lines);
+  const std::string reason = reason_with_output(end);
   if (end.memory != MemoryShortage::kNone) {
     throw LostAttemptError({.cause = EndCause::kMemory,
                             .reason = reason,
@@ -98,6 +88,7 @@ class Attempt {
         checkpoints_(run.checkpoints()) {}
 
   ProgramEnd run() {
+    sink_.batch_evaluations();
     readers_.begin(position_of_earlier());
     ProgramProcess process({.words = setting_.words,
                             .folder = paths_.work(),
@@ -136,6 +127,7 @@ class Attempt {
     if (now < next_look_) return;
     next_look_ = now + kSecondsBetweenLooks;
     sink_.check_owner();
+    sink_.sync_evaluations();
     const bool saved = look_for_checkpoint(false);
     if (!saved && now < next_note_) return;
     next_note_ = now + kBetweenNotes;
@@ -203,7 +195,10 @@ class ProgramWork final : public Work {
     return TrainOutcome::kDone;
   }
 
-  EvaluationsReport evaluate(const Run& /*run*/, JournalSink& /*sink*/) override { return {}; }
+  EvaluationsReport evaluate(const Run& run, JournalSink& sink) override {
+    const RunConfiguration configuration = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+    return make_program_evaluations(run, configuration, threads_of(run, configuration, settings_), sink);
+  }
 
  private:
   const WorkSettings& settings_;

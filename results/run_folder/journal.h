@@ -21,7 +21,7 @@ namespace xlm {
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table that a model reports: spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}
-///   wanted      {"split", "changes": {key: value}}                   an evaluation to be done after training
+///   wanted      {"split", "changes": {key: value}, "program"?: {…}}  an evaluation to be done after training
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}
 ///   checkpoint  {"step", "file", "seconds"}

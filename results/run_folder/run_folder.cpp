@@ -197,8 +197,22 @@ class Assembler {
     WantedEvaluation wanted{.split = record.at("split").get<std::string>(), .changes = {}};
     flatten(record.at("changes"), "", wanted.changes);
     std::sort(wanted.changes.begin(), wanted.changes.end());
-    const bool known = std::find(run_.wanted.begin(), run_.wanted.end(), wanted) != run_.wanted.end();
-    if (!known) run_.wanted.push_back(std::move(wanted));
+    if (record.contains("program")) wanted.program = record["program"];
+    const auto known = std::find_if(run_.wanted.begin(), run_.wanted.end(),
+                                    [&](const WantedEvaluation& other) { return is_same_wish(other, wanted); });
+    if (known == run_.wanted.end()) {
+      run_.wanted.push_back(std::move(wanted));
+    } else {
+      *known = std::move(wanted);
+    }
+  }
+
+  /// Of a program's commands the newest counts: it may mend one that fails.
+  static bool is_same_wish(const WantedEvaluation& a, const WantedEvaluation& b) {
+    const auto name = [](const WantedEvaluation& wanted) {
+      return wanted.program.is_null() ? Json() : wanted.program.value("name", Json(""));
+    };
+    return a.split == b.split && a.changes == b.changes && name(a) == name(b);
   }
 
   void add_trace(const Json& record) {
@@ -294,9 +308,13 @@ std::string data_name(const std::string& dataset, const std::string& language) {
 
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
+  const Json* type = run.param("model.type");
+  const bool of_program = type != nullptr && *type == "program";
   for (const auto& [key, value] : settings.items()) {
+    if (key == kEvaluationCommand) continue;
     const Json own = run.own_value(key);
-    if (own.is_null() ? differs_from_default(key, value) : own != value) differing.emplace_back(key, value);
+    const bool differs = !own.is_null() ? own != value : of_program || differs_from_default(key, value);
+    if (differs) differing.emplace_back(key, value);
   }
   std::sort(differing.begin(), differing.end());
   const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };

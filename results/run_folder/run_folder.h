@@ -86,9 +86,14 @@ std::string data_name(const std::string& dataset, const std::string& language);
 struct WantedEvaluation {
   std::string split;
   SettingList changes;  // settings that differ from the run's own, sorted by key: data.path, eval.…, model.overlap, …
+  Json program = {};    // of a program's run: {"command": [words], "metrics"?: […], "name"?}; null: core makes it
 
   bool operator==(const WantedEvaluation&) const = default;
 };
+
+/// Settings of an evaluation by a program's second command: a hash of that command, which is never shown, and its name.
+inline constexpr const char* kEvaluationCommand = "evaluation.command";
+inline constexpr const char* kEvaluationName = "evaluation.name";
 
 /// One evaluation of a split.
 struct RunEvaluation {
@@ -169,6 +174,7 @@ struct Run {
 };
 
 /// The settings of an evaluation that differ from its run's own, or from the default if the run does not have them.
+/// What a program's run does not have differs.
 /// Other data are given by name, or by fingerprint if the name is the run's own.
 SettingList differing_settings(const Run& run, const Json& settings);
 

@@ -1,0 +1,193 @@
+// Evaluations by a program's second command.
+#include "experiments/worker/program_evaluations.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "experiments/configuration/program_inputs.h"
+#include "experiments/programs/metric_readers.h"
+#include "experiments/programs/program_process.h"
+#include "experiments/runs/machine_resources.h"
+#include "experiments/runs/wanted_evaluations.h"
+#include "experiments/worker/program_setting.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenEvaluationPolls{100};
+constexpr double kBetweenOwnerChecks = 1;  // seconds
+
+/// Gathers what a command reports. A number without a split belongs to the split that is evaluated.
+class ReportedEvaluations final : public RecordSink {
+ public:
+  explicit ReportedEvaluations(std::string split) : split_(std::move(split)) {}
+
+  void metrics(std::int64_t /*step*/, const std::map<std::string, double>& values) override { add(split_, values); }
+  void evaluation(const ProgramEvaluation& evaluation) override { add(evaluation.split, evaluation.values); }
+  void costs(const std::map<std::string, double>& /*values*/) override {}  // the run has its own
+  void grid(std::int64_t /*step*/, const ProgramGrid& /*grid*/) override {}
+
+  const std::map<std::string, std::map<std::string, double>>& by_split() const { return by_split_; }
+
+ private:
+  void add(const std::string& split, const std::map<std::string, double>& values) {
+    for (const auto& [name, value] : values) {
+      if (!std::isfinite(value)) throw Error(fmt::format("{}.{} is {}", split, name, value));
+      by_split_[split][name] = value;
+    }
+  }
+
+  std::string split_;
+  std::map<std::string, std::map<std::string, double>> by_split_;
+};
+
+/// The run as the second command sees it.
+RunConfiguration changed_run(RunConfiguration run, const WantedEvaluation& wanted) {
+  ProgramOptions& program = *run.program;
+  program.command = wanted.program.at("command").get<std::vector<std::string>>();
+  program.flags = ProgramOptions::Flags::kNone;
+  if (wanted.program.contains("metrics")) program.metrics = wanted.program["metrics"];
+  for (const auto& [key, value] : wanted.changes) {
+    if (key == "data.path") run.data.path = value.get<std::string>();
+    if (key.starts_with("options.")) program.set_option(key.substr(std::string_view("options.").size()), value);
+  }
+  return run;
+}
+
+/// Data that have changed since they were asked for would be measured under the name of the old ones.
+void check_wanted_data(const Run& run, const RunConfiguration& changed, const WantedEvaluation& wanted) {
+  if (changed.data.path.empty()) return;
+  std::string expected = run.environment.value("fingerprint", "");
+  for (const auto& [key, value] : wanted.changes) {
+    if (key == "data.fingerprint") expected = value.get<std::string>();
+  }
+  if (summarize_any_data(changed.data.path).fingerprint == expected) return;
+  throw DataError(
+      fmt::format("the data in {} have changed since the evaluation was asked for\n"
+                  "restore them, or run the sweep again",
+                  changed.data.path));
+}
+
+class ProgramEvaluations {
+ public:
+  ProgramEvaluations(const Run& run, const RunConfiguration& configuration, std::int64_t threads, JournalSink& sink)
+      : run_(run),
+        configuration_(configuration),
+        threads_(threads),
+        sink_(sink),
+        folder_(fs::absolute(run.folder).lexically_normal()),
+        programs_(frozen_programs(folder_.parent_path())) {}
+
+  EvaluationsReport make_all() {
+    const auto make = [this](const WantedEvaluation& wanted) { this->make(wanted); };
+    const EvaluationsReport report = make_missing_evaluations(run_, sink_, make);
+    take_code(programs_, code(), ProgramPaths{folder_}.work());
+    return report;
+  }
+
+ private:
+  const std::string& code() const { return run_.contents.at("program.folder"); }
+
+  void make(const WantedEvaluation& wanted) {
+    if (wanted.program.is_null()) throw UsageError("only a command can evaluate a program: add it to `evaluate`");
+    if (missing_evaluations(read_run(run_.folder), {wanted}).empty()) return;  // reported with another split
+    const RunConfiguration changed = changed_run(configuration_, wanted);
+    check_wanted_data(run_, changed, wanted);
+    const Json settings = settings_by_program(wanted);
+    const std::string name = sha256(wanted.split + settings.dump()).substr(0, kFolderDigits);
+    const ProgramPaths paths{.folder = folder_, .reports = folder_ / "evaluations" / name};
+    fs::remove_all(paths.reports);  // what an attempt at it has left
+    create_folders(paths.reports);
+    put_code(programs_, code(), paths.work());
+    write_file(paths.config(), json_text(to_json(resolved(changed))));
+    const double began = monotonic_seconds();
+    const auto reported = run_command(changed, paths, wanted.split);
+    sink_.check_owner();
+    for (const auto& [split, values] : reported) {
+      Evaluation evaluation;
+      evaluation.split = split;
+      evaluation.seconds = monotonic_seconds() - began;
+      evaluation.values = values;
+      const auto loss = values.find("loss");
+      evaluation.loss = loss != values.end() ? loss->second : std::numeric_limits<double>::quiet_NaN();
+      evaluation.values.erase("loss");
+      record_evaluation(run_, settings, evaluation);
+      sink_.log(fmt::format("{}  {}", shown({split, wanted.changes, wanted.program}), evaluation_text(evaluation)));
+    }
+  }
+
+  /// What it reports, by split.
+  std::map<std::string, std::map<std::string, double>> run_command(const RunConfiguration& changed,
+                                                                   const ProgramPaths& paths,
+                                                                   const std::string& split) {
+    const ProgramOptions& program = *changed.program;
+    const ProgramSetting setting = evaluation_setting(changed, paths, threads_, split);
+    ReportedEvaluations reported(split);
+    MetricReaders readers(described_metrics(program, setting, paths.work()), paths.metrics(), reported);
+    readers.begin(Json());
+    ProgramProcess process({.words = setting.words,
+                            .folder = paths.work(),
+                            .environment = setting.environment,
+                            .log = paths.output(),
+                            .output = [&](std::string_view bytes) { readers.output(bytes); },
+                            .owner = folder_.string(),
+                            .grace = std::chrono::duration<double>(program.grace),
+                            .memory_kills = memory_kills,
+                            .sampled = nullptr});
+    double next_check = 0;
+    while (process.poll(kBetweenEvaluationPolls)) {
+      readers.poll();
+      if (const double now = monotonic_seconds(); now >= next_check) {
+        next_check = now + kBetweenOwnerChecks;
+        sink_.check_owner();
+      }
+      if (sink_.should_stop()) process.stop();
+    }
+    const ProgramEnd& end = process.end();
+    if (end.stopped) throw EvaluationStopped();
+    if (!end.is_success()) throw Error(reason_with_output(end));
+    readers.poll();
+    readers.finish(true);
+    if (!reported.by_split().contains(split)) throw_nothing_reported(split, readers, end);
+    return reported.by_split();
+  }
+
+  [[noreturn]] static void throw_nothing_reported(const std::string& split, const MetricReaders& readers,
+                                                  const ProgramEnd& end) {
+    std::string message = fmt::format(
+        "it reported no number of the split {}\n"
+        "let it write NAME or {}.NAME, or add a pattern to `metrics` of evaluate",
+        split, split);
+    for (const std::string& warning : readers.warnings()) message += "\n" + warning;
+    if (readers.warnings().empty()) message += "\nits last lines:\n" + std::string(trim(end.last_lines));
+    throw DataError(message);
+  }
+
+  static constexpr std::size_t kFolderDigits = 16;
+
+  const Run& run_;
+  const RunConfiguration& configuration_;
+  std::int64_t threads_;
+  JournalSink& sink_;
+  fs::path folder_;    // absolute
+  fs::path programs_;  // where the code is
+};
+
+}  // namespace
+
+EvaluationsReport make_program_evaluations(const Run& run, const RunConfiguration& configuration, std::int64_t threads,
+                                           JournalSink& sink) {
+  return ProgramEvaluations(run, configuration, threads, sink).make_all();
+}
+
+}  // namespace xlm
