@@ -236,6 +236,28 @@ TEST(Recipes, OfTheRecurrencePaperSayThatTheirRatesAreSetByHand) {
   }
 }
 
+/// Verdicts compare the names: a recipe with another name for its folder would call every run "not comparable".
+TEST(Recipes, CallTheCorpusOfAFolderByOneName) {
+  std::map<std::string, std::set<std::string>> names;
+  for (const char* folder : {"adaptive-span", "dynamic-pooling", "recurrence"}) {
+    for (const std::string& name : recipes_of(folder)) {
+      const Yaml tree = recipe(name, "paper");
+      const Yaml* corpora = tree.find("corpora");
+      if (corpora == nullptr) continue;
+      for (const auto& [path, given] : corpora->entries) {
+        names[path].insert(given.is_map() ? given.find("name")->scalar : given.scalar);
+      }
+    }
+  }
+  EXPECT_GE(names.size(), 8U);
+  for (const auto& [path, of_folder] : names) EXPECT_EQ(of_folder.size(), 1U) << path;
+}
+
+TEST(Recipes, MeasureTimeAndMemoryInHalfPrecisionAsPublished) {
+  EXPECT_THAT(combinations(runs_of(recipe("dynamic-pooling/figure-5", "paper")), {"train.precision"}),
+              ElementsAre("bfloat16"));
+}
+
 TEST(Recipes, ShowTwoPassagesInFigure2) {
   const Yaml tree = recipe("dynamic-pooling/figure-2", "paper");
   EXPECT_NE(figure_of(tree, "figure-2").find("first")->scalar,
