@@ -60,6 +60,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
+  bool costs_are_measured() const override { return o_.span_type != SpanType::kFixed; }
 
  private:
   /// Spans that a dynamic layer has used since the last reset: per head.
