@@ -41,7 +41,7 @@ RunLister::RunLister(Store& store)
     : store_(store),
       run_(store.use([](SQLite::Database& database) {
         return SQLite::Statement(
-            database, "SELECT experiment, status, reason, created, finished, step FROM runs WHERE run_id = ?");
+            database, "SELECT experiment, status, reason, created, finished, step, started FROM runs WHERE run_id = ?");
       })),
       experiments_(store.use([](SQLite::Database& database) {
         return SQLite::Statement(database, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment");
@@ -116,6 +116,7 @@ Json RunLister::run(const std::string& run_id) {
     json["status"] = json_of(run_.getColumn(1));
     json["reason"] = json_of(run_.getColumn(2));
     json["created"] = iso_time(seconds_of(run_.getColumn(3)));
+    json["started"] = iso_time(seconds_of(run_.getColumn(6)));
     json["finished"] = iso_time(seconds_of(run_.getColumn(4)));
     json["step"] = json_of(run_.getColumn(5));
     json["params"] = values(params_, run_id);

@@ -16,8 +16,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::array<std::string_view, 8> kFields{"run_id",  "experiment", "status",     "step",
-                                                  "created", "finished",   "seed_group", "is_evaluation"};
+constexpr std::array<std::string_view, 9> kFields{"run_id",  "experiment", "status",     "step",         "created",
+                                                  "started", "finished",   "seed_group", "is_evaluation"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
 
