@@ -11,6 +11,7 @@
 #include "cmd/results_store.h"
 #include "experiments/configuration/run_id.h"
 #include "results/quantities/number_format.h"
+#include "results/store/equal_budgets.h"
 #include "results/store/seed_values.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
@@ -144,8 +145,10 @@ std::string verdict_line(const PairedComparison& compared, double level) {
 }
 
 std::string comparison_text(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
-                            const PairedComparison& compared, const CompareOptions& options) {
+                            const PairedComparison& compared, const RunBudgets& budgets,
+                            const CompareOptions& options) {
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
+  if (const std::string line = budget_text(budgets); !line.empty()) text += line + "\n";
   text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
   text += "A − B = " + difference_with_digits(compared.difference, 3);
   if (compared.half_width) {
@@ -168,13 +171,20 @@ Json setting_json(const Setting& setting) {
 }
 
 Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
-                     const PairedComparison& compared, const CompareOptions& options) {
+                     const PairedComparison& compared, const RunBudgets& budgets, const CompareOptions& options) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  return {{"value", options.value},       {"a", setting_json(a)},
-          {"b", setting_json(b)},         {"differ_in", difference},
-          {"pairs", compared.pairs},      {"difference", compared.difference},
-          {"level", options.level / 100}, {"half_width", or_null(compared.half_width)},
-          {"p", or_null(compared.p)},     {"effect", or_null(compared.effect)}};
+  Json json = {{"value", options.value},       {"a", setting_json(a)},
+               {"b", setting_json(b)},         {"differ_in", difference},
+               {"pairs", compared.pairs},      {"difference", compared.difference},
+               {"level", options.level / 100}, {"half_width", or_null(compared.half_width)},
+               {"p", or_null(compared.p)},     {"effect", or_null(compared.effect)}};
+  if (budgets.known == 0) return json;
+  json["budgets"] = {{"equal", budgets.are_equal()},
+                     {"least_flops", budgets.least},
+                     {"most_flops", budgets.most},
+                     {"unknown", budgets.unknown},
+                     {"timed", budgets.timed}};
+  return json;
 }
 
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
@@ -192,8 +202,11 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   }
   const PairedComparison compared = compare_pairs(pairs.a, pairs.b, options.level / 100);
   const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
-  print(global.json ? json_text(comparison_json(a, b, difference, compared, options))
-                    : comparison_text(a, b, difference, compared, options));
+  std::vector<std::size_t> both = a.rows;
+  both.insert(both.end(), b.rows.begin(), b.rows.end());
+  const RunBudgets budgets = budgets_of(runs, both);
+  print(global.json ? json_text(comparison_json(a, b, difference, compared, budgets, options))
+                    : comparison_text(a, b, difference, compared, budgets, options));
   return kDone;
 }
 

@@ -1,6 +1,9 @@
 // xlm pareto: the Pareto front of two or more columns of the store.
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -10,6 +13,7 @@
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
 #include "results/quantities/quantities.h"
+#include "results/store/equal_budgets.h"
 #include "results/store/pareto.h"
 #include "results/store/unmet_condition.h"
 #include "results/tables/pareto_text.h"
@@ -71,6 +75,22 @@ ParetoQuery query_of(const ParetoOptions& options) {
   return query;
 }
 
+/// Whether the runs of all fronts trained with equal arithmetic, if one of them has a budget.
+void tell_budgets(RunTable& runs, const ParetoResult& result) {
+  std::set<std::string> names;
+  for (const auto& front : result.fronts) {
+    for (const std::vector<ParetoPoint>* points : {&front.front.front, &front.front.dominated}) {
+      for (const ParetoPoint& point : *points) names.insert(point.runs.begin(), point.runs.end());
+    }
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < runs.size(); ++row) {
+    if (names.contains(runs.id(row))) rows.push_back(row);
+  }
+  const RunBudgets budgets = budgets_of(runs, rows);
+  if (budgets.is_asked) spdlog::info("{}", budget_text(budgets));
+}
+
 int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   const ParetoQuery query = query_of(options);
   const std::string format = output_format(options.format, options.out, table_formats(), global);
@@ -90,6 +110,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   if (result.fronts.size() > 1) {
     spdlog::info("--where data.name=NAME (or data.fingerprint) chooses one corpus");
   }
+  tell_budgets(runs, result);
   if (result.mixed) spdlog::info("groups mix different settings; --group-by or --where separates them");
   const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
   print_or_write(render_pareto(query, result, table_format(format), width), options.out);

@@ -327,7 +327,7 @@ std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected,
     for (const Quantity* quantity : results.shown()) {
       for (const char* split : {"valid.", "test."}) full.columns.push_back(split + quantity->name);
     }
-    full.columns.insert(full.columns.end(), {"created", "finished"});
+    full.columns.insert(full.columns.end(), {"created", "started", "finished"});
   }
   return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
 }

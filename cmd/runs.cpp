@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
+#include "cmd/runs_cost.h"
 #include "cmd/runs_export.h"
 #include "cmd/runs_merge.h"
 #include "cmd/runs_stop.h"
@@ -44,6 +45,7 @@ struct RunsOptions {
   std::string format = "table";
   bool rebuild = false;
   bool yes = false;
+  CostCommand cost;
   WatchCommand watch;
   MergeCommand merge;
   PackCommand pack;
@@ -331,6 +333,9 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* watch = app.add_subcommand("watch", "Show the live state of a sweep's runs");
   declare_watch(*watch, options->watch);
   choices.emplace_back(watch, [](const RunsOptions& o, const GlobalOptions& c) { return watch_runs(o.watch, c); });
+  CLI::App* cost = app.add_subcommand("cost", "Show what runs cost, one by one and in all");
+  declare_cost(*cost, options->cost);
+  choices.emplace_back(cost, [](const RunsOptions& o, const GlobalOptions& c) { return show_cost(o.cost, c); });
   CLI::App* exported =
       app.add_subcommand("export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard");
   choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](

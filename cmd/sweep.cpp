@@ -19,7 +19,9 @@
 #include "experiments/launchers/launcher.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/process_identity.h"
 #include "experiments/runs/runs_in_use.h"
+#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/sweep_conditions.h"
 #include "experiments/worker/core_library.h"
@@ -57,8 +59,14 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
     Json entry = {{"run_id", runs[i].id()}, {"status", runs[i].status}, {"reason", runs[i].reason}};
     const bool known = !costs.empty() && !runs[i].planned.options.program;
     entry["params"] = known ? Json(costs[i].params) : Json();
-    entry["steps"] = runs[i].planned.options.train.steps;
+    const TrainOptions& train = runs[i].planned.options.train;
+    const bool has_steps = known && costs[i].steps.count > 0;
+    entry["steps"] = has_steps ? Json(costs[i].steps.count) : Json(train.steps);
+    if (has_steps && !costs[i].steps.is_exact) entry["steps_are_exact"] = false;
     entry["flops"] = known ? Json(costs[i].flops) : Json();
+    entry["evaluation_flops"] = known ? Json(costs[i].evaluation_flops) : Json();
+    entry["seconds"] = known && costs[i].seconds ? Json(*costs[i].seconds) : Json();
+    entry["evaluation_seconds"] = known && costs[i].evaluation_seconds ? Json(*costs[i].evaluation_seconds) : Json();
     if (!runs[i].evaluations.empty()) entry["evaluations_left"] = runs[i].evaluations_left;
     Json values = Json::object();
     for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
@@ -98,11 +106,12 @@ std::string runs_table(const std::vector<SweepRun>& runs, const std::vector<Text
 bool is_program(const SweepRun& run) { return run.planned.options.program.has_value(); }
 
 /// Empty, with a warning, if the costs cannot be computed; also if all runs are programs, whose costs are not known.
-std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs) {
+std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, const fs::path& folder) {
   std::vector<CostEstimate> costs;
   if (std::all_of(runs.begin(), runs.end(), is_program)) return costs;
   try {
-    CostEstimator estimator(core);
+    const MachineSpeed speed(folder, this_process().host);
+    CostEstimator estimator(core, &speed);
     for (const SweepRun& run : runs) costs.push_back(estimator.of(run));
   } catch (const Error& error) {
     spdlog::warn("no costs: {}", error.what());
@@ -111,14 +120,21 @@ std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs) {
   return costs;
 }
 
+/// "~1200" if the number is not exact.
+std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
+  const std::int64_t steps = run.planned.options.train.steps;
+  if (steps > 0) return fmt::to_string(steps);
+  return expected.count > 0 ? fmt::format("{}{:.0f}", expected.is_exact ? "" : "~", expected.count) : "?";
+}
+
 void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launcher, SweepLaunch& launch,
                    const GlobalOptions& global) {
-  const std::vector<CostEstimate> costs = estimate_costs(runs);
+  const std::vector<CostEstimate> costs = estimate_costs(runs, global.runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
     const bool known = !costs.empty() && !is_program(runs[i]);
-    const std::int64_t steps = runs[i].planned.options.train.steps;
-    return std::vector<std::string>{known ? human_count(costs[i].params) : "?", steps > 0 ? fmt::to_string(steps) : "?",
+    return std::vector<std::string>{known ? human_count(costs[i].params) : "?",
+                                    steps_cell(runs[i], known ? costs[i].steps : ExpectedSteps()),
                                     known ? human_count(costs[i].flops) : "?", runs[i].reason};
   };
   std::string text = runs_table(runs, {{"parameters", true}, {"steps", true}, {"FLOPs left", true}, {"status"}}, cells,
@@ -135,9 +151,9 @@ void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launc
   if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
   if (!costs.empty())
     text += fmt::format(", about {} FLOPs (a step counted as three forward passes)", human_count(flops));
-  if (launcher.waits) return print(text + "; nothing was written\n");
+  if (launcher.waits) return print(text + "; nothing was written\n" + cost_lines(costs));
   if (has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(launch.preview()));
-  print(text + "\nnothing was written or submitted\n");
+  print(text + "\nnothing was written or submitted\n" + cost_lines(costs));
 }
 
 std::string last_line(const fs::path& log) {

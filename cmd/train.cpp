@@ -6,13 +6,16 @@
 
 #include "base/error.h"
 #include "base/stop.h"
+#include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/model_locator.h"
+#include "experiments/runs/process_identity.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
 #include "experiments/worker/runner.h"
@@ -27,6 +30,7 @@ struct TrainCommand {
   std::string parent;   // goes on from this run
   std::int64_t at = 0;  // from its checkpoint of this step; 0: the newest
   bool print_config = false;
+  bool dry_run = false;
   bool print_reference = false;
   bool retry = false;
   bool anyway = false;
@@ -125,40 +129,72 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
   tree.set("continue.run", make_scalar(command.parent, source));
   tree.set("continue.at", make_scalar(std::to_string(command.at), source));
   return tree;
-}
-
-int run_train(const TrainCommand& command, const GlobalOptions& global) {
-  if (command.print_reference) {
-    print(configuration_reference());
-    return kDone;
-  }
-  const Yaml tree = configuration_of_command(command, global);
-  const RunConfiguration options = read_run_options(run_part(tree));
-  if (command.print_config) {
-    print(to_text(resolved(options)));
-    return kDone;
-  }
-  if (tree.find("sweep") != nullptr && !global.quiet) {
-    say(fmt::format(
-        "note: {} contains a sweep; this trains only its base configuration ('xlm sweep' trains all)\n"
-        "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
-        command.config.string(), options.experiment));
-  }
-  install_stop_handlers();
-  const PlannedRun planned = Planner(global.runs).plan(options);
-  if (!global.quiet) {
-    say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
-    if (!planned.options.continues.run.empty()) {
-      say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at, planned.options.continues.run));
+  /// What the run would cost, as a sweep of one point.
+  int show_costs(const Yaml& tree, const GlobalOptions& global) {
+    const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false);
+    const SweepRun& run = runs.front();
+    const MachineSpeed speed(global.runs, this_process().host);
+    const CostEstimate cost = CostEstimator(core, &speed).of(run);
+    const auto seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+    if (global.json) {
+      print(json_text({{"run_id", run.id()},
+                       {"status", run.status},
+                       {"reason", run.reason},
+                       {"params", cost.params},
+                       {"steps", cost.steps.count},
+                       {"steps_are_exact", cost.steps.is_exact},
+                       {"flops", cost.flops},
+                       {"evaluation_flops", cost.evaluation_flops},
+                       {"seconds", seconds(cost.seconds)},
+                       {"evaluation_seconds", seconds(cost.evaluation_seconds)}}));
+      return kDone;
     }
+    std::string text = fmt::format("run {}: {}\n", run.id(), run.reason);
+    if (!run.planned.options.program) {
+      const std::string steps =
+          cost.steps.count > 0 ? fmt::format("{}{:.0f} steps", cost.steps.is_exact ? "" : "about ", cost.steps.count)
+                               : "as many steps as its time allows";
+      text += fmt::format("{} parameters, {}, about {} FLOPs of training left\n{}", human_count(cost.params), steps,
+                          human_count(cost.flops), cost_lines({cost}));
+    }
+    print(text + "nothing was written\n");
+    return kDone;
   }
-  if (planned.branch) {
-    for (const std::string& note : planned.branch->notes) say(note + "\n");
+
+  int run_train(const TrainCommand& command, const GlobalOptions& global) {
+    if (command.print_reference) {
+      print(configuration_reference());
+      return kDone;
+    }
+    const Yaml tree = configuration_of_command(command, global);
+    const RunConfiguration options = read_run_options(run_part(tree));
+    if (command.print_config) {
+      print(to_text(resolved(options)));
+      return kDone;
+    }
+    if (tree.find("sweep") != nullptr && !global.quiet) {
+      say(fmt::format(
+          "note: {} contains a sweep; this trains only its base configuration ('xlm sweep' trains all)\n"
+          "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
+          command.config.string(), options.experiment));
+    }
+    if (command.dry_run) return show_costs(tree, global);
+    install_stop_handlers();
+    const PlannedRun planned = Planner(global.runs).plan(options);
+    if (!global.quiet) {
+      say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
+      if (!planned.options.continues.run.empty()) {
+        say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at,
+                        planned.options.continues.run));
+      }
+    }
+    if (planned.branch) {
+      for (const std::string& note : planned.branch->notes) say(note + "\n");
+    }
+    const RunReport report = train(planned, command, global);
+    if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
+    return show_outcome(planned, report, global);
   }
-  const RunReport report = train(planned, command, global);
-  if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
-  return show_outcome(planned, report, global);
-}
 
 }  // namespace
 
@@ -174,6 +210,7 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
       ->type_name("STEP");
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and exit");
+  app.add_flag("--dry-run", command->dry_run, "Show what the run costs; write nothing");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");

@@ -77,6 +77,10 @@ class CoreLibrary final : public Core {
     return model_costs(options.model, symbols, options.train.block);
   }
 
+  bool costs_are_measured(const RunOptions& options, std::int64_t symbols) override {
+    return model_costs_are_measured(options.model, symbols);
+  }
+
   std::map<std::string, std::string> environment(const std::string& device) override {
     const torch::Device chosen = choose_device(device);
     std::map<std::string, std::string> found = describe_device(chosen);

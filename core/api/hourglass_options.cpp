@@ -114,7 +114,7 @@ std::optional<OptionProblem> HourglassOptions::problem_with(const TrainOptions& 
              "model.boundaries.factor (" + std::to_string(boundaries.factor) +
                  ") is more than the tokens of a block (train.block=" + std::to_string(train.block) + ")"}};
   }
-  if (boundaries.type == Type::kUnigram && boundaries.tokenizer.empty() && train.steps > 0) {
+  if (boundaries.type == Type::kUnigram && boundaries.tokenizer.empty() && train.has_length()) {
     return {{"boundaries.tokenizer",
              "model.boundaries.type 'unigram' learns from a segmentation: give model.boundaries.tokenizer, a "
              "segmentation made by xlm prepare-data --train-unigram or a SentencePiece model's file"}};

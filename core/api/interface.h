@@ -48,6 +48,7 @@ struct Evaluation {
   std::int64_t tokens = 0;  // scored predictions
   double loss = 0;          // nats per scored token
   double seconds = 0;
+  double flops = 0;    // of its forward passes; 0: not known
   bool final = false;  // made with the weights that became model/
   NamedValues values;  // bpc, perplexities, the model's own: average_span, …
   TokenTrace trace;    // of the split's first tokens, for a final or a requested evaluation
@@ -71,7 +72,8 @@ class TrainSink {
   virtual void metrics(std::int64_t step, const NamedValues& values) = 0;
   virtual void grid(std::int64_t step, const Grid& grid) = 0;
   virtual void evaluation(const Evaluation& evaluation) = 0;
-  /// params, flops_per_token, paper_flops, peak_memory (bytes), step_seconds; may be given more than once.
+  /// params, flops_per_token, paper_flops, training_flops, peak_memory (bytes), step_seconds; may be given more than
+  /// once.
   virtual void costs(const NamedValues& values) = 0;
   /// A checkpoint is about to be gathered and written; `checkpoint` follows when it is complete.
   virtual void saving() = 0;
@@ -190,6 +192,8 @@ class Core {
   virtual Sample sample(const SampleJob& job, const std::function<bool(const std::string&)>& show) = 0;
   /// Parameters and cost of a model before training, for a vocabulary of `symbols`.
   virtual NamedValues costs(const RunOptions& options, std::int64_t symbols) = 0;
+  /// Whether the cost of a token changes with training or with the text, so that it is known only afterwards.
+  virtual bool costs_are_measured(const RunOptions& /*options*/, std::int64_t /*symbols*/) { return false; }
   /// {"libtorch": "2.11.0", "device": …, "gpu": …, …} for environment.json.
   virtual std::map<std::string, std::string> environment(const std::string& device) = 0;
   /// Which version of each operation trains on a device in a precision.

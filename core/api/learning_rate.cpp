@@ -36,14 +36,14 @@ double scheduled(const OptimizerOptions& options, double n, double all, double w
 
 }  // namespace
 
-double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps) {
+double learning_rate(const OptimizerOptions& options, std::int64_t step, double steps) {
   if (options.drop_after > 0 && step > options.drop_after) {
     OptimizerOptions undropped = options;
     undropped.drop_after = 0;
     return options.drop_factor * learning_rate(undropped, step, steps);
   }
   const auto n = static_cast<double>(step);
-  const auto all = static_cast<double>(steps);
+  const double all = steps;
   const double warmup =
       options.warmup_ratio > 0 ? options.warmup_ratio * all : static_cast<double>(options.warmup_steps);
   // During warm-up the other schedules stand at their beginning; this one falls from the first step on.

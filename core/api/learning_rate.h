@@ -7,7 +7,8 @@
 
 namespace xlm {
 
-/// The learning rate of `step`, counted from 1, in a run of `steps`. Warm-up multiplies it by min(1, step / W).
-double learning_rate(const OptimizerOptions& options, std::int64_t step, std::int64_t steps);
+/// The learning rate of `step`, counted from 1, in a run of `steps`. Warm-up multiplies it by min(1, step / W). If the
+/// length of training is a budget, `steps` is no whole number (TrainingBudget::steps).
+double learning_rate(const OptimizerOptions& options, std::int64_t step, double steps);
 
 }  // namespace xlm

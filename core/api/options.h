@@ -148,6 +148,8 @@ struct TrainOptions {
   std::int64_t steps = 0;
   double epochs = 0;
   std::int64_t tokens = 0;
+  double flops = 0;
+  double seconds = 0;
   std::int64_t batch = 8;
   std::int64_t block = 512;
   std::int64_t micro_batch = 0;
@@ -179,6 +181,20 @@ struct TrainOptions {
              .max = 9e15,
              .affects_result = false},
             tokens);
+    v.field({.name = "flops",
+             .help = "FLOPs of all steps together, three forward passes each, as the model measures them; the run ends "
+                     "when they are spent, and schedules follow their share; 0: set by steps",
+             .min = 0,
+             .max = 1e30,
+             .later = true},
+            flops);
+    v.field({.name = "seconds",
+             .help = "time of all steps together, without evaluations and checkpoints; schedules follow its share, and "
+                     "the result depends on the machine; 0: set by steps",
+             .min = 0,
+             .max = 1e9,
+             .later = true},
+            seconds);
     v.field({.name = "batch", .help = "rows B of a batch", .min = 1, .max = 1e6}, batch);
     v.field(
         {.name = "block",
@@ -264,6 +280,36 @@ struct TrainOptions {
              .affects_result = false},
             cuda_graph);
   }
+
+  /// Whether the number of steps follows from a budget that is spent while training.
+  bool has_budget() const { return flops > 0 || seconds > 0; }
+  /// Whether the length of training is known, epochs and tokens converted.
+  bool has_length() const { return steps > 0 || has_budget(); }
+};
+
+/// How evaluations while training differ from the final ones.
+struct EvaluationDuringOptions {
+  double share = 0;
+  std::int64_t max_windows = 0;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "share",
+             .help = "share of the split, from its beginning on; 0: the whole split",
+             .min = 0,
+             .max = 1,
+             .later = true},
+            share);
+    v.field({.name = "max_windows",
+             .help = "evaluate only the first windows of a row; 0: as eval.max_windows; used by hourglasses and "
+                     "transformers",
+             .min = 0,
+             .max = 1e12,
+             .later = true},
+            max_windows);
+  }
+
+  /// Whether they are the same as the final ones.
+  bool is_whole() const { return (share == 0 || share == 1) && max_windows == 0; }
 };
 
 struct EvalOptions {
@@ -278,6 +324,7 @@ struct EvalOptions {
   std::int64_t max_windows = 0;
   FirstToken first_token = FirstToken::kSkip;
   Select select = Select::kLast;
+  EvaluationDuringOptions during;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "batch",
@@ -313,6 +360,7 @@ struct EvalOptions {
             first_token, kFirstTokenNames);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
+    v.group("during", "Evaluations while training.", during);
   }
 };
 

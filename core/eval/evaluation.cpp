@@ -10,13 +10,14 @@ namespace {
 
 /// Sums a result over all processes. If one process stopped, all have.
 void unite(SplitLoss& result, ProcessGroup& group) {
-  std::array<double, 4> sums{result.loss, static_cast<double>(result.tokens), static_cast<double>(result.bytes),
-                             result.stopped ? 1.0 : 0.0};
+  std::array<double, 5> sums{result.loss, static_cast<double>(result.tokens), static_cast<double>(result.bytes),
+                             result.stopped ? 1.0 : 0.0, static_cast<double>(result.computed)};
   group.sum(sums.data(), sums.size());
   result.loss = sums[0];
   result.tokens = static_cast<std::int64_t>(sums[1]);
   result.bytes = static_cast<std::int64_t>(sums[2]);
   result.stopped = sums[3] > 0;
+  result.computed = static_cast<std::int64_t>(sums[4]);
 }
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace xlm {
 namespace {
 
 /// Losses are divided by the bytes of the scored symbols, and by the words in that share of the split's bytes. Neither
-/// contains the first token of a document or row, which is not scored. With eval.max_windows, the words of the part are
-/// not known and not reported.
+/// contains the first token of a document or row, which is not scored. The words of a part of the split are not known
+/// and not reported.
 NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   NamedValues values;
   const double nats = result.loss * static_cast<double>(result.tokens);
@@ -25,7 +25,7 @@ NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   } else {
     values["bpc"] = result.loss / std::numbers::ln2;
   }
-  if (pairs && result.whole && text.split.bytes > 0) {
+  if (pairs && result.whole && text.source.size() == text.split.tokens.size() && text.split.bytes > 0) {
     const double words = static_cast<double>(text.split.words) * bytes / static_cast<double>(text.split.bytes);
     values["words"] = words;
     values["bytes"] = bytes;
@@ -34,6 +34,15 @@ NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
   if (bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
   if (result.loss > std::log(static_cast<double>(text.vocabulary.size()))) values["worse_than_guessing"] = 1;
   return values;
+}
+
+/// FLOPs of the forward passes, as the model counts them after it has read the split. Costs of models that read
+/// windows hold the tokens that are read again. With a context, a position counts as in windows of that length.
+double evaluation_flops(const LanguageModel& model, const SplitLoss& result, const SplitSettings& settings) {
+  const NamedValues costs = model.costs(result.computed > 0 ? settings.context : settings.block);
+  const auto per_token = costs.find("flops_per_token");
+  if (per_token == costs.end()) return 0;
+  return per_token->second * static_cast<double>(result.computed > 0 ? result.computed : result.tokens);
 }
 
 }  // namespace
@@ -54,6 +63,7 @@ std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text
   evaluation.tokens = result.tokens;
   evaluation.loss = result.loss;
   evaluation.seconds = monotonic_seconds() - start;
+  evaluation.flops = evaluation_flops(model, result, settings);
   evaluation.values = result.statistics;
   evaluation.values.merge(loss_values(result, text));
   return evaluation;

@@ -58,6 +58,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
+  bool costs_are_measured() const override { return o_.span_type != SpanType::kFixed; }
 
  private:
   void declare_layer(std::int64_t index);

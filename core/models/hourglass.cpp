@@ -104,6 +104,7 @@ class Hourglass final : public LanguageModel,
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }
   NamedValues costs(std::int64_t block) const override;
+  bool costs_are_measured() const override { return o_.pools() && o_.boundaries.type != BoundaryType::kFixed; }
   TextScheme scheme() const override { return HourglassOptions::kScheme; }
 
  private:

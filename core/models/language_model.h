@@ -103,6 +103,9 @@ class LanguageModel : public torch::nn::Module {
   /// paper_flops if the paper counts in another way.
   virtual NamedValues costs(std::int64_t block) const = 0;
 
+  /// Whether `costs` change with training or with the text.
+  virtual bool costs_are_measured() const { return false; }
+
   /// How its text is fed (core/schemes).
   virtual TextScheme scheme() const { return TextScheme::kStreaming; }
 

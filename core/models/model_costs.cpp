@@ -5,12 +5,23 @@
 #include "core/nn/initial_weights.h"
 
 namespace xlm {
+namespace {
+
+/// A model whose weights have sizes but no numbers: their memory is not needed.
+std::shared_ptr<LanguageModel> model_of_sizes(ModelOptions shape, std::int64_t symbols) {
+  const SizesAlone sizes_alone;
+  shape.set_pretrained("");
+  return make_model(shape, symbols);
+}
+
+}  // namespace
 
 NamedValues model_costs(const ModelOptions& options, std::int64_t symbols, std::int64_t block) {
-  const SizesAlone sizes_alone;
-  ModelOptions shape = options;
-  shape.set_pretrained("");  // weights, and their memory, are not needed
-  return make_model(shape, symbols)->costs(block);
+  return model_of_sizes(options, symbols)->costs(block);
+}
+
+bool model_costs_are_measured(const ModelOptions& options, std::int64_t symbols) {
+  return model_of_sizes(options, symbols)->costs_are_measured();
 }
 
 }  // namespace xlm

@@ -9,4 +9,7 @@ namespace xlm {
 /// no machine could hold takes no memory. Throws as make_model does.
 NamedValues model_costs(const ModelOptions& options, std::int64_t symbols, std::int64_t block);
 
+/// LanguageModel::costs_are_measured of a model that is never made.
+bool model_costs_are_measured(const ModelOptions& options, std::int64_t symbols);
+
 }  // namespace xlm

@@ -145,6 +145,7 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
         model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = scored}, model.initial_state(rows));
     result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
     result.tokens += scored * rows;
+    result.computed += length * rows;
     result.bytes += source.bytes(targets);
     result.stopped = !progress(result.tokens, share);
   }

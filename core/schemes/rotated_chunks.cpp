@@ -184,6 +184,7 @@ SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& sourc
     const ModelOutput output = model.forward(input.to(settings.device), state);
     result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
     result.tokens += scored * rows;
+    result.computed += count * rows;
     result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));
     result.stopped = !progress(result.tokens, most * rows);
   }

@@ -72,12 +72,13 @@ struct SplitSettings {
 };
 
 struct SplitLoss {
-  std::int64_t tokens = 0;  // scored predictions
-  std::int64_t bytes = 0;   // of the symbols that were scored (TokenSource::bytes)
-  double loss = 0;          // in nats: the sum from Scheme::evaluate, the mean from evaluate_split
-  NamedValues statistics;   // the model's, over the whole split
-  bool whole = true;        // false: max_windows left the rest of the rows out
-  bool stopped = false;     // `progress` returned false; the values above mean nothing
+  std::int64_t tokens = 0;    // scored predictions
+  std::int64_t computed = 0;  // positions that were computed for them, context included; 0: as many as were scored
+  std::int64_t bytes = 0;     // of the symbols that were scored (TokenSource::bytes)
+  double loss = 0;            // in nats: the sum from Scheme::evaluate, the mean from evaluate_split
+  NamedValues statistics;     // the model's, over the whole split
+  bool whole = true;          // false: max_windows left the rest of the rows out
+  bool stopped = false;       // `progress` returned false; the values above mean nothing
 };
 
 /// Called after every call of the model with the predictions that this process has scored and will score in all.

@@ -34,6 +34,12 @@ torch::Tensor TokenSource::flag_rows(std::int64_t rows, std::int64_t first, std:
   return flags;
 }
 
+TokenSource TokenSource::first(std::int64_t count) const {
+  TokenSource part = *this;
+  part.limit_ = std::min(count, size());
+  return part;
+}
+
 void TokenSource::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
   file_->copy(begin, count, out);
   if (reencoding_.empty()) return;
@@ -78,8 +84,8 @@ TokenSource token_source(const PreparedData& data, const std::string& split, con
 std::vector<std::pair<std::int64_t, std::int64_t>> TokenSource::documents() const {
   if (documents_ == nullptr || documents_->empty()) return {{0, size()}};
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
-  for (std::size_t i = 0; i < documents_->size(); ++i) {
-    const std::int64_t end = i + 1 < documents_->size() ? (*documents_)[i + 1] : size();
+  for (std::size_t i = 0; i < documents_->size() && (*documents_)[i] < size(); ++i) {
+    const std::int64_t end = i + 1 < documents_->size() ? std::min((*documents_)[i + 1], size()) : size();
     all.emplace_back((*documents_)[i], end - (*documents_)[i]);
   }
   return all;

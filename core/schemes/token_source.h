@@ -33,7 +33,10 @@ class TokenSource {
   /// The symbols of the ids, which `bytes` and `end_of_text` need.
   void set_vocabulary(const Vocabulary& vocabulary);
 
-  std::int64_t size() const { return file_->size(); }
+  /// The first `count` tokens alone.
+  TokenSource first(std::int64_t count) const;
+
+  std::int64_t size() const { return limit_.value_or(file_->size()); }
   /// Copies the ids [begin, begin + count) to `out`.
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
   /// Rows of `count` ids that begin at `first`, `first + stride`, …: [rows, count].
@@ -51,6 +54,7 @@ class TokenSource {
 
  private:
   const TokenFile* file_;
+  std::optional<std::int64_t> limit_;  // tokens that count, from the beginning on
   std::vector<std::int64_t> reencoding_;
   std::shared_ptr<const TokenFlags> flags_;
   const std::vector<std::int64_t>* documents_ = nullptr;

@@ -19,7 +19,7 @@ void check_splits(const PreparedData& data, const RunOptions& options, const Lan
   }
   if (data.splits.contains("valid")) return;
   const std::int64_t evaluated = options.train.eval_every;
-  if (evaluated > 0 && evaluated < options.train.steps) {
+  if (evaluated > 0 && (options.train.has_budget() || evaluated < options.train.steps)) {
     throw DataError(fmt::format(
         "{} has no split 'valid', which train.eval_every={} needs\nuse train.eval_every=0, or make the split with "
         "xlm prepare-data --split",

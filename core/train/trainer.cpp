@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "core/api/arithmetic.h"
 #include "core/api/checkpoint_files.h"
 #include "core/api/learning_rate.h"
 #include "core/eval/evaluation.h"
@@ -27,6 +28,7 @@
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/split_checks.h"
+#include "core/train/training_budget.h"
 #include "core/train/training_costs.h"
 
 namespace xlm {
@@ -52,6 +54,7 @@ class Trainer {
   void check_same_start();
   void save();
   double step();
+  bool is_recorded() const;
   void record(double loss);
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
@@ -75,6 +78,7 @@ class Trainer {
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
   std::optional<BatchGradients> gradients_;
+  std::optional<TrainingBudget> budget_;
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
@@ -105,6 +109,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
+  budget_.emplace(options_->train, *model_, group_.get());
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / kCheckpointFolder / kBestWeights);
   }
@@ -176,8 +181,16 @@ void Trainer::restore() {
     gradients_->restore(*checkpoint);
   }
   evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
-  // Another run has paid for what led to its checkpoint.
-  if (!begins && checkpoint->state.contains("costs")) costs_.restore(checkpoint->state.at("costs"));
+  if (checkpoint->state.contains("budget")) {
+    budget_->restore(checkpoint->state.at("budget"));
+  } else {
+    budget_->lose_past();
+  }
+  if (begins) {  // another run has paid for what led to its checkpoint
+    budget_->inherit();
+  } else if (checkpoint->state.contains("costs")) {
+    costs_.restore(checkpoint->state.at("costs"));
+  }
   if (writes() && checkpoint->state.contains("counts")) {  // of all processes: only one of them may continue them
     const Json& counts = checkpoint->state.at("counts");
     model_->set_counts({.sums = counts.at("sums").get<std::vector<double>>(),
@@ -198,6 +211,7 @@ void Trainer::restore() {
 void Trainer::save() {
   if (saved_step_ == step_) return;
   costs_.pause();
+  budget_->pause();
   sink_->check_owner();
   sink_->saving();
   Checkpoint checkpoint{.step = step_, .tensors = {}, .state = Json::object()};
@@ -217,6 +231,7 @@ void Trainer::save() {
   checkpoint.state.update({{"stream", batches_->state()},
                            {"evaluated_step", evaluated_step_},
                            {"has_best", best_ && best_->known()},
+                           {"budget", budget_->state()},
                            {"costs", costs},
                            {"counts", {{"sums", counts.sums}, {"maxima", counts.maxima}}}});
   sink_->checkpoint(step_, checkpoints_.save(checkpoint));
@@ -224,6 +239,7 @@ void Trainer::save() {
 
 double Trainer::step() {
   costs_.begin_step();
+  budget_->begin_step();
   model_->train();
   optimizer_->zero_gradients();
   const Batch batch = batches_->next();
@@ -234,18 +250,24 @@ double Trainer::step() {
                     "a smaller optimizer.lr or a longer optimizer.warmup_steps may help",
                     loss, step_ + 1));
   }
-  optimizer_->step(learning_rate(options_->optimizer, step_ + 1, options_->train.steps), step_ + 1);
+  budget_->spend(batch);
+  optimizer_->step(learning_rate(options_->optimizer, step_ + 1, budget_->steps(step_ + 1)), step_ + 1);
   model_->after_step();
   ++step_;
   costs_.end_step(batch.targets.numel());
   return loss;
 }
 
+/// Whether the last step's metrics belong into the journal.
+bool Trainer::is_recorded() const {
+  const TrainOptions& train = options_->train;
+  if (train.log_every > 0) return step_ % train.log_every == 0;
+  if (train.has_budget()) return budget_->has_passed(kRecordsOfARun);
+  return step_ % std::max<std::int64_t>(1, train.steps / kRecordsOfARun) == 0;
+}
+
 void Trainer::record(double loss) {
-  const std::int64_t every = options_->train.log_every > 0
-                                 ? options_->train.log_every
-                                 : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
-  const bool kept = step_ % every == 0 || step_ == options_->train.steps;
+  const bool kept = is_recorded() || budget_->is_spent(step_);
   if (kept && group_) unite_counts(*model_, *group_);
   // Reading the model's counts waits for its device, so they are not read at every step unless steps are slow.
   const double now = monotonic_seconds();
@@ -256,7 +278,8 @@ void Trainer::record(double loss) {
   NamedValues values = statistics_;
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
-  values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);
+  values["lr"] = learning_rate(options_->optimizer, step_, budget_->steps(step_));
+  values.merge(budget_->values());
   if (const auto rate = costs_.tokens_per_second()) values["tokens_per_second"] = *rate;
   sink_->progress(step_, values);
   if (!kept) return;
@@ -277,9 +300,14 @@ bool Trainer::evaluation_due() const {
 /// Returns nullopt if it was stopped.
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
   const Split& split = data_.split(split_name);
-  const TokenSource& source = this->source(split_name);
+  RunOptions options = *options_;
+  TokenSource source = this->source(split_name);
+  if (!final) {
+    options.eval = during_training(options.eval);
+    source = source.first(tokens_during_training(options.eval, source.size()));
+  }
+  SplitSettings settings = split_settings(options, device_);
   costs_.evaluated();
-  SplitSettings settings = split_settings(*options_, device_);
   settings.group = group_.get();
   std::optional<Evaluation> evaluation = measure(*model_, {split_name, split, source, data_.vocabulary}, settings,
                                                  options_->seed, final && writes() ? Traced::kYes : Traced::kNo,
@@ -293,6 +321,7 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
 Trainer::Evaluated Trainer::evaluate_while_training() {
   save();  // a kill during a long evaluation must not lose the steps before it
   const Counts of_training = model_->counts();
+  budget_->pause();
   const std::optional<Evaluation> evaluation = evaluate("valid", false);
   if (!evaluation) return Evaluated::kStopped;
   evaluated_step_ = step_;
@@ -315,15 +344,18 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
 /// The final evaluation on validation. If earlier weights have a lower loss than the last ones, loads and evaluates
 /// those: they become the model. Returns nullopt if it was stopped.
 std::optional<Evaluation> Trainer::validate_finally() {
-  std::optional<Evaluation> last = evaluate("valid", true);
+  // Evaluations of a part of the split are compared with one of the same part.
+  const bool is_final = !best_ || !best_->known() || options_->eval.during.is_whole();
+  const auto whole = [&](std::optional<Evaluation> last) { return last && !is_final ? evaluate("valid", true) : last; };
+  std::optional<Evaluation> last = evaluate("valid", is_final);
   const bool keep_last = !last || !best_ || !best_->known() || last->loss <= best_->known()->loss;
-  if (keep_last) return last;
+  if (keep_last) return whole(std::move(last));
   const std::optional<NamedTensors> better = best_->read();
   if (in_any_process(!better)) {
     sink_->message(fmt::format(
         "warning: {} is missing or damaged: the last weights become the model, though those of step {} were better",
         best_->file().string(), best_->known()->step));
-    return last;
+    return whole(std::move(last));
   }
   last->final = false;
   last->trace = {};
@@ -352,6 +384,7 @@ Trainer::Evaluated Trainer::finish() {
   sink_->check_owner();
   NamedValues costs = model_->costs(options_->train.block);
   costs.merge(costs_.values());
+  costs.merge(budget_->costs());
   if (!writes()) return Evaluated::kDone;
   const fs::path merges = data_.path / "merges.txt";
   write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,
@@ -376,13 +409,13 @@ Trainer::Evaluated Trainer::finish() {
 }
 
 TrainOutcome Trainer::run() {
-  while (step_ < options_->train.steps) {
+  while (!budget_->is_spent(step_)) {
     // Before the step, so that a run that was killed during an evaluation repeats it.
     if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
     record(step());
     const bool stop = in_any_process(sink_->should_stop());
     if (stop || checkpoint_due()) save();
-    if (stop && step_ < options_->train.steps) return TrainOutcome::kStopped;
+    if (stop && !budget_->is_spent(step_)) return TrainOutcome::kStopped;
   }
   return finish() == Evaluated::kDone ? TrainOutcome::kDone : TrainOutcome::kStopped;
 }

@@ -23,7 +23,7 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
 /// The columns that tell a figure's runs apart.
 std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescription& description) {
   std::vector<std::string> columns = description.series;
-  if (description.x.empty() || description.x == "step") return columns;
+  if (description.x.empty() || is_along_training(description.x)) return columns;
   if (description.value.empty() && runs.is_measured(description.x)) {
     columns.emplace_back("seed_group");  // as in figures: a point is all seeds of one setting
   } else {
@@ -52,7 +52,7 @@ std::vector<std::string> differences(RunTable& runs, const std::vector<std::size
 
 FigureRows::FigureRows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters)
     : runs_(runs), description_(description), rows_(rows_of_figure(runs, description, filters)) {
-  if (description.grid.empty() && description.x != "step" && !description.x.empty()) {
+  if (description.grid.empty() && !is_along_training(description.x) && !description.x.empty()) {
     for (const std::string* column : {&description.x, &description.y, &description.value}) {
       if (column->empty()) continue;
       const std::vector<Value>& values = runs.column(*column);

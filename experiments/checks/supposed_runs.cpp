@@ -52,7 +52,8 @@ void add_evaluation(Run& run, const std::string& split, const Json& settings, do
 void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) run.costs[quantity.name] = number;
-    if (quantity.by != ReportedBy::kRun) run.metrics[quantity.name][run.step] = number;
+    const bool is_axis = quantity.name.starts_with("training_");  // recorded along training, too
+    if (quantity.by != ReportedBy::kRun || is_axis) run.metrics[quantity.name][run.step] = number;
   }
   run.costs["layers"] = layers_of(run.param("model.layers"));
   for (const auto& [grid, rows] : named.grids) {
@@ -70,7 +71,7 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named) {
 Run finished_run(const OpenRun& open, const std::string& corpus) {
   Run run;
   run.status = RunStatus::kDone;
-  run.step = open.options.train.steps;
+  run.step = std::max<std::int64_t>(open.options.train.steps, 1);  // unknown with a budget
   run.experiment = open.options.experiment;
   run.experiments = {run.experiment};
   for (const OptionEntry& entry : option_entries(open.options)) run.params.emplace_back(entry.key, entry.value);
@@ -201,6 +202,10 @@ std::string length_in_words(const Yaml& tree) {
   for (const SweepPoint& point : expand_sweep(tree)) {
     const OpenRun run = read_without_data(at_point(base, point));
     const TrainOptions& train = run.options.train;
+    if (train.has_budget()) {
+      lengths.add_budget(train.flops, train.seconds);
+      continue;
+    }
     if (train.steps < kLongestTraining) {
       lengths.add(train.steps, static_cast<double>(train.steps) * static_cast<double>(train.batch * train.block));
       continue;

@@ -136,8 +136,12 @@ void check_required(const Yaml& tree, const RunOptions& options) {
   if (train.steps > 0) lengths.emplace_back("train.steps");
   if (train.epochs > 0) lengths.emplace_back("train.epochs");
   if (train.tokens > 0) lengths.emplace_back("train.tokens");
+  if (train.flops > 0) lengths.emplace_back("train.flops");
+  if (train.seconds > 0) lengths.emplace_back("train.seconds");
   if (lengths.empty()) {
-    fail_at(tree, "train.steps", "train.steps is missing\nadd the number of updates, or train.epochs, or train.tokens");
+    fail_at(tree, "train.steps",
+            "train.steps is missing\nadd the number of updates, or train.epochs, train.tokens, train.flops or "
+            "train.seconds");
   }
   constexpr const char* kHow = "leave one out; 0 takes away what the file says";
   if (lengths.size() > 1) {
@@ -397,7 +401,8 @@ Yaml model_part(const RunOptions& options) {
   for (OptionEntry& entry : option_entries(options)) {
     const bool model =
         entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from" && entry.key != "model.pretrained";
-    if (model || entry.key.rfind("eval.", 0) == 0 || entry.key == "train.block") kept.push_back(std::move(entry));
+    const bool evaluation = entry.key.rfind("eval.", 0) == 0 && entry.key.rfind("eval.during.", 0) != 0;
+    if (model || evaluation || entry.key == "train.block") kept.push_back(std::move(entry));
   }
   return tree_of(kept, "model");
 }

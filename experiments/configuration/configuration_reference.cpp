@@ -26,6 +26,9 @@ tokens is resolved into steps, by the sizes of the data and the way the model is
 id is of these steps: two epochs and as many steps are the same run. An epoch of an adaptive span is the whole blocks of
 the rows that the text is cut into, of an hourglass all chunks of its rows, of GPT-2 all sequences of its documents.
 
+In their place, `train.flops` or `train.seconds` is a budget that is spent while training
+([sweeps.md](sweeps.md#equal-arithmetic)). Its number of steps is no part of the id: the budget is.
+
 Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
 file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
 `profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables
@@ -96,7 +99,7 @@ and `options`: free keys for numbers, texts, booleans, and lists of these. Neste
 
 std::string shown_value(const OptionEntry& entry) {
   if (entry.key == "data.path" || entry.key == "model.type") return "(required)";
-  if (entry.key == "train.steps") return "(required, or epochs or tokens)";
+  if (entry.key == "train.steps") return "(required, or epochs, tokens, flops or seconds)";
   if (entry.value.is_string() && entry.value.get<std::string>().empty()) return "(empty)";
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/api/arithmetic.h"
 #include "core/api/text_scheme.h"
 #include "datasets/prepared/prepared.h"
 
@@ -18,13 +19,18 @@ std::int64_t whole_steps(double steps) {
   return std::max<std::int64_t>(1, std::llround(std::min(steps, kMaxSteps)));
 }
 
+/// An epoch of the training split; without steps if that is too short for one.
+Epoch epoch_of_data(const RunOptions& options) {
+  const TrainOptions& train = options.train;
+  return epoch_of(options.model.scheme(), train.batch, train.block, document_sizes(options.data.path, "train"));
+}
+
 }  // namespace
 
 void resolve_length(RunOptions& options) {
   TrainOptions& train = options.train;
   if (train.epochs == 0 && train.tokens == 0 && train.eval_every_tokens == 0) return;
-  const std::vector<std::int64_t> documents = document_sizes(options.data.path, "train");
-  const Epoch epoch = epoch_of(options.model.scheme(), train.batch, train.block, documents);
+  const Epoch epoch = epoch_of_data(options);
   if (epoch.steps == 0) {
     throw DataError(fmt::format("{}: the training split is too short for a step of train.batch={} and train.block={}",
                                 options.data.path, train.batch, train.block));
@@ -37,6 +43,23 @@ void resolve_length(RunOptions& options) {
   }
   train.epochs = 0;
   train.tokens = train.eval_every_tokens = 0;
+}
+
+double predictions_of_step(const RunOptions& options) {
+  const Epoch epoch = epoch_of_data(options);
+  if (epoch.steps == 0) return static_cast<double>(options.train.batch) * static_cast<double>(options.train.block);
+  return epoch.predictions / epoch.steps;
+}
+
+ExpectedSteps expected_steps(const RunOptions& options, double flops_per_token, bool is_measured) {
+  const TrainOptions& train = options.train;
+  if (!train.has_budget()) return {static_cast<double>(train.steps), true};
+  const double predictions = predictions_of_step(options);
+  const double step = kTrainingPerForward * flops_per_token * predictions;
+  if (train.flops == 0 || step <= 0) return {};
+  constexpr double kRounding = 1e-9;  // as of the end of training
+  const bool is_even = predictions == static_cast<double>(train.batch) * static_cast<double>(train.block);
+  return {std::max(1.0, std::ceil(train.flops / step * (1 - kRounding))), !is_measured && is_even};
 }
 
 }  // namespace xlm

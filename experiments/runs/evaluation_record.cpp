@@ -175,6 +175,7 @@ Json evaluation_record(const Evaluation& evaluation) {
   if (evaluation.tokens > 0) record["tokens"] = evaluation.tokens;
   if (!std::isnan(evaluation.loss)) record["loss"] = evaluation.loss;
   if (evaluation.seconds > 0) record["seconds"] = evaluation.seconds;
+  if (evaluation.flops > 0) record["flops"] = evaluation.flops;
   return record;
 }
 

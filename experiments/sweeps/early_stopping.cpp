@@ -148,6 +148,11 @@ void check_rungs_of_program(const Yaml& tree, const EarlyStopping& rule, const R
 
 void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options) {
   if (options.program) return check_rungs_of_program(tree, rule, options);
+  if (options.train.has_budget()) {
+    fail_at(*rule_in(tree),
+            "sweep.early_stopping needs a number of steps, and the length of these runs is a budget\n"
+            "give train.steps in place of train.flops and train.seconds");
+  }
   const std::int64_t every = options.train.eval_every;
   for (const std::int64_t rung : rule.rungs) {
     if (rung < options.continues.at) {

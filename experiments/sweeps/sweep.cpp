@@ -2,6 +2,9 @@
 #include "experiments/sweeps/sweep.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -15,7 +18,8 @@ namespace {
 constexpr std::size_t kMaximumPoints = 100'000;
 
 void check_sections(const Yaml& sweep) {
-  const std::vector<std::string> known{"grid", "zip", "random", "include", "exclude", "when", "early_stopping"};
+  const std::vector<std::string> known{"grid",    "zip",  "random",         "include",
+                                       "exclude", "when", "early_stopping", "budget"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -176,6 +180,32 @@ void fix_in_extra_points(Yaml& sweep, const std::string& key, const Yaml& value)
   }
 }
 
+/// Every point gets the budget of `sweep.budget`.
+void apply_budget(const Yaml& budget, std::vector<SweepPoint>& points) {
+  constexpr std::array<std::string_view, 5> kLengths{"steps", "epochs", "tokens", "flops", "seconds"};
+  constexpr std::string_view kForm = "sweep.budget must be {flops: NUMBER} or {seconds: NUMBER}";
+  if (!budget.is_map()) fail_at(budget, std::string(kForm));
+  std::optional<Yaml::Entry> given;
+  for (const auto& [key, value] : budget.entries) {
+    if (value.is_null()) continue;  // a profile removes it like this
+    if ((key != "flops" && key != "seconds") || given) fail_at(value, std::string(kForm));
+    const Json number = to_json(value);
+    if (!number.is_number() || number.get<double>() <= 0) fail_at(value, std::string(kForm));
+    given.emplace("train." + key, value);
+  }
+  if (!given) return;
+  for (SweepPoint& point : points) {
+    for (const std::string_view length : kLengths) {
+      const Yaml* own = value_at(point, fmt::format("train.{}", length));
+      if (own == nullptr) continue;
+      fail_at(*own, fmt::format("sweep.budget gives every run the same length, and train.{} gives it another\n"
+                                "leave one out",
+                                length));
+    }
+    point.push_back(*given);
+  }
+}
+
 }  // namespace
 
 std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
@@ -198,6 +228,9 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
     }
     check_when(tree, *when, keys);
     apply_when(tree, *when, points);
+  }
+  if (const Yaml* budget = sweep->find("budget"); budget != nullptr && !budget->is_null()) {
+    apply_budget(*budget, points);
   }
   if (points.empty()) fail_at(*sweep, "the sweep has no points: all are excluded");
   return points;

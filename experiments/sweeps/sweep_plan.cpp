@@ -220,25 +220,6 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   return result;
 }
 
-CostEstimate CostEstimator::of(const SweepRun& run) {
-  const RunConfiguration& options = run.planned.options;
-  if (options.program) return {};
-  const std::int64_t symbols = run.planned.inputs.data.symbols;
-  const std::string key = fmt::format("{}\n{}", symbols, model_yaml(options));
-  auto known = known_.find(key);
-  if (known == known_.end()) known = known_.emplace(key, open_core_().costs(options, symbols)).first;
-  const auto value = [&](const char* name) {
-    const auto found = known->second.find(name);
-    return found == known->second.end() ? 0.0 : found->second;
-  };
-  const bool is_done = run.status == name_of(RunStatus::kDone);  // its evaluations are not counted
-  const bool left = !is_done && (run.action == SweepAction::kRun || run.action == SweepAction::kWait);
-  const std::int64_t done = std::max(run.checkpoint, options.continues.at);
-  const std::int64_t steps = left ? std::max<std::int64_t>(options.train.steps - done, 0) : 0;
-  const double tokens = static_cast<double>(steps) * static_cast<double>(options.train.batch * options.train.block);
-  return {.params = value("params"), .flops = kTrainingPerForward * value("flops_per_token") * tokens};
-}
-
 std::string shown_value(const SweepPoint& point, const std::string& key) {
   for (const auto& [name, value] : point) {
     if (name == key) return value.is_map() ? to_json(value).dump() : std::string(trim(to_text(value)));

@@ -59,26 +59,6 @@ std::string status_of_source(const SweepRun& run);
 /// Updates status, action, reason, checkpoint and evaluations_left of a run.
 void look_at(SweepRun& run, bool retry);
 
-/// FLOPs of a training step, relative to a forward pass: the backward pass takes twice as many as the forward pass.
-inline constexpr double kTrainingPerForward = 3;
-
-/// Parameters and remaining work, as far as they are known before training.
-struct CostEstimate {
-  double params = 0;
-  double flops = 0;  // of the remaining steps, forward and backward
-};
-
-/// Asks core for the cost of models, once for each model. That of a program is unknown: 0.
-class CostEstimator {
- public:
-  explicit CostEstimator(std::function<Core&()> open_core) : open_core_(std::move(open_core)) {}
-  CostEstimate of(const SweepRun& run);
-
- private:
-  std::function<Core&()> open_core_;
-  std::map<std::string, NamedValues> known_;
-};
-
 /// The value of `point` for a table, as YAML text.
 std::string shown_value(const SweepPoint& point, const std::string& key);
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/training_length.h"
 #include "experiments/runs/branch.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
@@ -80,6 +81,25 @@ Json facts_of(Core& core, const std::string& device) {
   return facts;
 }
 
+/// How long a run with a budget will be, as far as that is known.
+ExpectedSteps steps_of(Core& core, const RunOptions& options) {
+  if (options.train.flops == 0) return {static_cast<double>(options.train.steps), true};
+  const std::int64_t symbols = summarize_prepared(options.data.path).symbols;
+  const NamedValues costs = core.costs(options, symbols);
+  const auto per_token = costs.find("flops_per_token");
+  return expected_steps(options, per_token == costs.end() ? 0 : per_token->second,
+                        core.costs_are_measured(options, symbols));
+}
+
+/// What a user should know of a run whose length is a budget. Empty for others.
+std::string budget_note(const TrainOptions& train, const ExpectedSteps& steps) {
+  if (train.seconds > 0) {
+    return "note: train.seconds gives each machine another number of steps: the result depends on this one";
+  }
+  if (train.flops == 0 || steps.count == 0) return "";
+  return fmt::format("train.flops={:g}: {}{:.0f} steps", train.flops, steps.is_exact ? "" : "about ", steps.count);
+}
+
 class CoreWork final : public Work {
  public:
   CoreWork(const std::function<Core&()>& open_core, const WorkSettings& settings)
@@ -102,9 +122,13 @@ class CoreWork final : public Work {
                    .resumes = checkpoint_step(run) > 0},
                   settings_, sink);
     if (!hosts.note.empty()) sink.log(hosts.note);
-    sink.begin({.steps = static_cast<double>(options.train.steps),
+    const ExpectedSteps steps = steps_of(core, options);
+    const std::string note = budget_note(options.train, steps);
+    if (!note.empty() && checkpoint_step(run) == 0) sink.message(note);
+    sink.begin({.steps = steps.count,
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,
+                .energy = run.costs.contains("energy") ? run.costs.at("energy") : 0,
                 .tensorboard = options.results.tensorboard});
     peers_.emplace(
         run.folder, program_files().executable.string(), processes, options.train.threads, hosts,

@@ -32,6 +32,8 @@ JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings sett
 void JournalSink::begin(const Extent& extent) {
   max_seconds_ = extent.max_seconds;
   tokens_per_step_ = extent.tokens_per_step;
+  energy_before_ = extent.energy;
+  energy_.emplace();
   if (extent.tensorboard) {
     const double now = wall_seconds();
     events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
@@ -136,9 +138,18 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   if (progress_) progress_->note(line);
 }
 
+/// Of all attempts; empty if the machine does not tell it.
+NamedValues JournalSink::energy() {
+  const std::optional<double> joules = energy_ ? energy_->joules() : std::nullopt;
+  if (!joules) return {};
+  return {{"energy", energy_before_ + *joules}};
+}
+
 void JournalSink::costs(const NamedValues& values) {
   check_owner();
-  journal_.append("costs", {{"values", Json(values)}});
+  NamedValues all = values;
+  all.merge(energy());
+  journal_.append("costs", {{"values", Json(all)}});
 }
 
 /// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
@@ -152,6 +163,7 @@ void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
   saved_step_ = step;
   Json record = {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}};
   if (const auto since = std::exchange(saving_since_, std::nullopt)) record["seconds"] = settings_.clock() - *since;
+  if (const NamedValues used = energy(); !used.empty()) journal_.append("costs", {{"values", Json(used)}});
   journal_.append("checkpoint", record, true);
 }
 

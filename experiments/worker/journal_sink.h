@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "core/api/interface.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/worker/energy_meter.h"
 #include "results/exports/event_file.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
@@ -41,6 +42,7 @@ class JournalSink : public TrainSink {
     double steps = 0;
     double tokens_per_step = 0;
     double max_seconds = 0;    // of this process; 0: no limit
+    double energy = 0;         // joules that earlier attempts used
     bool tensorboard = false;  // whether event files are written
   };
 
@@ -83,6 +85,7 @@ class JournalSink : public TrainSink {
 
  private:
   bool is_to_stop();
+  NamedValues energy();
   void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
   std::string detail(std::int64_t step, const NamedValues& values) const;
 
@@ -96,7 +99,12 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
+  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
+  double energy_before_ = 0;           // of earlier attempts
+  std::optional<EnergyMeter> energy_;  // from `begin` on
+  std::int64_t first_step_ = -1;       // of this process, minus one
+  std::int64_t evaluated_step_ = -1;   // of this process, on validation
+  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   std::optional<double> saving_since_;  // while a checkpoint is being made
   double next_look_ = 0;                // for a request to stop

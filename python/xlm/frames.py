@@ -8,7 +8,7 @@ import json
 import pathlib
 from typing import Any, Dict, List, Optional, Sequence
 
-TIMES = ("created", "finished", "time")  # columns of dates, which JSON has as text
+TIMES = ("created", "started", "finished", "time")  # columns of dates, which JSON has as text
 
 Row = Dict[str, Any]
 

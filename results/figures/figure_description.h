@@ -62,7 +62,8 @@ struct FigureDescription {
   /// All keys but title, where, kind, series and the ranges, which have separate readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the output file; default: made from the title"}, name);
-    v.field({.name = "x", .help = "column of the store; step: the series of y over training"}, x);
+    v.field({.name = "x", .help = "column of the store; step, tokens, flops or seconds: the series of y over training"},
+            x);
     v.field({.name = "y", .help = "column of the store; text: a number that models report for every token"}, y);
     v.field({.name = "value", .help = "heatmap: the column that colours show"}, value);
     v.field(
@@ -93,6 +94,15 @@ struct FigureDescription {
     v.field({.name = "font", .help = "an installed family, such as serif or Latin Modern Roman"}, font);
   }
 };
+
+/// The series that counts what a figure's x names along training; empty: x is no such axis.
+inline std::string axis_series(const std::string& x) {
+  const bool is_axis = x == "tokens" || x == "flops" || x == "seconds";
+  return is_axis ? "training_" + x : "";
+}
+
+/// Whether a figure shows the course of training, and x is no column.
+inline bool is_along_training(const std::string& x) { return x == "step" || !axis_series(x).empty(); }
 
 /// All keys that a figure's map may have.
 const std::vector<std::string>& figure_keys();

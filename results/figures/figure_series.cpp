@@ -50,12 +50,40 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
   });
 }
 
+/// Puts samples by step at what the run had spent there. Between two records it is taken to grow evenly; a run whose
+/// records do not say it has no samples.
+std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, std::vector<FigureSample> samples) {
+  std::map<std::size_t, std::map<double, double>> spent;  // by run and step
+  std::vector<FigureSample> placed;
+  for (const FigureSample& sample : samples) {
+    auto known = spent.find(sample.run);
+    if (known == spent.end()) {
+      std::vector<FigureSample> records;
+      add_steps(runs, series, sample.run, records);
+      known = spent.emplace(sample.run, std::map<double, double>()).first;
+      for (const FigureSample& record : records) known->second[as_number(record.x).value_or(0)] = record.y;
+    }
+    const std::map<double, double>& of_run = known->second;
+    const double step = as_number(sample.x).value_or(0);
+    const auto next = of_run.lower_bound(step);
+    if (next == of_run.end()) continue;
+    const auto before = next == of_run.begin() ? std::pair<const double, double>(0, 0) : *std::prev(next);
+    const double share = next->first > before.first ? (step - before.first) / (next->first - before.first) : 1;
+    placed.push_back({sample.run, before.second + share * (next->second - before.second), sample.y});
+  }
+  return placed;
+}
+
 std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& description,
                                      const std::vector<std::size_t>& selected) {
   std::vector<FigureSample> samples;
   if (description.x == "step") {
     for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
     return samples;
+  }
+  if (const std::string series = axis_series(description.x); !series.empty()) {
+    for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
+    return by_axis(runs, series, std::move(samples));
   }
   const std::vector<Value>& xs = runs.column(description.x);
   const std::vector<Value>& ys = runs.column(description.y);
@@ -130,7 +158,7 @@ void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by
   const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
   if (text || side_by_side) {
     for (const Value& value : values) add_place(value, to_text(value));
-  } else if (values.size() <= kMaxTicks && figure_.description.x != "step" &&
+  } else if (values.size() <= kMaxTicks && !is_along_training(figure_.description.x) &&
              !runs_.is_measured(figure_.description.x)) {
     for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
   }
@@ -244,7 +272,7 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                                                               description.x, description.y));
   }
   builder.place(samples, rules.side_by_side);
-  builder.add(samples, rules.joined, description.x != "step" && runs.is_measured(description.x));
+  builder.add(samples, rules.joined, !is_along_training(description.x) && runs.is_measured(description.x));
   if (description.smooth > 1) smooth_series(figure);
   if (description.front) add_fronts(figure);
   return figure;

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "results/pages/table_html.h"
+#include "results/quantities/quantities.h"
+#include "results/quantities/sweep_costs.h"
 
 namespace xlm {
 namespace {
@@ -76,6 +79,23 @@ std::set<std::string> runs_of(const ReportRecipe& recipe) {
   return runs;
 }
 
+/// "; they cost 3.1 processor hours, 2.2P FLOPs of training": what the runs say, added up. Empty if they say nothing.
+std::string cost_of_runs(Page& page, const std::set<std::string>& runs) {
+  std::vector<std::string> parts;
+  for (const char* name : kSweepCosts) {
+    std::optional<double> sum;
+    for (const std::string& run : runs) {
+      const Json costs = page.appendix().run(run).value("costs", Json::object());
+      const auto found = costs.find(name);
+      if (found != costs.end() && found->is_number())
+        sum = sum.value_or(0) + own_cost(name, found->get<double>(), costs.value("inherited_flops", 0.0));
+    }
+    const Quantity known = quantity(name);
+    if (sum) parts.push_back(list_number(known, *sum) + " " + (known.unit.empty() ? known.label : known.unit));
+  }
+  return parts.empty() ? "" : "; they cost " + join(parts, ", ");
+}
+
 /// "18 runs: 17 done, 1 failed".
 std::string count_runs(Page& page, const ReportRecipe& recipe) {
   const std::set<std::string> runs = runs_of(recipe);
@@ -84,8 +104,8 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
   for (const std::string& run : runs) ++counts[page.appendix().run(run).value("status", "unknown")];
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
-  return fmt::format("{} run{}{}{}", runs.size(), runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
-                     join(parts, ", "));
+  return fmt::format("{} run{}{}{}{}", runs.size(), runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
+                     join(parts, ", "), cost_of_runs(page, runs));
 }
 
 /// What the papers claim, and the verdicts: the first thing that a reader wants to know.

@@ -162,8 +162,9 @@ std::string RunAppendix::section() const {
     out += fmt::format("<td>{}</td><td>{}</td></tr>\n", html_escape(main_results(run)),
                        html_escape(join(differences, ", ")));
     out += "<tr><td></td><td colspan=\"5\"><details><summary>configuration and all results</summary>\n";
-    out += fmt::format("<p>experiment {}; created {}, finished {}</p>\n", html_escape(experiment_of(run)),
-                       text_of(run.value("created", Json())), text_of(run.value("finished", Json())));
+    out += fmt::format("<p>experiment {}; created {}, started {}, finished {}</p>\n", html_escape(experiment_of(run)),
+                       text_of(run.value("created", Json())), text_of(run.value("started", Json())),
+                       text_of(run.value("finished", Json())));
     if (run.contains("parent")) {
       out += fmt::format("<p>goes on from step {} of {}</p>\n", text_of(run["parent_step"]),
                          html_escape(text_of(run["parent"])));

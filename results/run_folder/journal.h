@@ -20,7 +20,7 @@ namespace xlm {
 ///               A running one with "fresh": true begins from nothing: results before it do not count.
 ///   metric      {"step", "values": {name: number}}
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table that a model reports: spans of every head
-///   evaluation  {"step", "split", "tokens", "loss", "seconds", "final", "values": {…}, "settings": {…}}
+///   evaluation  {"step", "split", "tokens", "loss", "seconds", "flops", "final", "values": {…}, "settings": {…}}
 ///   wanted      {"split", "changes": {key: value}, "program"?: {…}}  an evaluation to be done after training
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}

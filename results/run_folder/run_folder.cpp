@@ -11,6 +11,7 @@
 #include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/run_cost.h"
 
 namespace xlm {
 namespace {
@@ -97,6 +98,7 @@ class Assembler {
     const auto known = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), state);
     if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
+    if (state == "running" && !run_.started && time > 0) run_.started = time;
     if (state == "running" && record.value("fresh", false)) forget_results();
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
@@ -186,7 +188,7 @@ class Assembler {
       evaluation.settings = record["settings"];
     }
     if (record.contains("values")) add_numbers(record, evaluation.values);
-    for (const char* name : {"tokens", "loss", "seconds"}) {
+    for (const char* name : {"tokens", "loss", "seconds", "flops"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
     evaluation.step = step_of(record);
@@ -387,6 +389,7 @@ Run assemble(const fs::path& folder, const Json* next) {
   std::erase_if(run.params, [](const auto& entry) { return entry.first == "experiment"; });
   assembler.finish();
   choose_main_evaluations(run);
+  add_costs_of_work(run);
   return run;
 }
 

@@ -104,7 +104,7 @@ struct RunEvaluation {
   bool main = false;   // shown as "split.metric": the newest final one with the run's own settings
   Json settings = Json::object();
   SettingList at;                        // settings that differ from the run's own, sorted by key; data by name
-  std::map<std::string, double> values;  // including tokens, loss and seconds
+  std::map<std::string, double> values;  // including tokens, loss, seconds and flops
 };
 
 /// Numbers for each of the first tokens of a split, such as the span of heads.
@@ -148,6 +148,7 @@ struct Run {
   std::string experiment;                // the run was made for it; empty: none
   std::vector<std::string> experiments;  // all that have the run, sorted
   std::optional<double> created;
+  std::optional<double> started;   // when a worker first had it
   std::optional<double> finished;  // set if it has ended
   std::int64_t step = 0;           // the last in the journal
   std::vector<RunState> history;

@@ -40,9 +40,10 @@ std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows
 RunLister::RunLister(Store& store)
     : store_(store),
       run_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database,
-                                 "SELECT experiment, status, reason, created, finished, step, parent, parent_step "
-                                 "FROM runs WHERE run_id = ?");
+        return SQLite::Statement(
+            database,
+            "SELECT experiment, status, reason, created, started, finished, step, parent, parent_step "
+            "FROM runs WHERE run_id = ?");
       })),
       experiments_(store.use([](SQLite::Database& database) {
         return SQLite::Statement(database, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment");
@@ -130,11 +131,12 @@ Json RunLister::run(const std::string& run_id) {
     json["status"] = json_of(run_.getColumn(1));
     json["reason"] = json_of(run_.getColumn(2));
     json["created"] = iso_time(seconds_of(run_.getColumn(3)));
-    json["finished"] = iso_time(seconds_of(run_.getColumn(4)));
-    json["step"] = json_of(run_.getColumn(5));
-    if (!run_.getColumn(6).isNull()) {
-      json["parent"] = json_of(run_.getColumn(6));
-      json["parent_step"] = json_of(run_.getColumn(7));
+    json["started"] = iso_time(seconds_of(run_.getColumn(4)));
+    json["finished"] = iso_time(seconds_of(run_.getColumn(5)));
+    json["step"] = json_of(run_.getColumn(6));
+    if (!run_.getColumn(7).isNull()) {
+      json["parent"] = json_of(run_.getColumn(7));
+      json["parent_step"] = json_of(run_.getColumn(8));
     }
     if (Json children = children_of(run_id); !children.empty()) json["children"] = std::move(children);
     json["params"] = values(params_, run_id);

@@ -16,8 +16,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::array<std::string_view, 10> kFields{"run_id",   "experiment", "status",        "step",   "created",
-                                                   "finished", "seed_group", "is_evaluation", "parent", "parent_step"};
+constexpr std::array<std::string_view, 11> kFields{"run_id",        "experiment", "status",     "step",
+                                                   "created",       "started",    "finished",   "seed_group",
+                                                   "is_evaluation", "parent",     "parent_step"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
 

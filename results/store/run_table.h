@@ -17,13 +17,15 @@ namespace xlm {
 inline constexpr std::string_view kSettingPrefix = "at.";
 
 /// Whether a column holds seconds since 1970, which programs and people get as a date.
-inline bool is_time_column(std::string_view column) { return column == "created" || column == "finished"; }
+inline bool is_time_column(std::string_view column) {
+  return column == "created" || column == "started" || column == "finished";
+}
 
 /// Whether the words true and false, as which the store keeps booleans, are meant so under a key; data have names.
 inline bool has_booleans(std::string_view key) { return !key.starts_with("data."); }
 
 /// All runs of a store in the order of their ids, and their columns. A column is
-///   a field of the run      run_id, experiment, status, step, created, finished, seed_group, is_evaluation
+///   a field of the run      run_id, experiment, status, step, created, started, finished, seed_group, is_evaluation
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …

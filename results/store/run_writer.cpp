@@ -123,7 +123,7 @@ RunWriter::RunWriter(SQLite::Database& database)
                        "DELETE FROM stored_settings WHERE settings = ?1 "
                        "AND NOT EXISTS (SELECT 1 FROM stored_run_settings WHERE settings = ?1)"),
       status_(database, "UPDATE stored_runs SET status = ? WHERE run_id = ?"),
-      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
@@ -177,8 +177,9 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   if (known) remove_rows(*known);
   const SettingTexts settings = setting_texts(run);
   insert(run_, known, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason),
-         run.created, run.finished, run.step, seed_group(run, settings), bytes, time, run.is_evaluation ? 1 : 0,
-         packed_numbers(run.costs), or_null(run.parent), run.parent.empty() ? Json() : Json(run.parent_step));
+         run.created, run.started, run.finished, run.step, seed_group(run, settings), bytes, time,
+         run.is_evaluation ? 1 : 0, packed_numbers(run.costs), or_null(run.parent),
+         run.parent.empty() ? Json() : Json(run.parent_step));
   const std::int64_t number = known ? *known : database_.getLastInsertRowid();
   insert_settings(settings, number);
   for (const auto& [name, series] : run.metrics) insert(series_, number, name, packed_series(series));

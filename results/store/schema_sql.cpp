@@ -15,6 +15,7 @@ CREATE TABLE stored_runs (
   status        TEXT NOT NULL,
   reason        TEXT,
   created       REAL,                 -- seconds since 1970
+  started       REAL,                 -- when a worker first had it
   finished      REAL,
   step          INTEGER NOT NULL,     -- the last seen
   seed_group    TEXT NOT NULL,        -- equal for runs that differ in nothing but the seed
@@ -104,7 +105,7 @@ CREATE TABLE stored_experiments (
 CREATE INDEX stored_experiments_by_run ON stored_experiments (number);
 
 CREATE VIEW runs AS
-  SELECT run_id, experiment, status, reason, created, finished, step, seed_group, journal_bytes, journal_time,
+  SELECT run_id, experiment, status, reason, created, started, finished, step, seed_group, journal_bytes, journal_time,
     is_evaluation, parent, parent_step
   FROM stored_runs;
 
@@ -172,6 +173,7 @@ CREATE VIEW results AS
       AS flops_per_token,
     (SELECT value FROM stored_numbers WHERE number = r.number AND split = '' AND name = 'step_seconds') AS step_seconds,
     datetime(r.created, 'unixepoch') AS created,
+    datetime(r.started, 'unixepoch') AS started,
     datetime(r.finished, 'unixepoch') AS finished,
     r.seed_group
   FROM stored_runs r WHERE r.is_evaluation = 0;

@@ -26,6 +26,11 @@ void RunLengths::add(std::int64_t steps, double tokens) {
   tokens_.insert(tokens);
 }
 
+void RunLengths::add_budget(double flops, double seconds) {
+  if (flops > 0) add(format_number(flops, NumberFormat::kCount, -1) + " FLOPs");
+  if (seconds > 0) add(human_duration(seconds) + " of training");
+}
+
 std::string RunLengths::text() const {
   std::vector<std::string> parts(others_.begin(), others_.end());
   if (!steps_.empty()) {

@@ -14,6 +14,8 @@ class RunLengths {
   void add(std::int64_t steps, double tokens);
   /// A length that follows from data that are not there, in words: "2 epochs".
   void add(const std::string& words) { others_.insert(words); }
+  /// A length that is spent while training: FLOPs or seconds; 0: not that.
+  void add_budget(double flops, double seconds);
 
   /// "2,000 steps (4.1M tokens)", "600,000 to 900,000 steps (20G to 29G tokens)"; empty: none was added.
   std::string text() const;

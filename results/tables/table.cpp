@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/quantities/quantities.h"
+#include "results/store/equal_budgets.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -280,6 +281,8 @@ class TableBuilder {
     for (const TableRow& row : table_.rows) {
       for (const TableCell& cell : row.cells) rows.insert(cell.rows.begin(), cell.rows.end());
     }
+    const RunBudgets budgets = budgets_of(runs_, {rows.begin(), rows.end()});
+    if (budgets.is_asked) notes_.budgets = budget_text(budgets);
     RunLengths lengths;
     std::set<std::string> windows;
     for (const std::size_t row : rows) {
@@ -288,6 +291,7 @@ class TableBuilder {
       if (steps > 0) {
         lengths.add(static_cast<std::int64_t>(steps), steps * number("train.batch") * number("train.block"));
       }
+      lengths.add_budget(number("train.flops"), number("train.seconds"));
       const double most = number("at.eval.max_windows");
       if (most > 0) windows.insert(fmt::format("{}", most));
     }

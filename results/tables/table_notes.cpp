@@ -156,6 +156,10 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("Evaluated on the first {} windows of each row of a split at most (eval.max_windows).",
                     notes.windows));
   }
+  if (!notes.budgets.empty()) {
+    const char first = notes.budgets.front();
+    add(static_cast<char>(first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first) + notes.budgets.substr(1) + ".");
+  }
   if (notes.stars != nullptr) {
     add(stars_note(*notes.stars, notes.tests));
     add(printed_stars_note(table, notes.stars->value));

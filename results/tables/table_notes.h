@@ -26,6 +26,7 @@ struct TableNotes {
   std::string length;              // how long the runs train, if they are not configured as the paper's
   std::string paper_length;        // and those of the paper
   std::string windows;             // windows of a row at most, where not the whole split was evaluated
+  std::string budgets;             // whether the runs trained with equal arithmetic, if one has a budget
   std::vector<std::string> own;    // what the table's file says
 };
 

@@ -99,5 +99,26 @@ TEST_F(Compare, ReportsWhatItCannotCompare) {
   EXPECT_EQ(compare(kTypes + std::string("--level 100")).code, 2);
 }
 
+TEST_F(Compare, SaysWhetherBudgetsWereEqual) {
+  const auto make = [&](const std::string& type, int seed, double flops) {
+    const MadeRun run{.id = fmt::format("{}-{}", type, seed), .type = type, .seed = seed, .bpc = 1.5 + 0.01 * seed};
+    maker_.make(run);
+    maker_.journal(run).append("costs", {{"values", {{"training_flops", flops}}}});
+  };
+  for (const int seed : {1, 2}) make("fixed", seed, 1e15);
+  for (const int seed : {1, 2}) make("adaptive", seed, 1.004e15);
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("equal budgets: 1P FLOPs of training each"));
+  EXPECT_EQ(Json::parse(compare(kTypes + std::string("--json")).out)["budgets"]["equal"], true);
+  make("adaptive", 2, 1.3e15);
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("warning: not of equal arithmetic: training took 1P to 1.3P FLOPs"));
+  EXPECT_EQ(Json::parse(compare(kTypes + std::string("--json")).out)["budgets"]["equal"], false);
+}
+
+TEST_F(Compare, SaysNothingOfBudgetsThatNoRunKnows) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64}, {1, 2});
+  EXPECT_THAT(compare(kTypes).out, Not(HasSubstr("equal")));
+  EXPECT_FALSE(Json::parse(compare(kTypes + std::string("--json")).out).contains("budgets"));
+}
+
 }  // namespace
 }  // namespace xlm

@@ -334,5 +334,26 @@ TEST_F(ResultsCommands, WarnAboutMalformedRunsAndContinue) {
   EXPECT_THAT(list.err, HasSubstr("1 malformed line is left out"));
 }
 
+TEST_F(ResultsCommands, CostsAreAddedUp) {
+  make_sweep();
+  for (const auto& [id, flops] :
+       {std::pair{"adaptive-span-text8-00000001", 2e9}, {"adaptive-span-text8-00000002", 3e9}}) {
+    maker_.journal({.id = id}).append("costs", {{"values", {{"training_flops", flops}, {"energy", 50.0}}}});
+  }
+  const Json costs = json("runs cost");
+  ASSERT_EQ(costs["runs"].size(), 8);
+  EXPECT_EQ(costs["all"]["training_flops"], 5e9);
+  EXPECT_EQ(costs["all"]["energy"], 100);
+  EXPECT_EQ(costs["all"]["gpu_hours"], nullptr);
+  EXPECT_EQ(json("runs cost --where seed=1 --where model.span=64")["runs"].size(), 2);
+  const std::string text = xlm("runs cost").out;
+  EXPECT_THAT(text, HasSubstr("8 runs"));
+  EXPECT_THAT(text, HasSubstr("5G"));
+  EXPECT_THAT(text, Not(HasSubstr("GPU hours"))) << "no run has them";
+  EXPECT_THAT(xlm("runs cost --format csv").out,
+              HasSubstr("run,status,processor_hours,gpu_hours,training_flops,evaluation_flops,energy\n"));
+  EXPECT_EQ(xlm("runs cost --format xml").code, 2);
+}
+
 }  // namespace
 }  // namespace xlm

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "results/store/sql_query.h"

@@ -305,5 +305,19 @@ TEST(SweepConditions, AValueThatSomePartOfTheFileGivesIsTaken) {
       << "the command line may set it";
 }
 
+TEST(Sweep, ABudgetIsThatOfEveryPoint) {
+  EXPECT_THAT(points("sweep: {budget: {flops: 1e15}, grid: {a: [1, 2]}, include: [{a: 7}]}\n"),
+              ElementsAre("a=1 train.flops=1e+15", "a=2 train.flops=1e+15", "a=7 train.flops=1e+15"));
+  EXPECT_THAT(points("sweep: {budget: {seconds: 60}}\n"), ElementsAre("train.seconds=60"));
+  EXPECT_THAT(points("sweep: {budget: {flops: null}, grid: {a: [1]}}\n"), ElementsAre("a=1"));
+  for (const char* wrong : {"{steps: 5}", "7", "{flops: 0}", "{flops: many}", "{flops: 1, seconds: 1}"}) {
+    EXPECT_THAT(sweep_complaint(fmt::format("sweep: {{budget: {}}}\n", wrong)),
+                AllOf(HasSubstr("sweep.yaml:1"), HasSubstr("sweep.budget must be")))
+        << wrong;
+  }
+  EXPECT_THAT(sweep_complaint("sweep: {budget: {flops: 1e15}, grid: {train.steps: [1, 2]}}\n"),
+              HasSubstr("train.steps gives it another"));
+}
+
 }  // namespace
 }  // namespace xlm

@@ -20,6 +20,27 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::Pair;
 
+TEST_F(Figures, TrainingMayBeDrawnOverWhatItSpent) {
+  for (const int seed : {1, 2}) {
+    const MadeRun run{.id = fmt::format("axes-{}", seed), .experiment = "axes", .span = 32, .seed = seed};
+    maker_.make(run);
+    Journal journal = maker_.journal(run);
+    for (const int step : {50, 100}) {
+      journal.append("metric", {{"step", step}, {"values", {{"loss", 200.0 / step}, {"training_flops", step * 10.0}}}});
+    }
+    journal.append("metric", {{"step", 75}, {"values", {{"loss", 3.0}}}});
+  }
+  store_.sync(maker_.runs());
+  const Figure curve = figure("figure: f\nkind: line\nx: flops\ny: loss\nwhere: {experiment: axes}\n");
+  ASSERT_EQ(curve.series.size(), 1);
+  ASSERT_EQ(curve.series[0].points.size(), 3);
+  EXPECT_EQ(curve.series[0].points[0].x, 500);
+  EXPECT_EQ(curve.series[0].points[0].y, 4);
+  EXPECT_EQ(curve.series[0].points[1].x, 750) << "between two records";
+  EXPECT_EQ(curve.series[0].points[2].x, 1000);
+  EXPECT_EQ(curve.series[0].points[2].y, 2);
+}
+
 TEST_F(Figures, PlaceEvaluationsAtTheirSettings) {
   int number = 0;
   for (int i = 0; i < 8; ++i) {

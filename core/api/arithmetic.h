@@ -1,0 +1,26 @@
+// What is known of a run's arithmetic without torch.
+#pragma once
+
+#include <cstdint>
+
+#include "core/api/options.h"
+#include "core/api/text_scheme.h"
+
+namespace xlm {
+
+/// FLOPs of a training step, relative to a forward pass: the backward pass takes twice as many as the forward pass.
+inline constexpr double kTrainingPerForward = 3;
+
+/// An evaluation of a split of `tokens` tokens, before it is made.
+struct EvaluationSize {
+  double scored = 0;       // predictions
+  double computed = 0;     // positions that the model reads for them, context included
+  std::int64_t block = 0;  // tokens of a call, by which a position costs
+};
+EvaluationSize evaluation_size(TextScheme scheme, const EvalOptions& eval, std::int64_t block, std::int64_t tokens);
+
+/// The options and the tokens of an evaluation while training.
+EvalOptions during_training(const EvalOptions& eval);
+std::int64_t tokens_during_training(const EvalOptions& eval, std::int64_t tokens);
+
+}  // namespace xlm

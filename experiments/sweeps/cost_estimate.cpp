@@ -1,0 +1,161 @@
+// What the rest of a sweep costs.
+#include "experiments/sweeps/cost_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kRunsRead = 100;  // the newest ones; reading a folder takes a millisecond or so
+
+/// The run folders of `runs` whose journals changed last.
+std::vector<fs::path> newest_folders(const fs::path& runs) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    std::error_code none;
+    const auto time = fs::last_write_time(RunPaths{entry.path()}.journal(), none);
+    if (!none) found.emplace_back(time, entry.path());
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  if (found.size() > kRunsRead) found.resize(kRunsRead);
+  std::vector<fs::path> folders;
+  for (auto& [time, folder] : found) folders.push_back(std::move(folder));
+  return folders;
+}
+
+double cost_of(const Run& run, const char* name) {
+  const auto found = run.costs.find(name);
+  return found == run.costs.end() ? 0 : found->second;
+}
+
+double evaluation_speed(const Run& run) {
+  double flops = 0;
+  double seconds = 0;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    const auto arithmetic = evaluation.values.find("flops");
+    const auto time = evaluation.values.find("seconds");
+    if (arithmetic == evaluation.values.end() || time == evaluation.values.end()) continue;
+    flops += arithmetic->second;
+    seconds += time->second;
+  }
+  return seconds > 0 ? flops / seconds : 0;
+}
+
+/// The middle one of the numbers above 0; 0: there is none.
+double median(std::vector<double> numbers) {
+  std::erase_if(numbers, [](double number) { return number <= 0; });
+  if (numbers.empty()) return 0;
+  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+}  // namespace
+
+MachineSpeed::MachineSpeed(const fs::path& runs, const std::string& host) {
+  for (const fs::path& folder : newest_folders(runs)) {
+    try {
+      const Run run = read_run(folder);
+      if (run.history.empty() || std::none_of(run.history.begin(), run.history.end(),
+                                              [&](const RunState& state) { return state.host == host; })) {
+        continue;
+      }
+      const Json* type = run.param("model.type");
+      const double seconds = cost_of(run, "training_seconds");
+      known_.push_back({.model = type != nullptr && type->is_string() ? type->get<std::string>() : "",
+                        .speed = {.training = seconds > 0 ? cost_of(run, "training_flops") / seconds : 0,
+                                  .evaluation = evaluation_speed(run)}});
+    } catch (const DataError&) {
+      // A damaged folder shows no speed.
+    }
+  }
+}
+
+MachineSpeed::Speed MachineSpeed::of(const std::string& model) const {
+  std::vector<double> training;
+  std::vector<double> evaluation;
+  const auto collect = [&](bool any) {
+    for (const Known& known : known_) {
+      if (!any && known.model != model) continue;
+      training.push_back(known.speed.training);
+      evaluation.push_back(known.speed.evaluation);
+    }
+  };
+  collect(false);
+  if (median(training) == 0) collect(true);
+  return {median(training), median(evaluation)};
+}
+
+/// FLOPs of the evaluations that the sweep wants in addition and that are left. What cannot be read counts as the run's
+/// own test.
+double CostEstimator::wanted_flops(const SweepRun& run) {
+  if (run.evaluations_left == 0) return 0;
+  const RunConfiguration& own = run.planned.options;
+  double all = 0;
+  for (const WantedEvaluation& wanted : run.evaluations) {
+    RunOptions options = own;
+    try {
+      Yaml tree = resolved(own);
+      for (const auto& [key, value] : wanted.changes) tree.set(key, yaml_from_json(value, "evaluate"));
+      options = read_run_options(tree);
+    } catch (const Error&) {
+      options = own;
+    }
+    all += arithmetic_.evaluation_flops(options, run.planned.inputs.data.symbols, wanted.split);
+  }
+  return all * static_cast<double>(run.evaluations_left) / static_cast<double>(run.evaluations.size());
+}
+
+CostEstimate CostEstimator::of(const SweepRun& run) {
+  const RunConfiguration& options = run.planned.options;
+  if (options.program) return {};
+  const RunArithmetic arithmetic = arithmetic_.of(options, run.planned.inputs.data.symbols);
+  CostEstimate estimate{.params = arithmetic.params, .steps = arithmetic.steps};
+  if (run.action != SweepAction::kRun && run.action != SweepAction::kWait) return estimate;
+  estimate.evaluation_flops = wanted_flops(run);
+  if (run.status != name_of(RunStatus::kDone)) {
+    const auto done = static_cast<double>(std::max(run.checkpoint, options.continues.at));
+    estimate.flops = std::max(arithmetic.steps.count - done, 0.0) * arithmetic.step_flops;
+    const auto every = static_cast<double>(options.train.eval_every);
+    const double last = std::max(arithmetic.steps.count - 1, 0.0);  // the last step's evaluation is the final one
+    const double during = every > 0 ? std::max(std::floor(last / every) - std::floor(done / every), 0.0) : 0;
+    estimate.evaluation_flops += during * arithmetic.during_flops + arithmetic.final_flops;
+  }
+  if (speed_ == nullptr) return estimate;
+  const MachineSpeed::Speed speed = speed_->of(options.model.type());
+  if (speed.training > 0) estimate.seconds = estimate.flops / speed.training;
+  if (options.train.seconds > 0 && run.status != name_of(RunStatus::kDone)) estimate.seconds = options.train.seconds;
+  if (speed.evaluation > 0) estimate.evaluation_seconds = estimate.evaluation_flops / speed.evaluation;
+  return estimate;
+}
+
+std::string cost_lines(const std::vector<CostEstimate>& costs) {
+  double evaluations = 0;
+  double training_time = 0;
+  double evaluation_time = 0;
+  bool all_known = !costs.empty();
+  for (const CostEstimate& cost : costs) {
+    evaluations += cost.evaluation_flops;
+    const bool knows = (cost.flops == 0 || cost.seconds) && (cost.evaluation_flops == 0 || cost.evaluation_seconds);
+    all_known = all_known && knows;
+    training_time += cost.seconds.value_or(0);
+    evaluation_time += cost.evaluation_seconds.value_or(0);
+  }
+  std::string text;
+  if (evaluations > 0) text += fmt::format("evaluations: about {} FLOPs\n", human_count(evaluations));
+  if (all_known && training_time + evaluation_time > 0) {
+    text += fmt::format("time, one run after the other, as earlier runs took here: {} of training, {} of evaluations\n",
+                        human_duration(training_time), human_duration(evaluation_time));
+  }
+  return text;
+}
+
+}  // namespace xlm

@@ -1,0 +1,71 @@
+// What a run cost, added up from its journal.
+#include "results/run_folder/run_cost.h"
+
+#include <algorithm>
+
+namespace xlm {
+namespace {
+
+constexpr double kSecondsOfAnHour = 3600;
+
+/// The last sign of life of an attempt that started at `began`, before its next state at `until`.
+double last_sign(const Run& run, double began, double until) {
+  double last = began;
+  const auto look_at = [&](double time) {
+    if (time > last && time <= until) last = time;
+  };
+  for (const RunCheckpoint& checkpoint : run.checkpoints) look_at(checkpoint.time);
+  for (const RunEvaluation& evaluation : run.evaluations) look_at(evaluation.time);
+  return last;
+}
+
+double number_in(const Json& environment, const char* key) {
+  const auto found = environment.find(key);
+  return found != environment.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+/// Of evaluations that were made when no worker trained the run.
+double seconds_of_later_evaluations(const Run& run) {
+  if (!run.finished) return 0;
+  double seconds = 0;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    const auto own = evaluation.values.find("seconds");
+    if (evaluation.time > *run.finished && own != evaluation.values.end()) seconds += own->second;
+  }
+  return seconds;
+}
+
+}  // namespace
+
+double busy_seconds(const Run& run) {
+  double seconds = 0;
+  double began = 0;
+  for (const RunState& state : run.history) {
+    const bool running = state.state == name_of(RunStatus::kRunning);
+    // The worker that resumes the run records how the lost attempt ended, perhaps hours later.
+    const double end = running || !state.cause.empty() ? last_sign(run, began, state.time) : state.time;
+    if (began > 0) seconds += std::max(end - began, 0.0);
+    began = running ? state.time : 0;
+  }
+  return seconds;
+}
+
+void add_costs_of_work(Run& run) {
+  double flops = 0;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    const auto own = evaluation.values.find("flops");
+    if (own != evaluation.values.end()) flops += own->second;
+  }
+  if (flops > 0) run.costs["evaluation_flops"] = flops;
+  const double threads = number_in(run.environment, "threads");  // of each process
+  const double hours = (busy_seconds(run) + seconds_of_later_evaluations(run)) / kSecondsOfAnHour;
+  if (threads <= 0 || hours <= 0) return;
+  const double processes = std::max(1.0, number_in(run.environment, "processes"));
+  run.costs["processor_hours"] = hours * threads * processes;
+  const auto device = run.environment.find("device");
+  const bool has_gpu = device != run.environment.end() && device->is_string() &&
+                       device->get_ref<const std::string&>().starts_with("cuda");
+  if (has_gpu) run.costs["gpu_hours"] = hours * processes;
+}
+
+}  // namespace xlm

@@ -1,0 +1,49 @@
+// What a run cost, added up by hand.
+#include "results/run_folder/run_cost.h"
+
+#include <gtest/gtest.h>
+
+namespace xlm {
+namespace {
+
+Run run_of_two_attempts() {
+  Run run;
+  run.history = {{.time = 1000, .state = "running"},
+                 {.time = 1900, .state = "preempted"},
+                 {.time = 9000, .state = "running"},
+                 {.time = 9900, .state = "done"}};
+  run.finished = 9900;
+  run.environment = {{"threads", 4}, {"device", "cpu"}};
+  run.evaluations = {{.split = "valid", .time = 9800, .values = {{"seconds", 50}, {"flops", 7e6}}},
+                     {.split = "test", .time = 20000, .values = {{"seconds", 1800}, {"flops", 5e6}}}};
+  return run;
+}
+
+TEST(RunCost, HoursAreThoseOfAllThreadsAndOfLaterEvaluations) {
+  xlm::Run run = run_of_two_attempts();
+  add_costs_of_work(run);
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 1800);
+  EXPECT_DOUBLE_EQ(run.costs.at("processor_hours"), 4 * (0.5 + 0.5));
+  EXPECT_DOUBLE_EQ(run.costs.at("evaluation_flops"), 12e6);
+  EXPECT_FALSE(run.costs.contains("gpu_hours"));
+}
+
+TEST(RunCost, EachProcessHasAGpu) {
+  xlm::Run run = run_of_two_attempts();
+  run.environment = {{"threads", 4}, {"processes", 2}, {"device", "cuda:0"}};
+  run.evaluations.clear();
+  add_costs_of_work(run);
+  EXPECT_DOUBLE_EQ(run.costs.at("gpu_hours"), 1);
+  EXPECT_DOUBLE_EQ(run.costs.at("processor_hours"), 4);
+}
+
+TEST(RunCost, WhatARunDoesNotSayIsNoCost) {
+  xlm::Run run = run_of_two_attempts();
+  run.environment = Json::object();
+  run.evaluations.clear();
+  add_costs_of_work(run);
+  EXPECT_TRUE(run.costs.empty());
+}
+
+}  // namespace
+}  // namespace xlm
