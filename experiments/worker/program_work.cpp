@@ -186,6 +186,7 @@ class ProgramWork final : public Work {
     if (!environment.note.empty()) sink.log(environment.note);
     sink.begin({.steps = static_cast<double>(configuration.train.steps),
                 .max_seconds = configuration.train.max_hours * 3600,
+                .energy = run.costs.contains("energy") ? run.costs.at("energy") : 0,
                 .tensorboard = configuration.results.tensorboard});
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
     const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink).run();
