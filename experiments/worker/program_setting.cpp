@@ -47,8 +47,8 @@ std::vector<fs::path> frozen_files(const fs::path& folder) {
   return files;
 }
 
-ProgramSetting setting_of(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads, bool resumes,
-                          const std::map<std::string, std::string>& further_places) {
+ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
+                              bool resumes, const std::map<std::string, std::string>& further_places) {
   const ProgramOptions& program = *run.program;
   const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
   ProgramSetting setting;
@@ -80,12 +80,12 @@ ProgramSetting setting_of(const RunConfiguration& run, const ProgramPaths& paths
 
 ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
                                bool resumes) {
-  return setting_of(run, paths, threads, resumes, {});
+  return filled_setting(run, paths, threads, resumes, {});
 }
 
 ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
                                   const std::string& split) {
-  ProgramSetting setting = setting_of(run, paths, threads, false, {{"split", split}});
+  ProgramSetting setting = filled_setting(run, paths, threads, false, {{"split", split}});
   setting.environment["XLM_SPLIT"] = split;
   return setting;
 }

@@ -23,15 +23,44 @@
 
 namespace xlm {
 
+/// Also false for a process that has ended, which accepts signals until its sweep has read its exit code.
+inline bool is_alive(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_ends = line.rfind(") ");
+  return name_ends != std::string::npos && line[name_ends + 2] != 'Z' && line[name_ends + 2] != 'X';
+}
+
+/// The running workers of a sweep.
+inline std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> found;
+  std::error_code ignored;
+  for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", parent), ignored)) {
+    std::ifstream children(task.path() / "children");
+    for (pid_t child = 0; children >> child;) {
+      if (is_alive(child)) found.push_back(child);
+    }
+  }
+  return found;
+}
+
+/// Makes a run's lock look expired, as if its worker had sent no heartbeat.
+inline void let_lock_age(const fs::path& run) {
+  for (const auto& entry : fs::directory_iterator(run)) {
+    if (!entry.path().filename().string().starts_with("lock.")) continue;
+    fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
+  }
+}
+
+/// Preloads fault_points.cpp. Only by its name, because a list of libraries is split at spaces.
+inline std::string preload() {
+  const fs::path library = XLM_FAULT_POINTS;
+  return fmt::format("LD_LIBRARY_PATH='{}' LD_PRELOAD={}", library.parent_path().string(), library.filename().string());
+}
+
 class Campaign : public ProgramTest {
  protected:
-  /// Preloads fault_points.cpp. Only by its name, because a list of libraries is split at spaces.
-  static std::string preload() {
-    const fs::path library = XLM_FAULT_POINTS;
-    return fmt::format("LD_LIBRARY_PATH='{}' LD_PRELOAD={}", library.parent_path().string(),
-                       library.filename().string());
-  }
-
   /// The program after words for the shell: VARIABLE=VALUE, `timeout 10`, `unshare …`.
   ProgramResult run_with(const std::string& before, const std::string& arguments) {
     return shell(folder_.path(), before + " '" XLM_FAKE_BINARY "' " + arguments);
@@ -42,14 +71,6 @@ class Campaign : public ProgramTest {
     return {"/usr/bin/unshare", "--pid",        "--uts",
             "--fork",           "--mount-proc", "--kill-child",
             "/bin/sh",          "-c",           fmt::format("hostname {}; {}", name, script)};
-  }
-
-  /// Makes a run's lock look expired, as if its worker had sent no heartbeat.
-  static void let_lock_age(const fs::path& run) {
-    for (const auto& entry : fs::directory_iterator(run)) {
-      if (!entry.path().filename().string().starts_with("lock.")) continue;
-      fs::last_write_time(entry.path(), fs::file_time_type::clock::now() - std::chrono::seconds(200));
-    }
   }
 
   /// The files below the test's folder. Files whose bytes do not depend on time have their hash.

@@ -89,7 +89,7 @@ class FaultTest : public Campaign, public ::testing::WithParamInterface<Command>
   std::string command() const { return std::regex_replace(GetParam().command, std::regex("RUN"), run_id_); }
 
   std::string preload(const std::string& more) const {
-    return fmt::format("{} XLM_FAULT_FOLDER='{}' {}", Campaign::preload(), folder_.path().string(), more);
+    return fmt::format("{} XLM_FAULT_FOLDER='{}' {}", xlm::preload(), folder_.path().string(), more);
   }
 
   /// The calls of the undisturbed command that change files, with their counts.

@@ -8,28 +8,6 @@ namespace {
 
 class KillTest : public Campaign {
  protected:
-  /// Also false for a process that has ended, which accepts signals until its sweep has read its exit code.
-  static bool is_alive(pid_t process) {
-    std::ifstream file(fmt::format("/proc/{}/stat", process));
-    std::string line;
-    std::getline(file, line);
-    const std::size_t name_ends = line.rfind(") ");
-    return name_ends != std::string::npos && line[name_ends + 2] != 'Z' && line[name_ends + 2] != 'X';
-  }
-
-  /// The running workers of a sweep.
-  static std::vector<pid_t> children_of(pid_t parent) {
-    std::vector<pid_t> found;
-    std::error_code ignored;
-    for (const auto& task : fs::directory_iterator(fmt::format("/proc/{}/task", parent), ignored)) {
-      std::ifstream children(task.path() / "children");
-      for (pid_t child = 0; children >> child;) {
-        if (is_alive(child)) found.push_back(child);
-      }
-    }
-    return found;
-  }
-
   /// The phase of a worker. Its argument is the run folder, whose journal has its last record.
   static std::string phase_of(pid_t worker) {
     std::ifstream arguments(fmt::format("/proc/{}/cmdline", worker));

@@ -100,8 +100,8 @@ TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
   EXPECT_THAT(complaint_about("program:\n  command: [x, '{chekpoints}']\n"), HasSubstr("did you mean 'checkpoints'?"));
   const std::string whole = start + "options: {lr: 1}\n";
   EXPECT_EQ(complaint_about(whole), "nothing");
-  EXPECT_THAT(complaint_about(whole + "model: {type: gpt2}\n"),
-              AllOf(HasSubstr("run.yaml:4"), HasSubstr("of a model or of a program")));
+  EXPECT_THAT(complaint_about(whole + "model: {width: 8}\n"),
+              AllOf(HasSubstr("run.yaml:4"), HasSubstr("model.type does not say which of them the run is")));
   EXPECT_EQ(complaint_about(whole + "model: {type: program}\n"), "nothing");
   EXPECT_THAT(complaint_about(whole + "train: {batch: 3}\n"), HasSubstr("unknown key 'batch' in 'train'"));
   EXPECT_THAT(complaint_about(whole + "optimizer: {lr: 3}\n"), HasSubstr("unknown key 'optimizer'"));
