@@ -79,7 +79,7 @@ torch::Tensor golden_tokens() {
   return torch::tensor(ids, torch::kLong).view({kBatch, -1});
 }
 
-std::string name_of(SpanType type) {
+std::string name_of_type(SpanType type) {
   return std::string(AdaptiveSpanOptions::kSpanTypeNames.at(static_cast<std::size_t>(type)));
 }
 
@@ -97,7 +97,7 @@ class AdaptiveSpanGolden : public testing::TestWithParam<std::string> {
  protected:
   static AdaptiveSpanOptions options() {
     for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
-      if (name_of(type) == GetParam()) return golden_options(type);
+      if (name_of_type(type) == GetParam()) return golden_options(type);
     }
     AdaptiveSpanOptions fixed = golden_options(SpanType::kFixed);
     if (GetParam() == "windows") fixed.windows = {5, 0};
@@ -166,7 +166,7 @@ TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
     for (std::int64_t block = 0; block < kBlocks; ++block) {
       ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
       const double expected =
-          golden(name_of(type) + "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
+          golden(name_of_type(type) + "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
       // The softmax of a trimmed band sums to more, so that the 1e-8 of the renormalisation weighs less.
       EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, 1e-6) << "block " << block;
       state = output.state;
