@@ -1,4 +1,6 @@
 // xlm train: one run, from its configuration to its results.
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -91,11 +93,15 @@ Yaml configuration_of_parent(const fs::path& folder, const std::vector<std::stri
     tree.set("experiment", make_scalar(name, source));
   }
   // A length that is asked for takes the place of the length that the run had.
+  constexpr std::array<std::string_view, 5> kLengths{"train.steps", "train.epochs", "train.tokens", "train.flops",
+                                                     "train.seconds"};
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
-    const bool is_length =
-        key == "train.epochs" || key == "train.tokens" || key == "train.flops" || key == "train.seconds";
-    if (is_length) tree.set("train.steps", make_scalar("0", source));
+    if (std::find(kLengths.begin(), kLengths.end(), key) != kLengths.end()) {
+      for (const std::string_view length : kLengths) {
+        if (length != key) tree.set(std::string(length), make_scalar("0", source));
+      }
+    }
     if (key == "train.eval_every_tokens") tree.set("train.eval_every", make_scalar("0", source));
   }
   return tree;
@@ -129,72 +135,73 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
   tree.set("continue.run", make_scalar(command.parent, source));
   tree.set("continue.at", make_scalar(std::to_string(command.at), source));
   return tree;
-  /// What the run would cost, as a sweep of one point.
-  int show_costs(const Yaml& tree, const GlobalOptions& global) {
-    const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false);
-    const SweepRun& run = runs.front();
-    const MachineSpeed speed(global.runs, this_process().host);
-    const CostEstimate cost = CostEstimator(core, &speed).of(run);
-    const auto seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-    if (global.json) {
-      print(json_text({{"run_id", run.id()},
-                       {"status", run.status},
-                       {"reason", run.reason},
-                       {"params", cost.params},
-                       {"steps", cost.steps.count},
-                       {"steps_are_exact", cost.steps.is_exact},
-                       {"flops", cost.flops},
-                       {"evaluation_flops", cost.evaluation_flops},
-                       {"seconds", seconds(cost.seconds)},
-                       {"evaluation_seconds", seconds(cost.evaluation_seconds)}}));
-      return kDone;
-    }
-    std::string text = fmt::format("run {}: {}\n", run.id(), run.reason);
-    if (!run.planned.options.program) {
-      const std::string steps =
-          cost.steps.count > 0 ? fmt::format("{}{:.0f} steps", cost.steps.is_exact ? "" : "about ", cost.steps.count)
-                               : "as many steps as its time allows";
-      text += fmt::format("{} parameters, {}, about {} FLOPs of training left\n{}", human_count(cost.params), steps,
-                          human_count(cost.flops), cost_lines({cost}));
-    }
-    print(text + "nothing was written\n");
+}
+
+/// What the run would cost, as a sweep of one point.
+int show_costs(const Yaml& tree, const GlobalOptions& global) {
+  const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false);
+  const SweepRun& run = runs.front();
+  const MachineSpeed speed(global.runs, this_process().host);
+  const CostEstimate cost = CostEstimator(core, &speed).of(run);
+  const auto seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  if (global.json) {
+    print(json_text({{"run_id", run.id()},
+                     {"status", run.status},
+                     {"reason", run.reason},
+                     {"params", cost.params},
+                     {"steps", cost.steps.count},
+                     {"steps_are_exact", cost.steps.is_exact},
+                     {"flops", cost.flops},
+                     {"evaluation_flops", cost.evaluation_flops},
+                     {"seconds", seconds(cost.seconds)},
+                     {"evaluation_seconds", seconds(cost.evaluation_seconds)}}));
     return kDone;
   }
-
-  int run_train(const TrainCommand& command, const GlobalOptions& global) {
-    if (command.print_reference) {
-      print(configuration_reference());
-      return kDone;
-    }
-    const Yaml tree = configuration_of_command(command, global);
-    const RunConfiguration options = read_run_options(run_part(tree));
-    if (command.print_config) {
-      print(to_text(resolved(options)));
-      return kDone;
-    }
-    if (tree.find("sweep") != nullptr && !global.quiet) {
-      say(fmt::format(
-          "note: {} contains a sweep; this trains only its base configuration ('xlm sweep' trains all)\n"
-          "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
-          command.config.string(), options.experiment));
-    }
-    if (command.dry_run) return show_costs(tree, global);
-    install_stop_handlers();
-    const PlannedRun planned = Planner(global.runs).plan(options);
-    if (!global.quiet) {
-      say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
-      if (!planned.options.continues.run.empty()) {
-        say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at,
-                        planned.options.continues.run));
-      }
-    }
-    if (planned.branch) {
-      for (const std::string& note : planned.branch->notes) say(note + "\n");
-    }
-    const RunReport report = train(planned, command, global);
-    if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
-    return show_outcome(planned, report, global);
+  std::string text = fmt::format("run {}: {}\n", run.id(), run.reason);
+  if (!run.planned.options.program) {
+    const std::string steps = cost.steps.count > 0
+                                  ? fmt::format("{}{:.0f} steps", cost.steps.is_exact ? "" : "about ", cost.steps.count)
+                                  : "as many steps as its time allows";
+    text += fmt::format("{} parameters, {}, about {} FLOPs of training left\n{}", human_count(cost.params), steps,
+                        human_count(cost.flops), cost_lines({cost}));
   }
+  print(text + "nothing was written\n");
+  return kDone;
+}
+
+int run_train(const TrainCommand& command, const GlobalOptions& global) {
+  if (command.print_reference) {
+    print(configuration_reference());
+    return kDone;
+  }
+  const Yaml tree = configuration_of_command(command, global);
+  const RunConfiguration options = read_run_options(run_part(tree));
+  if (command.print_config) {
+    print(to_text(resolved(options)));
+    return kDone;
+  }
+  if (tree.find("sweep") != nullptr && !global.quiet) {
+    say(fmt::format(
+        "note: {} contains a sweep; this trains only its base configuration ('xlm sweep' trains all)\n"
+        "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
+        command.config.string(), options.experiment));
+  }
+  if (command.dry_run) return show_costs(tree, global);
+  install_stop_handlers();
+  const PlannedRun planned = Planner(global.runs).plan(options);
+  if (!global.quiet) {
+    say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
+    if (!planned.options.continues.run.empty()) {
+      say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at, planned.options.continues.run));
+    }
+  }
+  if (planned.branch) {
+    for (const std::string& note : planned.branch->notes) say(note + "\n");
+  }
+  const RunReport report = train(planned, command, global);
+  if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");
+  return show_outcome(planned, report, global);
+}
 
 }  // namespace
 

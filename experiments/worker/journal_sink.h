@@ -99,11 +99,8 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
   double energy_before_ = 0;           // of earlier attempts
   std::optional<EnergyMeter> energy_;  // from `begin` on
-  std::int64_t first_step_ = -1;       // of this process, minus one
-  std::int64_t evaluated_step_ = -1;   // of this process, on validation
   std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   std::optional<double> saving_since_;  // while a checkpoint is being made

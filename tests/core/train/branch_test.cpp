@@ -19,8 +19,6 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using Schedule = OptimizerOptions::Schedule;
-
 class BranchTest : public TrainerTest {
  protected:
   /// `name` with the options of `parent`, that goes on from its checkpoint of `step`.
@@ -93,7 +91,7 @@ TEST_F(BranchTest, OfStreamsGoOnWithTheSameBits) { expect_same_in_three_parts(jo
 
 TEST_F(BranchTest, OfRotatedChunksGoOnWithTheSameBits) {
   TrainJob whole = hourglass_job("whole", BoundaryOptions::Type::kFixed);
-  whole.options.optimizer.schedule = Schedule::kConstant;
+  whole.options.optimizer.schedule = OptimizerOptions::Schedule::kConstant;
   expect_same_in_three_parts(whole, 4);
 }
 
@@ -103,7 +101,7 @@ TEST_F(BranchTest, OfRandomWindowsGoOnWithTheSameBits) { expect_same_in_three_pa
 
 TEST_F(BranchTest, BeforeTheDecayOfWsdGoesOnWithTheSameBitsAndAfterItDoesNot) {
   TrainJob parent = transformer_job("parent");
-  parent.options.optimizer.schedule = Schedule::kWsd;
+  parent.options.optimizer.schedule = OptimizerOptions::Schedule::kWsd;
   parent.options.optimizer.warmup_steps = 3;
   parent.options.train.steps = 20;  // the last 4 decay
   parent.options.train.keep_every = 5;
