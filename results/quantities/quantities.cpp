@@ -59,7 +59,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "evaluation_flops", .label = "FLOPs of evaluations", .meaning = "FLOPs of all evaluations of the run", .by = kRun, .format = kCount, .digits = -1},
       {.name = "processor_hours", .meaning = "hours of all threads while a worker had the run", .by = kRun, .digits = 2},
       {.name = "gpu_hours", .label = "GPU hours", .meaning = "hours of all GPUs while a worker had the run", .by = kRun, .digits = 2},
-      {.name = "energy", .unit = "J", .meaning = "energy of the machine while a worker had the run", .by = kRun, .format = kCount, .digits = -1},
+      {.name = "energy", .head = "energy (J)", .unit = "J", .meaning = "energy of the machine while a worker had the run", .by = kRun, .format = kCount, .digits = -1},
       {.name = "lr", .meaning = "learning rate of a step", .by = kTraining, .digits = 6},
       {.name = "tokens_per_second", .meaning = "speed of training", .by = kTraining, .better = kHigher, .format = kCount, .digits = -1},
   };

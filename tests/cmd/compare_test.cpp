@@ -107,10 +107,10 @@ TEST_F(Compare, SaysWhetherBudgetsWereEqual) {
   };
   for (const int seed : {1, 2}) make("fixed", seed, 1e15);
   for (const int seed : {1, 2}) make("adaptive", seed, 1.004e15);
-  EXPECT_THAT(compare(kTypes).out, HasSubstr("equal budgets: 1P FLOPs of training each"));
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("equal budgets: 1.00P FLOPs of training each"));
   EXPECT_EQ(Json::parse(compare(kTypes + std::string("--json")).out)["budgets"]["equal"], true);
   make("adaptive", 2, 1.3e15);
-  EXPECT_THAT(compare(kTypes).out, HasSubstr("warning: not of equal arithmetic: training took 1P to 1.3P FLOPs"));
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("warning: not of equal arithmetic: training took 1.00P to 1.30P FLOPs"));
   EXPECT_EQ(Json::parse(compare(kTypes + std::string("--json")).out)["budgets"]["equal"], false);
 }
 

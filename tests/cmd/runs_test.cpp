@@ -348,11 +348,14 @@ TEST_F(ResultsCommands, CostsAreAddedUp) {
   EXPECT_EQ(json("runs cost --where seed=1 --where model.span=64")["runs"].size(), 2);
   const std::string text = xlm("runs cost").out;
   EXPECT_THAT(text, HasSubstr("8 runs"));
-  EXPECT_THAT(text, HasSubstr("5G"));
+  EXPECT_THAT(text, HasSubstr("5.00G"));
   EXPECT_THAT(text, Not(HasSubstr("GPU hours"))) << "no run has them";
   EXPECT_THAT(xlm("runs cost --format csv").out,
               HasSubstr("run,status,processor_hours,gpu_hours,training_flops,evaluation_flops,energy\n"));
   EXPECT_EQ(xlm("runs cost --format xml").code, 2);
+  maker_.journal({.id = "adaptive-span-text8-00000002"})
+      .append("costs", {{"values", {{"training_flops", 3e9}, {"inherited_flops", 1e9}}}});
+  EXPECT_EQ(json("runs cost")["all"]["training_flops"], 4e9) << "another run has paid for the rest";
 }
 
 }  // namespace

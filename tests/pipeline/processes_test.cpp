@@ -58,7 +58,8 @@ class Processes : public Pipeline {
       const std::string at = fmt::format("{} {} ", record.value("step", 0), record.value("split", "train"));
       if (record.contains("loss")) found[at + "loss"] = record["loss"].get<double>();
       for (const auto& [name, value] : record["values"].items()) {
-        if (value.is_number() && name != "tokens_per_second") found[at + name] = value.get<double>();
+        const bool is_time = name == "tokens_per_second" || name == "training_seconds";
+        if (value.is_number() && !is_time) found[at + name] = value.get<double>();
       }
     }
     return found;

@@ -18,10 +18,14 @@ using ::testing::HasSubstr;
 
 class CostEstimateTest : public ::testing::Test {
  protected:
-  CostEstimateTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
+  CostEstimateTest()
+      : data_(make_data(folder_.path() / "data", std::string(400, 'a') + std::string(400, 'b'))),
+        runs_(folder_.path() / "runs") {}
 
-  std::vector<SweepRun> plan(const std::string& sweep) {
-    return plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, false);
+  std::vector<SweepRun> plan(const std::string& sweep, int eval_every = 0) {
+    Yaml tree = parse_yaml(run_config(data_, sweep), "sweep.yaml");
+    tree.set("train.eval_every", make_scalar(std::to_string(eval_every), "sweep.yaml"));
+    return plan_sweep(tree, runs_, false);
   }
 
   TemporaryFolder folder_;
@@ -62,10 +66,8 @@ TEST_F(CostEstimateTest, TimeFollowsFromEarlierRunsOfThisMachine) {
 }
 
 TEST_F(CostEstimateTest, EvaluationsWhileTrainingCount) {
-  const double few =
-      CostEstimator([this]() -> Core& { return core_; }).of(plan("train: {eval_every: 0}\n")[0]).evaluation_flops;
-  const double many =
-      CostEstimator([this]() -> Core& { return core_; }).of(plan("train: {eval_every: 3}\n")[0]).evaluation_flops;
+  const double few = CostEstimator([this]() -> Core& { return core_; }).of(plan("", 0)[0]).evaluation_flops;
+  const double many = CostEstimator([this]() -> Core& { return core_; }).of(plan("", 3)[0]).evaluation_flops;
   EXPECT_GT(few, 0);
   EXPECT_GT(many, few);
 }

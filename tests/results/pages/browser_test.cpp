@@ -95,8 +95,8 @@ class Browser : public PagesTest {
 TEST_F(Browser, DrawsEveryPoint) {
   const std::string shown_line = shown(figure_page(store_, figure(line_yaml())));
   EXPECT_EQ(occurrences(shown_line, kPoint), 4);
-  EXPECT_EQ(occurrences(shown_line, "<path class=\"yerror\""), 4);
-  EXPECT_EQ(occurrences(shown_line, "<path class=\"js-line\""), 2 + 2) << "lines, and lines of the legend";
+  EXPECT_EQ(occurrences(shown_line, "<path class=\"yerror\""), 0) << "bars would overlap";
+  EXPECT_EQ(occurrences(shown_line, "<path class=\"js-line\""), 2 + 2 + 2) << "lines, bands, lines of the legend";
   EXPECT_THAT(shown_line, HasSubstr("rgb(0, 114, 178)")) << "the first colour of every figure";
   EXPECT_THAT(requests(), IsEmpty());
 }
