@@ -61,30 +61,37 @@ std::int64_t newest_of_program(const Run& run) {
   return std::max<std::int64_t>(checkpoint_step(run), 1);
 }
 
+/// The learning rate of a step whose number of steps is known.
+double rate_of(const RunOptions& options, std::int64_t step) {
+  return learning_rate(options.optimizer, step, static_cast<double>(options.train.steps));
+}
+
 /// The first step up to `last` whose learning rate is another one by the two configurations; 0 if there is none.
 std::int64_t first_other_rate(const RunOptions& before, const RunOptions& now, std::int64_t last) {
   const std::int64_t stride = std::max<std::int64_t>(1, last / kComparedSteps);
   for (std::int64_t step = 1; step <= last; step = step < last ? std::min(step + stride, last) : last + 1) {
-    if (learning_rate(before.optimizer, step, before.train.steps) !=
-        learning_rate(now.optimizer, step, now.train.steps)) {
-      return step;
-    }
+    if (rate_of(before, step) != rate_of(now, step)) return step;
   }
   return 0;
 }
 
 /// What is said of a schedule by which the steps before the checkpoint would have been done with other rates.
 std::string schedule_note(const RunOptions& before, const RunOptions& now, const std::string& id, std::int64_t step) {
+  const auto schedule = OptimizerOptions::kScheduleNames.at(static_cast<std::size_t>(now.optimizer.schedule));
+  if (before.train.has_budget() || now.train.has_budget()) {
+    if (now.optimizer.schedule == OptimizerOptions::Schedule::kConstant) return "";
+    return fmt::format(
+        "warning: the schedule {} follows the share of a budget that is spent: steps before the checkpoint of {} may "
+        "have had other learning rates than in a run with this budget from the start",
+        schedule, id);
+  }
   const std::int64_t first = first_other_rate(before, now, step);
   if (first == 0) return "";
-  const auto schedule = OptimizerOptions::kScheduleNames.at(static_cast<std::size_t>(now.optimizer.schedule));
   return fmt::format(
       "warning: the schedule {} over {} steps gives step {} the learning rate {:.4g}, and {} had {:.4g}: this is not "
       "the run that was so long from the start; the rate goes from {:.4g} (step {}) to {:.4g} (step {})",
-      schedule, now.train.steps, first, learning_rate(now.optimizer, first, now.train.steps), id,
-      learning_rate(before.optimizer, first, before.train.steps),
-      learning_rate(before.optimizer, step, before.train.steps), step,
-      learning_rate(now.optimizer, step + 1, now.train.steps), step + 1);
+      schedule, now.train.steps, first, rate_of(now, first), id, rate_of(before, first), rate_of(before, step), step,
+      rate_of(now, step + 1), step + 1);
 }
 
 /// They sum up the same, and go on from each other's state.

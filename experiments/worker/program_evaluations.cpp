@@ -90,7 +90,7 @@ class ProgramEvaluations {
 
   EvaluationsReport make_all() {
     const auto make = [this](const WantedEvaluation& wanted) { this->make(wanted); };
-    const EvaluationsReport report = make_missing_evaluations(run_, sink_, make);
+    EvaluationsReport report = make_missing_evaluations(run_, sink_, make);
     take_code(programs_, code(), ProgramPaths{folder_}.work());
     return report;
   }

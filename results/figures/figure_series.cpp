@@ -52,7 +52,7 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
 
 /// Puts samples by step at what the run had spent there. Between two records it is taken to grow evenly; a run whose
 /// records do not say it has no samples.
-std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, std::vector<FigureSample> samples) {
+std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, const std::vector<FigureSample>& samples) {
   std::map<std::size_t, std::map<double, double>> spent;  // by run and step
   std::vector<FigureSample> placed;
   for (const FigureSample& sample : samples) {

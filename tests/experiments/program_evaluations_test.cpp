@@ -13,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// It reads what training saved, and says what it measured. It waits while the file `hold` of its own is there.
+/// It reads what training saved, and says what it measured. It waits while the file `hold` is there.
 constexpr const char* kEvaluation = R"(import json, os, sys, time
 load, split, window = sys.argv[1], sys.argv[2], int(sys.argv[3])
 weight = json.load(open(load))["weight"]

@@ -88,7 +88,7 @@ TEST_F(ProgramProcessTest, SignalsAreAsUsualInIt) {
   for (const int signal : {SIGINT, SIGPIPE, SIGCHLD}) std::signal(signal, SIG_IGN);
   run_to_end(command({"grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"}));
   for (const int signal : {SIGINT, SIGPIPE, SIGCHLD}) std::signal(signal, SIG_DFL);
-  // Signals 32 and 33 are the C library's own: it lets nobody change them, and ignores them in what it spawns.
+  // Signals 32 and 33 are the C library's own: no program can change them, and it ignores them in what it spawns.
   EXPECT_THAT(output_, MatchesRegex("SigBlk:\t0000000000000000\nSigIgn:\t0000000[01]80000000\n|"
                                     "SigBlk:\t0000000000000000\nSigIgn:\t0000000[01]00000000\n"));
 }

@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// A marker beside its number says a wrong number, in every format.
+// A marker away from its number says a wrong number, in every format.
 TEST_F(Figures, MeasuredPlacesAreNeverMoved) {
   for (const char* kind : {"line", "scatter"}) {
     for (const char* scale : {"linear", "log"}) {
