@@ -83,7 +83,7 @@ std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& de
   }
   if (const std::string series = axis_series(description.x); !series.empty()) {
     for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
-    return by_axis(runs, series, std::move(samples));
+    return by_axis(runs, series, samples);
   }
   const std::vector<Value>& xs = runs.column(description.x);
   const std::vector<Value>& ys = runs.column(description.y);
