@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "base/files.h"
@@ -13,14 +14,15 @@ class CheckpointWatch {
   /// What the folder has now is no new checkpoint.
   explicit CheckpointWatch(fs::path folder);
 
-  /// Looks, at step `step` of the program. Returns whether there is a new checkpoint: files have changed since the last
-  /// one, and not between this look and the one before. Where they change at every look, each of kMaxChanges counts;
-  /// `is_ended`: nothing changes any more.
-  bool look(std::int64_t step, bool is_ended = false);
+  /// Looks. Returns whether there is a new checkpoint: files have changed since the last one, and not between this look
+  /// and the one before. Where they change at every look, each of kMaxChanges counts; `is_ended`: nothing changes any
+  /// more. `step` says the step of the program, and is asked behind the look at the files: a program reports a step
+  /// before it saves it, so a checkpoint is never given an earlier step than its own.
+  bool look(const std::function<std::int64_t()>& step, bool is_ended = false);
 
   static constexpr int kMaxChanges = 5;
 
-  /// The newest file of the checkpoint, and the step at which it was first seen.
+  /// The newest file of the checkpoint, and the step at which it was first seen: at the end, that of the last change.
   const fs::path& file() const { return last_.file; }
   std::int64_t step() const { return step_; }
 

@@ -136,7 +136,11 @@ class Attempt {
   }
 
   bool look_for_checkpoint(bool is_ended) {
-    if (!checkpoints_.look(results_.step(), is_ended)) return false;
+    const auto step = [this] {
+      readers_.poll();
+      return results_.step();
+    };
+    if (!checkpoints_.look(step, is_ended)) return false;
     sink_.checkpoint(checkpoints_.step(), checkpoints_.file());
     return true;
   }
