@@ -1,12 +1,14 @@
-"""The wheel of the module `xlm` and of the program: itself, its own libraries and the recipes.
+"""The wheel of the module `xlm` and of the program, with the recipes and gnuplot.
 
-libtorch comes from the torch wheel that it depends on, of the version that it was built with. XLM_BUILD names a build that
-is there already (build/release); otherwise `make build` makes one. XLM_BUILD=none makes a wheel of the module alone, which
-is pure Python and depends on nothing: for machines where programs only report their numbers.
+The program comes as the portable folder (scripts/portable.sh), so that it runs on systems older than the one that it was
+built on. libtorch comes from the torch wheel that it depends on, of the version that it was built with. XLM_BUILD names a
+build that is there already (build/release); otherwise `make build` makes one. XLM_BUILD=none makes a wheel of the module
+alone, which is pure Python and depends on nothing: for machines where programs only report their numbers.
 """
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 from setuptools import setup
@@ -28,15 +30,16 @@ class BuildProgram(build_py):
         if not build:
             subprocess.run(["make", "build"], cwd=ROOT, check=True)
             build = ROOT / "build" / "release"
+        subprocess.run(["cmake", "--build", build, "--target", "launcher"], cwd=ROOT, check=True)
         package = pathlib.Path(self.build_lib).resolve() / "xlm"
-        staged = package.with_name("program")
-        subprocess.run([ROOT / "scripts" / "package.sh", build, staged, "wheel"], cwd=ROOT, check=True)
-        for part in ("bin", "lib", "share"):
-            (staged / part).replace(package / part)
-        staged.rmdir()
-        # In an environment the torch wheel lies beside this one.
-        torch = "$ORIGIN:$ORIGIN/../../torch/lib"
-        subprocess.run(["patchelf", "--set-rpath", torch, package / "lib" / "libxlm_core.so"], check=True)
+        made = package.with_name("program")
+        subprocess.run(
+            [ROOT / "scripts" / "portable.sh", build, made, "0"], cwd=ROOT, check=True, env={**os.environ, "ARCHIVE": "0"}
+        )
+        (folder,) = made.iterdir()
+        for part in ("bin", "lib", "libexec", "share"):
+            (folder / part).replace(package / part)
+        shutil.rmtree(made)
 
 
 class Wheel(bdist_wheel):

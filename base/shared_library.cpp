@@ -25,14 +25,41 @@ namespace {
   throw Error(fmt::format("cannot open a library: {}\n{}", reason, advice));
 }
 
-}  // namespace
+/// Places in a portable folder. Its loader runs the program, so that loader is what the kernel has started.
+constexpr const char* kLoader = "lib/glibc/ld-linux-x86-64.so.2";
+constexpr const char* kLauncher = "bin/xlm";
+constexpr const char* kProgram = "libexec/xlm";
 
-fs::path executable_path() {
+fs::path started_file() {
   std::error_code error;
   fs::path file = fs::read_symlink("/proc/self/exe", error);
   if (error) throw Error("cannot find the program's own file: " + error.message());
   return file;
 }
+
+/// The portable folder that the program runs from; empty if it does not.
+fs::path portable_folder() {
+  const fs::path file = started_file();
+  fs::path folder = file.parent_path().parent_path().parent_path();
+  std::error_code ignored;
+  return file == folder / kLoader && fs::exists(folder / kProgram, ignored) ? folder : fs::path();
+}
+
+}  // namespace
+
+fs::path program_path() {
+  const fs::path folder = portable_folder();
+  return folder.empty() ? started_file() : folder / kProgram;
+}
+
+fs::path executable_path() {
+  const fs::path folder = portable_folder();
+  return folder.empty() ? started_file() : folder / kLauncher;
+}
+
+bool is_portable() { return !portable_folder().empty(); }
+
+std::size_t loader_words() { return is_portable() ? 3 : 0; }
 
 fs::path library_path(const char* name) { return executable_path().parent_path().parent_path() / "lib" / name; }
 

@@ -7,10 +7,19 @@
 
 namespace xlm {
 
-/// The program's own file.
+/// The program's own file, whose content says which program it is.
+fs::path program_path();
+
+/// What starts the program: its own file, or in a portable folder its launcher (cmd/portable/launcher.cpp).
 fs::path executable_path();
 
-/// The path of one of the program's shared libraries: ../lib from the program's folder.
+/// Whether the program runs from a portable folder (`make portable`), by the folder's own loader.
+bool is_portable();
+
+/// How many words of /proc/self/cmdline are the loader's: those before the program's own file.
+std::size_t loader_words();
+
+/// The path of one of the program's shared libraries: ../lib from the executable's folder.
 fs::path library_path(const char* name);
 
 /// Where the symbols of an opened library are visible.

@@ -1,6 +1,7 @@
 #include "cmd/program.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/foreign_error.h"
+#include "base/shared_library.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
@@ -200,6 +202,7 @@ int run_program(int argc, char** argv) {
   fill_closed_streams();
   install_error_handlers();
   std::setlocale(LC_CTYPE, "C.UTF-8");
+  if (is_portable()) ::prctl(PR_SET_NAME, "xlm");  // in lists of processes; the kernel has started the loader
   GlobalOptions global;
   global.standard_error = Terminal::of(STDERR_FILENO);
   global.standard_output = Terminal::of(STDOUT_FILENO);

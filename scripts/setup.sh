@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # setup.sh [COMMAND…]: installs what the build needs: Debian packages, and libtorch, plotly.js and Arrow from their Python
 # wheels into .deps/. libtorch is by far the largest. While it is fetched, COMMAND runs, after all others are there.
-#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: as before; the first time 1 if a driver or
-#              toolkit is present)
+#   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: as before; the first time 1 if a driver of a
+#              GPU is loaded)
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
 #   READERS=1  also the Python packages with which some tests read our files, and pytest (`make readers`)
@@ -66,7 +66,7 @@ if [ -z "${CUDA:-}" ]; then
     CUDA=0
   elif [ -e ".deps/torch-$torch_version-cuda1" ]; then
     CUDA=1
-  elif command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] || [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
+  elif [ -e /proc/driver/nvidia/version ]; then CUDA=1; fi
 fi
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 

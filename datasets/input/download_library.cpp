@@ -1,5 +1,6 @@
 // libxlm_download.so: one file at a time from an HTTP server, with libcurl.
 #include <strings.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -25,6 +26,22 @@ namespace {
 
 constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
+
+/// The file of the certificates by which servers are known: what the user names, as for the command-line tools of curl
+/// and OpenSSL. Else where systems have it, as libcurl looks only where the one has it that it was built on. Empty if
+/// there is none.
+std::string certificate_bundle() {
+  for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (const char* named = std::getenv(name); named != nullptr && *named != '\0') return named;
+  }
+  for (const char* file : {"/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Arch
+                           "/etc/pki/tls/certs/ca-bundle.crt",    // Fedora, Red Hat, Rocky
+                           "/etc/ssl/ca-bundle.pem",              // SUSE
+                           "/etc/ssl/cert.pem"}) {                // Alpine
+    if (::access(file, R_OK) == 0) return file;
+  }
+  return "";
+}
 
 /// The headers of a server's response.
 struct Head {
@@ -82,9 +99,8 @@ class Transfer {
     set(CURLOPT_XFERINFOFUNCTION, &Transfer::on_progress);
     set(CURLOPT_XFERINFODATA, this);
     set(CURLOPT_ERRORBUFFER, cause_);
-    if (const char* bundle = std::getenv("CURL_CA_BUNDLE"); bundle != nullptr && *bundle != '\0') {
-      set(CURLOPT_CAINFO, bundle);  // as the command-line tool does
-    }
+    const std::string bundle = certificate_bundle();
+    if (!bundle.empty()) set(CURLOPT_CAINFO, bundle.c_str());
     const std::string range = fmt::format("{}-", resumed_from_);
     curl_slist* headers = nullptr;
     if (resumed_from_ > 0) {

@@ -10,18 +10,20 @@
 #include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/shared_library.h"
+#include "experiments/worker/libtorch_folder.h"
 
 namespace xlm {
 namespace {
 
 constexpr const char* kLibraryName = "libxlm_core.so";
+constexpr const char* kLibtorch = "libtorch_cpu.so";
 
 /// Libraries loaded here by path satisfy libxlm_core.so's own needs by name, whatever its search path says.
 void open_named_libtorch() {
-  const char* folder = std::getenv("XLM_LIBTORCH");
-  if (folder == nullptr || *folder == '\0') return;
-  for (const char* name : {"libc10.so", "libtorch_cpu.so"}) {
-    open_library(fs::path(folder) / name, Symbols::kShared,
+  const fs::path folder = libtorch_folder(library_path(kLibtorch));
+  if (folder.empty()) return;
+  for (const char* name : {"libc10.so", kLibtorch}) {
+    open_library(folder / name, Symbols::kShared,
                  "XLM_LIBTORCH must name the folder of libtorch_cpu.so (the torch wheel's torch/lib)");
   }
 }
@@ -66,7 +68,7 @@ Core* open_core() {
 
 }  // namespace
 
-ProgramFiles program_files() { return {executable_path(), library_path(kLibraryName)}; }
+ProgramFiles program_files() { return {executable_path(), library_path(kLibraryName), is_portable()}; }
 
 Core& core() {
   static Core* const opened = open_core();

@@ -1,12 +1,14 @@
 // The beginning of an attempt at a run, and environment.json.
 #include "experiments/worker/environment.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/shared_library.h"
 #include "base/version.h"
 #include "experiments/runs/origin.h"
 #include "experiments/runs/process_identity.h"
@@ -20,7 +22,7 @@ Json attempt_environment(Json submitted, const AttemptSetting& setting, const st
   Json environment = submitted.is_object() ? std::move(submitted) : Json::object();
   environment["xlm"] = kVersion;
   environment["commit"] = kCommit;
-  environment["executable_sha256"] = sha256_file(program_files().executable);
+  environment["executable_sha256"] = sha256_file(program_path());
   environment.update(setting.facts);
   environment["host"] = this_process().host;
   environment["threads"] = setting.threads;
@@ -70,6 +72,8 @@ std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline");
   std::vector<std::string> words;
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  words.erase(words.begin(), words.begin() + std::min(std::ssize(words), static_cast<std::ptrdiff_t>(loader_words())));
+  if (is_portable() && !words.empty()) words.front() = executable_path().string();
   return words;
 }
 

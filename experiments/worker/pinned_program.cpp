@@ -108,10 +108,12 @@ fs::path folder_of_copies(const fs::path& runs, Machines machines) {
 }  // namespace
 
 fs::path pinned_place(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  if (program.is_portable) return program.executable;
   return folder_of_copies(runs, machines) / hash_of(files_of(program)) / "bin" / program.executable.filename();
 }
 
 fs::path pin_program(const ProgramFiles& program, const fs::path& runs, Machines machines) {
+  if (program.is_portable) return program.executable;
   const OwnerWrites unshared;
   const std::vector<fs::path> files = files_of(program);
   fs::path executable = pinned_place(program, runs, machines);

@@ -16,6 +16,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/shared_library.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -56,6 +58,12 @@ std::string essence(const std::string& complaint) {
 }
 
 }  // namespace
+
+std::string gnuplot_program() {
+  const fs::path own = executable_path().parent_path() / "xlm-gnuplot";
+  std::error_code ignored;
+  return fs::exists(own, ignored) ? own.string() : "gnuplot";
+}
 
 std::string run_gnuplot(const std::string& script, const std::string& program) {
   const File input = scratch_file(script);

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# portable_test.sh SOURCE BUILD: the portable folder needs nothing of a machine but its kernel: it sweeps, and draws, in a
+# root file system that holds nothing else, without root and network. Without libtorch it takes that of an environment.
+# Exit code 77 (skipped) where a user may make no namespaces.
+set -euo pipefail
+source=$1
+build=$2
+unshare --user --map-root-user --mount --pid --fork true 2>/dev/null || { echo "no user namespaces here"; exit 77; }
+work=$(mktemp -d)
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+export ARCHIVE=0
+"$source/scripts/portable.sh" "$build" "$work/made" >/dev/null
+root=$work/root
+mkdir -p "$root"/{proc,dev,tmp,home,"opt/a place"}
+mv "$work"/made/xlm-* "$root/opt/a place/xlm"
+chmod -R a-w "$root/opt"  # as where a group shares it
+(cd "$root/opt/a place/xlm" && sha256sum --check --quiet share/xlm/files.sha256)
+
+# alone COMMAND…: in a root that has only the folder, /proc, two devices and an empty home.
+alone() {
+  unshare --user --map-root-user --mount --pid --net --fork bash -c '
+    set -e
+    mount -t proc proc "$0/proc"
+    for device in null urandom; do touch "$0/dev/$device"; mount --bind "/dev/$device" "$0/dev/$device"; done
+    exec env -i PATH=/usr/sbin:/usr/bin HOME=/home LC_ALL=tr_TR.UTF-8 chroot "$0" "$@"' "$root" "$@"
+}
+xlm="/opt/a place/xlm/bin/xlm"
+seq 1 20000 | sed 's/$/ bottles of beer on the wall/' >"$root/home/corpus.txt"
+cat >"$root/home/run.yaml" <<'YAML'
+data: {path: /home/data}
+model: {type: adaptive-span, width: 16, heads: 2, feed_forward: 32, layers: 1, span: 32}
+train: {steps: 5, batch: 4, block: 16, threads: 1}
+sweep: {grid: {model.layers: [1, 2]}}
+tables: [{table: T, rows: model.layers, columns: [{value: test.bpc}]}]
+figures: [{figure: F, x: model.layers, y: test.bpc}]
+device: cpu
+YAML
+alone "$xlm" prepare-data text --from /home/corpus.txt --out /home/data >/dev/null
+alone "$xlm" sweep /home/run.yaml --runs /home/runs --jobs 2 --quiet | grep "2 of 2 runs done" >/dev/null
+[ ! -e "$root/home/runs/.programs" ] || { echo "the program was copied"; exit 1; }
+for format in svg pdf png; do alone "$xlm" figure /home/run.yaml --runs /home/runs --format $format --out /home/pictures; done
+grep -q "</svg>" "$root/home/pictures/f.svg"
+grep -qa "DejaVu" "$root/home/pictures/f.pdf"
+alone "$xlm" report /home/run.yaml --runs /home/runs --out /home/report.html
+# What the runs record is the program, not the loader that started it.
+for file in "$root"/home/runs/*/environment.json; do
+  python3 - "$file" "$(sha256sum <"$root/opt/a place/xlm/libexec/xlm" | cut -d' ' -f1)" <<'PYTHON'
+import json, sys
+environment = json.load(open(sys.argv[1]))
+assert environment["executable_sha256"] == sys.argv[2], environment["executable_sha256"]
+assert environment["command"][:2] == ["/opt/a place/xlm/bin/xlm", "worker"], environment["command"]
+PYTHON
+done
+# The numbers are those of the build.
+"$build/bin/xlm" sweep "$root/home/run.yaml" data.path="$root/home/data" --runs "$work/runs" --quiet >/dev/null
+values() { "$build/bin/xlm" runs ls --runs "$1" --columns model.layers,test.loss,valid.loss --sort model.layers --format csv | cut -d, -f2-; }
+[ "$(values "$work/runs" | wc -l)" = 3 ]
+diff <(values "$work/runs") <(values "$root/home/runs")
+
+# Without libtorch inside.
+"$source/scripts/portable.sh" "$build" "$work/made" 0 >/dev/null
+small=$(echo "$work"/made/*-without-libtorch/bin/xlm)
+unset XLM_LIBTORCH VIRTUAL_ENV CONDA_PREFIX
+cd "$root/home"
+again=(train run.yaml data.path=data seed=3 --runs none)
+if "$small" "${again[@]}" 2>"$work/error.txt"; then echo "trained without libtorch?"; exit 1; fi
+grep -q "no active environment has torch" "$work/error.txt"
+torch=$(sed -n 's/^XLM_TORCH_DIR:[A-Z]*=//p' "$build/CMakeCache.txt")
+packages=$work/environment/lib/python3.11/site-packages
+mkdir -p "$packages"
+ln -s "$torch" "$packages/torch"
+VIRTUAL_ENV=$work/environment "$small" "${again[@]}" 2>/dev/null | grep bpc >/dev/null
+rm "$packages/torch"
+mkdir -p "$packages/torch/lib"
+ln -s "$torch"/lib/* "$packages/torch/lib/"
+echo "__version__ = '2.5.1+cpu'" >"$packages/torch/version.py"
+if VIRTUAL_ENV=$work/environment "$small" "${again[@]}" seed=4 2>"$work/error.txt"; then echo "another torch?"; exit 1; fi
+grep -q "is of torch 2.5.1, and this program needs torch" "$work/error.txt"
+echo "1 passed, 0 failed"
