@@ -72,7 +72,7 @@ fuzz: tools  ## fuzz everything that parses, for seconds; `make soak` does it fo
 	@scripts/fuzz.sh
 
 golden: setup  ## the golden numbers of tests/golden, computed anew by their scripts and compared
-	@cd tests/golden && for script in adaptive_span hourglass gpt2 bpe; do \
+	@cd tests/golden && for script in adaptive_span hourglass gpt2 transformer muon bpe; do \
 	  PYTHONPATH="$(CURDIR)/.deps/python" python3 -B $$script.py --check || exit 1; done
 
 mutants: setup  ## change single lines and list the changes that no test notices: of this branch, or SAMPLE=20 of any
