@@ -26,6 +26,7 @@ struct TrainCommand {
   bool print_reference = false;
   bool retry = false;
   bool anyway = false;
+  bool debug = false;
 };
 
 /// Submits the run and trains it in this process.
@@ -73,7 +74,9 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   if (command.config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
-  const Yaml tree = read_configuration(command.config, command.profile, command.overrides);
+  std::vector<std::string> overrides = command.overrides;
+  if (command.debug) overrides.emplace_back("train.debug=true");
+  const Yaml tree = read_configuration(command.config, command.profile, overrides);
   const RunConfiguration options = read_run_options(run_part(tree));
   if (command.print_config) {
     print(to_text(resolved(options)));
@@ -103,6 +106,9 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and exit");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
+  app.add_flag("--debug", command->debug,
+               "Look at every activation, gradient and weight: if the run diverges, the error names the first that is "
+               "not finite (train.debug)");
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "

@@ -22,9 +22,11 @@
 #include "core/train/batch_gradients.h"
 #include "core/train/best_weights.h"
 #include "core/train/checkpoint.h"
+#include "core/train/first_non_finite.h"
 #include "core/train/learning_rate.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
+#include "core/train/recorded_norms.h"
 #include "core/train/split_checks.h"
 #include "core/train/training_costs.h"
 
@@ -49,6 +51,8 @@ class Trainer {
   void check_same_start();
   void save();
   double step();
+  void check_watched(const Json& place) const;
+  bool is_recorded(std::int64_t step) const;
   void record(double loss);
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
@@ -72,6 +76,9 @@ class Trainer {
   std::unique_ptr<BatchStream> batches_;
   std::optional<Optimizer> optimizer_;
   std::optional<BatchGradients> gradients_;
+  std::optional<FirstNonFinite> watch_;  // with train.debug
+  std::optional<RecordedNorms> norms_;   // with train.log_norms
+  NamedValues norms_of_step_;            // of a step that is recorded
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
@@ -102,6 +109,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
+  if (options_->train.log_norms) norms_.emplace(all_weights());
+  if (options_->train.debug) gradients_->watch(watch_.emplace(all_weights()));
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / "checkpoints" / "best.safetensors");
   }
@@ -200,26 +209,51 @@ double Trainer::step() {
   costs_.begin_step();
   model_->train();
   optimizer_->zero_gradients();
+  const Json place = watch_ ? batches_->state() : Json();
   const Batch batch = batches_->next();
+  if (watch_) watch_->begin_step();
   const double loss = gradients_->add(batch, step_);
+  check_watched(place);
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
-                    "a smaller optimizer.lr or a longer optimizer.warmup_steps may help",
+                    "a smaller optimizer.lr or a longer optimizer.warmup_steps may help; with train.debug=true this "
+                    "error names the tensor that is the first not to be finite",
                     loss, step_ + 1));
   }
+  const bool has_norms = norms_ && is_recorded(step_ + 1);
+  if (has_norms) norms_->before_step();
   optimizer_->step(learning_rate(options_->optimizer, step_ + 1, options_->train.steps), step_ + 1);
   model_->after_step();
+  norms_of_step_ = has_norms ? norms_->after_step() : NamedValues();
+  if (watch_) watch_->end_step();
+  check_watched(place);
   ++step_;
   costs_.end_step(batch.targets.numel());
   return loss;
 }
 
-void Trainer::record(double loss) {
+/// Throws DivergedError if a tensor of this step is not finite. `place` is where its batch begins.
+void Trainer::check_watched(const Json& place) const {
+  const std::optional<std::string> found = watch_ ? watch_->found() : std::nullopt;
+  if (!found) return;
+  throw DivergedError(
+      fmt::format("step {} diverged; the last finite checkpoint is kept\n"
+                  "the first tensor that is not finite: {}\n"
+                  "its batch is at {} of the training text",
+                  step_ + 1, *found, place.dump()));
+}
+
+/// Whether the metrics of update `step` go into the journal.
+bool Trainer::is_recorded(std::int64_t step) const {
   const std::int64_t every = options_->train.log_every > 0
                                  ? options_->train.log_every
                                  : std::max<std::int64_t>(1, options_->train.steps / kRecordsOfARun);
-  const bool kept = step_ % every == 0 || step_ == options_->train.steps;
+  return step % every == 0 || step == options_->train.steps;
+}
+
+void Trainer::record(double loss) {
+  const bool kept = is_recorded(step_);
   if (kept && group_) unite_counts(*model_, *group_);
   // Reading the model's counts waits for its device, so they are not read at every step unless steps are slow.
   const double now = monotonic_seconds();
@@ -228,6 +262,7 @@ void Trainer::record(double loss) {
     statistics_read_ = now;
   }
   NamedValues values = statistics_;
+  values.insert(norms_of_step_.begin(), norms_of_step_.end());
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, options_->train.steps);

@@ -52,6 +52,9 @@ std::vector<Quantity> known_quantities() {
       {.name = "peak_memory", .unit = "bytes", .meaning = "most memory held while training", .by = kRun, .format = NumberFormat::kBytes, .digits = -1},
       {.name = "step_seconds", .label = "seconds per step", .meaning = "time of a step of training", .by = kRun},
       {.name = "lr", .meaning = "learning rate of a step", .by = kTraining, .digits = 6},
+      {.name = "gradient_norm", .meaning = "norm of the gradient of a step, before clipping", .by = kTraining},
+      {.name = "weight_norm", .meaning = "norm of the weights after a step", .by = kTraining},
+      {.name = "update_norm", .meaning = "norm of what a step adds to the weights", .by = kTraining, .digits = 5},
       {.name = "tokens_per_second", .meaning = "speed of training", .by = kTraining, .better = kHigher, .format = kCount, .digits = -1},
   };
   // clang-format on
