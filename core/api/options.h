@@ -12,6 +12,11 @@
 
 namespace xlm {
 
+/// An option of a model: the probability with which training drops a number.
+inline void dropout_field(OptionVisitor& v, std::string_view name, std::string_view help, double& value) {
+  v.field({.name = name, .help = help, .min = 0, .max = 1, .open_max = true, .of_learning = true}, value);
+}
+
 enum class Precision { kFloat32, kBfloat16 };
 inline constexpr std::array<std::string_view, 2> kPrecisionNames{"float32", "bfloat16"};
 
@@ -296,7 +301,7 @@ struct TrainOptions {
              .affects_result = false},
             max_hours);
     v.field({.name = "threads",
-             .help = "CPU threads, fixed when a run starts; 0: cores / jobs",
+             .help = "CPU threads, fixed when a run starts; 0: OMP_NUM_THREADS if it is set, otherwise cores / jobs",
              .min = 0,
              .max = 4096,
              .affects_result = false,
