@@ -174,15 +174,9 @@ void Trainer::restore() {
   const bool begins = !checkpoint && options_->continues.at > 0;  // with a checkpoint of another run
   if (begins) checkpoint = checkpoints_.load_start(options_->continues.at);
   if (!checkpoint) return;
-  NamedTensors weights;
-  NamedTensors optimizer;
-  for (auto& [name, tensor] : checkpoint->tensors) {
-    if (name.starts_with("optimizer.")) optimizer.emplace_back(name, tensor);
-    if (name.starts_with("model.")) weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
-  }
   const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
-  load_weights(*model_, weights, source);
-  optimizer_->restore(optimizer, source);
+  load_weights(*model_, checkpoint->weights(), source);
+  optimizer_->restore(checkpoint->tensors, source);
   if (!begins || options_->continues.text == ContinueOptions::Text::kContinue) {
     batches_->restore(checkpoint->state.at("stream"));
     gradients_->restore(*checkpoint);
@@ -227,7 +221,7 @@ void Trainer::save() {
       throw DivergedError(
           fmt::format("'{}' is not finite after step {}; the last finite checkpoint is kept", name, step_));
     }
-    checkpoint.tensors.emplace_back("model." + name, tensor);
+    checkpoint.add_weight(name, tensor);
   }
   for (auto& entry : optimizer_->state()) checkpoint.tensors.push_back(std::move(entry));
   gradients_->save(checkpoint);
