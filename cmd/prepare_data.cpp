@@ -249,10 +249,12 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
   app.add_option("--glob", request->glob, "Only files of folders and archives that match; * also matches /")
       ->type_name("PATTERN");
   app.add_flag("--as-text", request->as_text, "Read JSON, web pages and the like as plain text");
-  app.add_option("--books", request->books, "pg-19: training books to read, or all (default: the paper's 1250)")
+  app.add_option("--books", request->books,
+                 "pg-19: training books to read, or all (default: the paper's 1250; all with --unit byte)")
       ->type_name("N");
-  app.add_option("--valid-tokens", request->valid_tokens,
-                 "pg-19: tokens of each validation book to read, or all (default: the paper's 15000)")
+  app.add_option(
+         "--valid-tokens", request->valid_tokens,
+         "pg-19: tokens of each validation book to read, or all (default: the paper's 15000; all with --unit byte)")
       ->type_name("N");
   app.add_option("--lists", request->lists, "pg-19: folder with the official {train,validation,test}_files.txt")
       ->type_name("DIR");

@@ -36,6 +36,7 @@ struct TrainCommand {
   bool print_reference = false;
   bool retry = false;
   bool anyway = false;
+  bool debug = false;
 };
 
 /// Submits the run and trains it in this process.
@@ -110,6 +111,7 @@ Yaml configuration_of_parent(const fs::path& folder, const std::vector<std::stri
 /// The configuration that the command names: a file, or that of the run to go on from, with its overrides.
 Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& global) {
   std::vector<std::string> overrides = command.overrides;
+  if (command.debug) overrides.emplace_back("train.debug=true");
   fs::path config = command.config;
   if (command.parent.empty()) {
     if (config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
@@ -220,6 +222,9 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--dry-run", command->dry_run, "Show what the run costs; write nothing");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
+  app.add_flag("--debug", command->debug,
+               "Look at every activation, gradient and weight: if the run diverges, the error names the first that is "
+               "not finite (train.debug)");
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "

@@ -175,8 +175,10 @@ Preparation check_request(PrepareRequest request) {
     std::erase(settings.reading.forms, FileForm::kJsonLines);  // without --column their field would be a guess
   check_given_splits(corpus, request);
   settings.lists = request.lists;
-  settings.books = choose_most(corpus, "--books", request.books, kPaperBooks);
-  settings.valid_tokens = choose_most(corpus, "--valid-tokens", request.valid_tokens, kPaperValidTokens);
+  const bool as_in_paper = settings.unit == Vocabulary::Unit::kBpe;  // of bytes, the whole corpus
+  settings.books = choose_most(corpus, "--books", request.books, as_in_paper ? kPaperBooks : kAll);
+  settings.valid_tokens =
+      choose_most(corpus, "--valid-tokens", request.valid_tokens, as_in_paper ? kPaperValidTokens : kAll);
   settings.documents = choose_documents(corpus, request.documents);
   settings.column = request.column.value_or(kUsualColumn);
   settings.language = choose_language(corpus, request, settings.cleaning);

@@ -17,6 +17,9 @@ echo "== training steps (bench/step_time.cpp)"
 "$build/bin/step_time"
 "$build/bin/step_time" --precision bfloat16
 
+echo; echo "== updates of the weights (bench/optimizer_time.cpp)"
+"$build/bin/optimizer_time"
+
 echo; echo "== start-up of what needs no libtorch, median of 20"
 few=$(mktemp -d)
 start_up() {

@@ -10,20 +10,8 @@ void AdaptiveSpanOptions::visit(OptionVisitor& v) {
   v.field({.name = "heads", .help = "attention heads H of a layer", .min = 1, .max = 1024}, heads);
   v.field({.name = "feed_forward", .help = "units of the feed-forward layer", .min = 1, .max = 1 << 20}, feed_forward);
   v.field({.name = "layers", .help = "transformer layers", .min = 1, .max = 1000}, layers);
-  v.field({.name = "dropout",
-           .help = "dropout after the feed-forward's ReLU",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          dropout);
-  v.field({.name = "attention_dropout",
-           .help = "dropout of attention weights",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          attention_dropout);
+  dropout_field(v, "dropout", "dropout after the feed-forward's ReLU", dropout);
+  dropout_field(v, "attention_dropout", "dropout of attention weights", attention_dropout);
   v.field({.name = "span", .help = "span limit S: the largest distance a head can look back", .min = 1, .max = 1e6},
           span);
   v.field(

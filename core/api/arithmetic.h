@@ -11,6 +11,9 @@ namespace xlm {
 /// FLOPs of a training step, relative to a forward pass: the backward pass takes twice as many as the forward pass.
 inline constexpr double kTrainingPerForward = 3;
 
+/// A budget is spent at a share of 1 less this: a sum of equal steps may end a little below it.
+inline constexpr double kBudgetRounding = 1e-9;
+
 /// An evaluation of a split of `tokens` tokens, before it is made.
 struct EvaluationSize {
   double scored = 0;       // predictions

@@ -31,13 +31,7 @@ void BlockOptions::visit(OptionVisitor& v) {
            .help = "initial weights: gpt: N(0, 0.02), smaller for what layers add; simple: N(0, 1/d_in), and each "
                    "matrix learns at optimizer.lr/√d_in"},
           weights, kWeightsNames);
-  v.field({.name = "dropout",
-           .help = "dropout of embeddings and of what each layer adds",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          dropout);
+  dropout_field(v, "dropout", "dropout of embeddings and of what each layer adds", dropout);
 }
 
 std::int64_t BlockOptions::default_feed_forward(std::int64_t width) const {

@@ -143,20 +143,8 @@ void Gpt2Options::visit(OptionVisitor& v) {
                    "layer's number, none, or that number; given by a pretrained model",
            .later = true},
           attention_scale, kAttentionScaleNames);
-  v.field({.name = "dropout",
-           .help = "dropout of embeddings and of what each layer adds",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          dropout);
-  v.field({.name = "attention_dropout",
-           .help = "dropout of attention weights",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          attention_dropout);
+  dropout_field(v, "dropout", "dropout of embeddings and of what each layer adds", dropout);
+  dropout_field(v, "attention_dropout", "dropout of attention weights", attention_dropout);
   v.field({.name = "window",
            .help = "T, tokens of a window; 0: 300, or the model's positions if those are fewer",
            .min = 0,

@@ -45,20 +45,8 @@ void HourglassOptions::visit(OptionVisitor& v) {
            .min = 0,
            .max = 1000},
           layers);
-  v.field({.name = "dropout",
-           .help = "dropout of embeddings, position encodings and what each layer adds",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          dropout);
-  v.field({.name = "attention_dropout",
-           .help = "dropout of attention weights",
-           .min = 0,
-           .max = 1,
-           .open_max = true,
-           .of_learning = true},
-          attention_dropout);
+  dropout_field(v, "dropout", "dropout of embeddings, position encodings and what each layer adds", dropout);
+  dropout_field(v, "attention_dropout", "dropout of attention weights", attention_dropout);
   v.field({.name = "pooling", .help = "a group's vector: the mean of its tokens', or its last token's (subsample)"},
           pooling, kPoolingNames);
   v.group("boundaries", "Where groups of tokens end.", boundaries);

@@ -12,6 +12,11 @@
 
 namespace xlm {
 
+/// An option of a model: the probability with which training drops a number.
+inline void dropout_field(OptionVisitor& v, std::string_view name, std::string_view help, double& value) {
+  v.field({.name = name, .help = help, .min = 0, .max = 1, .open_max = true, .of_learning = true}, value);
+}
+
 enum class Precision { kFloat32, kBfloat16 };
 inline constexpr std::array<std::string_view, 2> kPrecisionNames{"float32", "bfloat16"};
 
@@ -48,12 +53,16 @@ struct ContinueOptions {
 };
 
 struct OptimizerOptions {
-  enum class Type { kAdagrad, kAdam, kAdamW };
-  static constexpr std::array<std::string_view, 3> kTypeNames{"adagrad", "adam", "adamw"};
+  enum class Type { kAdagrad, kAdam, kAdamW, kMuon };
+  static constexpr std::array<std::string_view, 4> kTypeNames{"adagrad", "adam", "adamw", "muon"};
   enum class Schedule { kConstant, kCosine, kHalfCosine, kLinear, kWsd };
   static constexpr std::array<std::string_view, 5> kScheduleNames{"constant", "cosine", "half-cosine", "linear", "wsd"};
   enum class Decay { kAll, kMatrices };
   static constexpr std::array<std::string_view, 2> kDecayNames{"all", "matrices"};
+  /// How muon's learning rate of a matrix [r, c] follows from its shape: √max(1, r/c), or 0.2·√max(r, c), with which an
+  /// update is as long as a usual one of AdamW.
+  enum class AdjustLr { kOriginal, kMatchRmsAdamW };
+  static constexpr std::array<std::string_view, 2> kAdjustLrNames{"original", "match-rms-adamw"};
 
   Type type = Type::kAdam;
   double lr = 2.5e-4;
@@ -71,9 +80,15 @@ struct OptimizerOptions {
   double warmup_ratio = 0;
   double min_lr_ratio = 0;
   double decay_ratio = 0;
+  double momentum = 0;
+  std::int64_t ns_steps = 0;
+  AdjustLr adjust_lr = AdjustLr::kOriginal;
+  double adamw_lr = 0;
 
   void visit(OptionVisitor& v) {
-    v.field({.name = "type", .help = "adagrad (accumulator from 0, ε 1e-10), adam, or adamw (decoupled weight decay)"},
+    v.field({.name = "type",
+             .help = "adagrad (accumulator from 0, ε 1e-10), adam, adamw (decoupled weight decay), or muon for the "
+                     "matrices of layers with adamw for the rest"},
             type, kTypeNames);
     v.field({.name = "lr", .help = "learning rate after warm-up", .min = 0, .open_min = true}, lr);
     v.field({.name = "warmup_steps", .help = "steps over which the learning rate rises linearly", .min = 0},
@@ -96,22 +111,27 @@ struct OptimizerOptions {
              .min = 0},
             clip_step);
     v.field({.name = "beta1",
-             .help = "decay of the first moment of adam and adamw; 0: 0.9",
+             .help = "decay of the first moment of adam and adamw, of muon's adamw too; 0: 0.9",
              .min = 0,
              .max = 1,
              .open_max = true,
              .later = true},
             beta1);
     v.field({.name = "beta2",
-             .help = "decay of the second moment of adam and adamw; 0: 0.999",
+             .help = "decay of the second moment of adam and adamw, of muon's adamw too; 0: 0.999",
              .min = 0,
              .max = 1,
              .open_max = true,
              .later = true},
             beta2);
-    v.field({.name = "epsilon", .help = "ε of adam and adamw; 0: 1e-8", .min = 0, .max = 1, .later = true}, epsilon);
+    v.field({.name = "epsilon",
+             .help = "ε of adam and adamw, of muon's adamw too; 0: 1e-8",
+             .min = 0,
+             .max = 1,
+             .later = true},
+            epsilon);
     v.field({.name = "weight_decay",
-             .help = "λ of adamw: a step subtracts λ times the learning rate times the weight",
+             .help = "λ of adamw and muon: a step subtracts λ times the learning rate times the weight",
              .min = 0,
              .max = 1e6,
              .later = true},
@@ -136,6 +156,29 @@ struct OptimizerOptions {
              .max = 1,
              .later = true},
             decay_ratio);
+    v.field({.name = "momentum",
+             .help = "decay of muon's average of gradients; 0: 0.95",
+             .min = 0,
+             .max = 1,
+             .open_max = true,
+             .later = true},
+            momentum);
+    v.field({.name = "ns_steps",
+             .help = "steps of Newton and Schulz's iteration in muon; 0: 5",
+             .min = 0,
+             .max = 100,
+             .later = true},
+            ns_steps);
+    v.field({.name = "adjust_lr",
+             .help = "what muon's learning rate of a matrix [r, c] is multiplied by: original: √max(1, r/c); "
+                     "match-rms-adamw: 0.2·√max(r, c), so that rates of adamw fit",
+             .later = true},
+            adjust_lr, kAdjustLrNames);
+    v.field({.name = "adamw_lr",
+             .help = "learning rate of what muon leaves to adamw; 0: lr with match-rms-adamw, otherwise 0.015·lr",
+             .min = 0,
+             .later = true},
+            adamw_lr);
   }
 
   /// What is wrong with the values together: the key below `optimizer`, and the message.
@@ -166,6 +209,8 @@ struct TrainOptions {
   bool deterministic = false;
   bool checkpoint_windows = false;
   bool cuda_graph = false;
+  bool log_norms = false;
+  bool debug = false;
 
   void visit(OptionVisitor& v) {
     v.field({.name = "steps", .help = "parameter updates; 0: set by epochs or tokens", .min = 0, .max = 1e12}, steps);
@@ -256,7 +301,7 @@ struct TrainOptions {
              .affects_result = false},
             max_hours);
     v.field({.name = "threads",
-             .help = "CPU threads, fixed when a run starts; 0: cores / jobs",
+             .help = "CPU threads, fixed when a run starts; 0: OMP_NUM_THREADS if it is set, otherwise cores / jobs",
              .min = 0,
              .max = 4096,
              .affects_result = false,
@@ -279,6 +324,16 @@ struct TrainOptions {
                      "a note says if a model's operations depend on the text",
              .affects_result = false},
             cuda_graph);
+    v.field({.name = "log_norms",
+             .help = "also record the norms of gradients, weights and updates, in all and by layer, every log_every "
+                     "steps",
+             .affects_result = false},
+            log_norms);
+    v.field({.name = "debug",
+             .help = "look at every activation, gradient and weight, so that an error names the first that is not "
+                     "finite; slower; train --debug",
+             .affects_result = false},
+            debug);
   }
 
   /// Whether the number of steps follows from a budget that is spent while training.

@@ -10,6 +10,7 @@
 
 #include "core/kernels/few_rows.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/product_observer.h"
 #include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
@@ -129,12 +130,10 @@ Tensor in_rounded_values(const F& f, const Tensor& a, const Tensor& b, const Ten
   return f(bfloat16_values(a), bfloat16_values(b), bfloat16_values(c)).to(torch::kBFloat16);
 }
 
-}  // namespace
-
-Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   switch (choose_linear(x, weight)) {
     case KernelVersion::kWidened:
-      return in_rounded_values(linear_layer, x, weight, bias);
+      return in_rounded_values(linear_product, x, weight, bias);
     case KernelVersion::kOwn:
       return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
     default:
@@ -142,10 +141,10 @@ Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   switch (choose_linear(x, weight)) {
     case KernelVersion::kWidened:
-      return in_rounded_values(affine_layer, x, weight, bias);
+      return in_rounded_values(affine_product, x, weight, bias);
     case KernelVersion::kOwn:
       return Affine::apply(x, weight.contiguous(), bias.contiguous());
     default:
@@ -153,15 +152,34 @@ Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   }
 }
 
-Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
+Tensor product_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
   switch (choose_linear(seen, weight)) {
     case KernelVersion::kWidened:
-      return in_rounded_values(linear_layer_with_past, seen, block, weight);
+      return in_rounded_values(product_with_past, seen, block, weight);
     case KernelVersion::kOwn:
       return LinearWithPast::apply(seen, block, weight.contiguous());
     default:
       return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
   }
+}
+
+Tensor shown(const Tensor& input, const Tensor& weight, Tensor output) {
+  observe_product(input, weight, output);
+  return output;
+}
+
+}  // namespace
+
+Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return shown(x, weight, linear_product(x, weight, bias));
+}
+
+Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return shown(x, weight, affine_product(x, weight, bias));
+}
+
+Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
+  return shown(seen, weight, product_with_past(seen, block, weight));
 }
 
 }  // namespace xlm

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/product_observer.h"
 #include "core/models/capabilities.h"
 #include "core/models/symbol_rows.h"
 
@@ -143,6 +144,7 @@ torch::Tensor ModelOutput::logits() const {
 }
 
 torch::Tensor ModelOutput::summed_loss(const torch::Tensor& targets) const {
+  observe_product(hidden, head.weight, {});
   return summed_cross_entropy(hidden, head.weight, head.bias, targets);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -74,6 +75,7 @@ const char* BatchGradients::obstacle_to_recording() const {
     return "the operations of this model's steps depend on the text";
   }
   if (train.micro_batch > 0 && train.micro_batch < train.batch) return "train.micro_batch splits the batch";
+  if (train.debug) return "train.debug looks into each step";
   if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";
   return nullptr;
@@ -81,6 +83,8 @@ const char* BatchGradients::obstacle_to_recording() const {
 
 double BatchGradients::add(const Batch& batch, std::int64_t step) {
   return within_memory_of_a_step([&] {
+    std::optional<ObservedProducts> observed;
+    if (watch_ != nullptr) observed.emplace(*watch_);
     double loss = add_own_rows(batch, step);
     if (group_ == nullptr) return loss;
     group_->sum(&loss, 1);
@@ -131,7 +135,9 @@ double BatchGradients::add_recorded(const Batch& batch) {
 
 TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {
   const PrecisionScope precision(options_->train.precision, device_);
-  return scheme_->loss(*model_, input, targets, state, policy_);
+  TrainingLoss loss = scheme_->loss(*model_, input, targets, state, policy_);
+  if (watch_ != nullptr) watch_->loss(loss.total);
+  return loss;
 }
 
 /// Dropout follows from the seed, the step and the row of the batch, so that there is no generator to save. Draws by

@@ -14,6 +14,7 @@
 #include "core/schemes/scheme.h"
 #include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
+#include "core/train/first_non_finite.h"
 
 namespace xlm {
 
@@ -28,6 +29,9 @@ class BatchGradients {
   void save(Checkpoint& checkpoint) const;
   /// Records steps from now on if train.cuda_graph asks for it. If that is not possible, a note to `sink` says why.
   void start_recording(TrainSink& sink);
+
+  /// From now on `watch` sees the passes of each batch.
+  void watch(FirstNonFinite& watch) { watch_ = &watch; }
 
   /// Adds the gradients of all processes to those of the weights. Returns the batch's mean loss in nats. Random numbers
   /// follow from `step`, the number of updates before this batch. Throws MemoryError if memory is too small.
@@ -48,8 +52,9 @@ class BatchGradients {
   ProcessGroup* group_;  // null: this process is alone
   DeviceSums* sums_;
   ActivationPolicy policy_;
-  State state_;                              // of this process's rows
-  std::vector<std::int64_t> held_sizes_;     // of the checkpoint (Capturable::held_sizes)
+  State state_;                           // of this process's rows
+  std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
+  FirstNonFinite* watch_ = nullptr;
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
 };
 

@@ -13,6 +13,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kKept = 2;
+constexpr std::string_view kModel = "model.";
 
 /// Steps with a checkpoint file, newest first.
 std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path& folder) {
@@ -81,13 +82,22 @@ Checkpoint CheckpointFolder::load_start(std::int64_t step) const {
   }
 }
 
-NamedTensors read_checkpoint_weights(const fs::path& file) {
-  constexpr std::string_view kModel = "model.";
+void Checkpoint::add_weight(const std::string& name, const torch::Tensor& weight) {
+  tensors.emplace_back(std::string(kModel) + name, weight);
+}
+
+NamedTensors Checkpoint::weights() const {
   NamedTensors weights;
-  for (auto& [name, tensor] : read_hashed_safetensors(file).tensors) {
-    if (name.starts_with(kModel)) weights.emplace_back(name.substr(kModel.size()), std::move(tensor));
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(kModel)) weights.emplace_back(name.substr(kModel.size()), tensor);
   }
   return weights;
+}
+
+NamedTensors read_checkpoint_weights(const fs::path& file) {
+  Checkpoint checkpoint;
+  checkpoint.tensors = read_hashed_safetensors(file).tensors;
+  return checkpoint.weights();
 }
 
 }  // namespace xlm

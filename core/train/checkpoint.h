@@ -15,6 +15,10 @@ struct Checkpoint {
   std::int64_t step = 0;  // updates done
   NamedTensors tensors;   // weights, optimiser state, carried state
   Json state;             // stream position, best evaluation, …
+
+  void add_weight(const std::string& name, const torch::Tensor& weight);
+  /// The weights among the tensors, by the names of the parameters.
+  NamedTensors weights() const;
 };
 
 /// The checkpoints of one run: step-N.safetensors, a safetensors file whose metadata holds the state. The newest two

@@ -16,7 +16,9 @@ namespace xlm {
 void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device device, std::uint64_t available) {
   if (!device.is_cpu()) return;
   const double weights = model_costs(options.model, symbols, options.train.block).at("params");
-  const int kept = options.optimizer.type == OptimizerOptions::Type::kAdam ? 2 : 1;  // averages of each gradient
+  const OptimizerOptions::Type type = options.optimizer.type;
+  const bool has_two = type == OptimizerOptions::Type::kAdam || type == OptimizerOptions::Type::kAdamW;
+  const int kept = has_two ? 2 : 1;  // averages of each gradient, at least
   const double needed = weights * (2 + kept) * sizeof(float);
   if (needed <= static_cast<double>(available)) return;
   throw MemoryLimitError(

@@ -10,16 +10,31 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/train/muon.h"
 
 namespace xlm {
 namespace {
 
 using Type = OptimizerOptions::Type;
+using Decay = OptimizerOptions::Decay;
 
 constexpr double kAdagradEpsilon = 1e-10;
 constexpr double kClipEpsilon = 1e-10;
 
+constexpr double kShareOfMuonsRate = 0.015;  // the published defaults are 3e-4 and 0.02
+
 double or_else(double value, double otherwise) { return value > 0 ? value : otherwise; }
+
+/// Who updates a weight if the optimiser is `type`.
+Type type_for(Type type, const std::string& name, const torch::Tensor& weight) {
+  return type == Type::kMuon && !is_matrix_of_layer(name, weight) ? Type::kAdamW : type;
+}
+
+/// AdamW's learning rate over that of muon's matrices.
+double share_of_rate(const OptimizerOptions& options) {
+  if (options.adamw_lr > 0) return options.adamw_lr / options.lr;
+  return options.adjust_lr == OptimizerOptions::AdjustLr::kMatchRmsAdamW ? 1 : kShareOfMuonsRate;
+}
 
 }  // namespace
 
@@ -43,11 +58,22 @@ Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights, const RateM
     : options_(options), weights_(std::move(weights)) {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const auto& [name, weight] = weights_[i];
+    const Type type = type_for(options_.type, name, weight);
+    const bool has_second = type == Type::kAdam || type == Type::kAdamW;
     first_.push_back(torch::zeros_like(weight.detach()));
-    if (options_.type != Type::kAdagrad) second_.push_back(torch::zeros_like(weight.detach()));
+    second_.push_back(has_second ? torch::zeros_like(weight.detach()) : torch::Tensor());
     const bool decays =
-        options_.type == Type::kAdamW && (options_.decay == OptimizerOptions::Decay::kAll || weight.dim() >= 2);
-    groups_[{multiplier ? multiplier(name) : 1, decays ? options_.weight_decay : 0}].push_back(i);
+        type == Type::kMuon || (type == Type::kAdamW && (options_.decay == Decay::kAll || weight.dim() >= 2));
+    // The length of Muon's updates does not follow from the gradient: multipliers that follow from a matrix's size do
+    // not apply.
+    double share = multiplier && type != Type::kMuon ? multiplier(name) : 1;
+    if (type != options_.type) share *= share_of_rate(options_);
+    groups_[{type, share, decays ? options_.weight_decay : 0}].push_back(i);
+  }
+  if (options_.type == Type::kMuon && (groups_.empty() || groups_.rbegin()->first.type != Type::kMuon)) {
+    throw UsageError(
+        "this model has no matrix that optimizer.type=muon could update: none of a layer with a number in its name\n"
+        "use optimizer.type=adamw");
   }
 }
 
@@ -63,10 +89,17 @@ void Optimizer::step(double rate, std::int64_t number) {
     std::copy_if(members.begin(), members.end(), std::back_inserter(present),
                  [this](std::size_t i) { return weights_[i].second.grad().defined(); });
     if (present.empty()) continue;
-    if (options_.type == Type::kAdagrad) {
-      adagrad(rate * group.multiplier, present);
-    } else {
-      adam(rate * group.multiplier, group.decay, number, present);
+    switch (group.type) {
+      case Type::kAdagrad:
+        adagrad(rate * group.multiplier, present);
+        break;
+      case Type::kMuon:
+        muon(rate * group.multiplier, present);
+        break;
+      case Type::kAdam:
+      case Type::kAdamW:
+        adam(rate * group.multiplier, group.decay, number, present);
+        break;
     }
   }
 }
@@ -124,18 +157,28 @@ void Optimizer::adam(double rate, double decay, std::int64_t number, const std::
   const double beta1 = or_else(options_.beta1, 0.9);
   const double beta2 = or_else(options_.beta2, 0.999);
   const double epsilon = or_else(options_.epsilon, 1e-8);
-  if (options_.type == Type::kAdamW) {
+  if (options_.type != Type::kAdam) {
     at::_fused_adamw_(weights, gradients, first, second, {}, steps, rate, beta1, beta2, decay, epsilon, false, false);
   } else {
     at::_fused_adam_(weights, gradients, first, second, {}, steps, rate, beta1, beta2, 0, epsilon, false, false);
   }
 }
 
+void Optimizer::muon(double rate, const std::vector<std::size_t>& members) {
+  std::vector<torch::Tensor> weights, gradients, averages;
+  for (const std::size_t i : members) {
+    weights.push_back(weights_[i].second);
+    gradients.push_back(weights_[i].second.grad());
+    averages.push_back(first_[i]);
+  }
+  muon_together(weights, gradients, averages, rate, options_);
+}
+
 NamedTensors Optimizer::state() const {
   NamedTensors state;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     state.emplace_back("optimizer.first." + weights_[i].first, first_[i]);
-    if (!second_.empty()) state.emplace_back("optimizer.second." + weights_[i].first, second_[i]);
+    if (second_[i].defined()) state.emplace_back("optimizer.second." + weights_[i].first, second_[i]);
   }
   return state;
 }

@@ -25,10 +25,12 @@ void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vect
 /// What the learning rate of a parameter is multiplied by (HasRateMultipliers).
 using RateMultiplier = std::function<double(const std::string& name)>;
 
-/// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping), Adam, or AdamW.
+/// Adagrad (accumulator from 0, ε 1e-10 after the square root, published step clipping), Adam, AdamW, or Muon for the
+/// matrices of layers with AdamW for the rest.
 class Optimizer {
  public:
-  /// `step` updates `weights` in place by their gradients. Without `multiplier` all have the same learning rate.
+  /// `step` updates `weights` in place by their gradients. Without `multiplier` all have the same learning rate. Throws
+  /// UsageError if none of them is a matrix for Muon.
   Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier = {});
 
   /// One update with learning rate `rate`; `number` counts updates from 1. Weights without a gradient stay.
@@ -43,6 +45,7 @@ class Optimizer {
  private:
   /// Weights that have these in common.
   struct Group {
+    OptimizerOptions::Type type;
     double multiplier;
     double decay;  // λ
     auto operator<=>(const Group&) const = default;
@@ -50,13 +53,14 @@ class Optimizer {
 
   void adagrad(double rate, const std::vector<std::size_t>& members);
   void adam(double rate, double decay, std::int64_t number, const std::vector<std::size_t>& members);
+  void muon(double rate, const std::vector<std::size_t>& members);
   void clip_norm();
 
   OptimizerOptions options_;
   NamedTensors weights_;
   std::map<Group, std::vector<std::size_t>> groups_;
-  std::vector<torch::Tensor> first_;   // sum of squares (adagrad) or first moment
-  std::vector<torch::Tensor> second_;  // second moment (adam, adamw)
+  std::vector<torch::Tensor> first_;   // sum of squares (adagrad), first moment, or average of gradients (muon)
+  std::vector<torch::Tensor> second_;  // second moment (adam, adamw); undefined for others
 };
 
 }  // namespace xlm

@@ -25,8 +25,10 @@
 #include "core/train/batch_gradients.h"
 #include "core/train/best_weights.h"
 #include "core/train/checkpoint.h"
+#include "core/train/first_non_finite.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
+#include "core/train/recorded_norms.h"
 #include "core/train/split_checks.h"
 #include "core/train/training_budget.h"
 #include "core/train/training_costs.h"
@@ -54,7 +56,7 @@ class Trainer {
   void check_same_start();
   void save();
   double step();
-  bool is_recorded() const;
+  bool is_recorded(std::int64_t step) const;
   void record(double loss);
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
@@ -79,6 +81,9 @@ class Trainer {
   std::optional<Optimizer> optimizer_;
   std::optional<BatchGradients> gradients_;
   std::optional<TrainingBudget> budget_;
+  std::optional<FirstNonFinite> watch_;  // with train.debug
+  std::optional<RecordedNorms> norms_;   // with train.log_norms
+  NamedValues norms_of_step_;            // of a step that is recorded
   std::int64_t step_ = 0;
   std::int64_t saved_step_ = -1;
   std::int64_t evaluated_step_ = 0;
@@ -110,6 +115,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   budget_.emplace(options_->train, *model_, group_.get());
+  if (options_->train.log_norms) norms_.emplace(all_weights());
+  if (options_->train.debug) gradients_->watch(watch_.emplace(all_weights()));
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / kCheckpointFolder / kBestWeights);
   }
@@ -167,15 +174,9 @@ void Trainer::restore() {
   const bool begins = !checkpoint && options_->continues.at > 0;  // with a checkpoint of another run
   if (begins) checkpoint = checkpoints_.load_start(options_->continues.at);
   if (!checkpoint) return;
-  NamedTensors weights;
-  NamedTensors optimizer;
-  for (auto& [name, tensor] : checkpoint->tensors) {
-    if (name.starts_with("optimizer.")) optimizer.emplace_back(name, tensor);
-    if (name.starts_with("model.")) weights.emplace_back(name.substr(sizeof("model.") - 1), tensor);
-  }
   const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
-  load_weights(*model_, weights, source);
-  optimizer_->restore(optimizer, source);
+  load_weights(*model_, checkpoint->weights(), source);
+  optimizer_->restore(checkpoint->tensors, source);
   if (!begins || options_->continues.text == ContinueOptions::Text::kContinue) {
     batches_->restore(checkpoint->state.at("stream"));
     gradients_->restore(*checkpoint);
@@ -220,7 +221,7 @@ void Trainer::save() {
       throw DivergedError(
           fmt::format("'{}' is not finite after step {}; the last finite checkpoint is kept", name, step_));
     }
-    checkpoint.tensors.emplace_back("model." + name, tensor);
+    checkpoint.add_weight(name, tensor);
   }
   for (auto& entry : optimizer_->state()) checkpoint.tensors.push_back(std::move(entry));
   gradients_->save(checkpoint);
@@ -242,32 +243,42 @@ double Trainer::step() {
   budget_->begin_step();
   model_->train();
   optimizer_->zero_gradients();
+  const Json place = watch_ ? batches_->state() : Json();
   const Batch batch = batches_->next();
+  if (watch_) watch_->begin_step();
   const double loss = gradients_->add(batch, step_);
+  if (watch_) watch_->check(step_ + 1, place);
   if (!std::isfinite(loss)) {
     throw DivergedError(
         fmt::format("the loss is {} at step {}; the last finite checkpoint is kept\n"
-                    "a smaller optimizer.lr or a longer optimizer.warmup_steps may help",
+                    "a smaller optimizer.lr or a longer optimizer.warmup_steps may help; with train.debug=true this "
+                    "error names the tensor that is the first not to be finite",
                     loss, step_ + 1));
   }
   budget_->spend(batch);
+  const bool has_norms = norms_ && is_recorded(step_ + 1);
+  if (has_norms) norms_->before_step();
   optimizer_->step(learning_rate(options_->optimizer, step_ + 1, budget_->steps(step_ + 1)), step_ + 1);
   model_->after_step();
+  norms_of_step_ = has_norms ? norms_->after_step() : NamedValues();
+  if (watch_) watch_->end_step();
+  if (watch_) watch_->check(step_ + 1, place);
   ++step_;
   costs_.end_step(batch.targets.numel());
   return loss;
 }
 
-/// Whether the last step's metrics belong into the journal.
-bool Trainer::is_recorded() const {
+/// Whether the metrics of update `step`, whose arithmetic is spent, go into the journal.
+bool Trainer::is_recorded(std::int64_t step) const {
+  if (budget_->is_spent(step)) return true;
   const TrainOptions& train = options_->train;
-  if (train.log_every > 0) return step_ % train.log_every == 0;
+  if (train.log_every > 0) return step % train.log_every == 0;
   if (train.has_budget()) return budget_->has_passed(kRecordsOfARun);
-  return step_ % std::max<std::int64_t>(1, train.steps / kRecordsOfARun) == 0;
+  return step % std::max<std::int64_t>(1, train.steps / kRecordsOfARun) == 0;
 }
 
 void Trainer::record(double loss) {
-  const bool kept = is_recorded() || budget_->is_spent(step_);
+  const bool kept = is_recorded(step_);
   if (kept && group_) unite_counts(*model_, *group_);
   // Reading the model's counts waits for its device, so they are not read at every step unless steps are slow.
   const double now = monotonic_seconds();
@@ -276,6 +287,7 @@ void Trainer::record(double loss) {
     statistics_read_ = now;
   }
   NamedValues values = statistics_;
+  values.insert(norms_of_step_.begin(), norms_of_step_.end());
   values["loss"] = loss;
   if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
   values["lr"] = learning_rate(options_->optimizer, step_, budget_->steps(step_));

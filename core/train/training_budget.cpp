@@ -9,11 +9,6 @@
 #include "core/eval/evaluation.h"
 
 namespace xlm {
-namespace {
-
-constexpr double kRounding = 1e-9;  // a sum of equal steps may end this share below the budget
-
-}  // namespace
 
 TrainingBudget::TrainingBudget(const TrainOptions& options, LanguageModel& model, ProcessGroup* group)
     : options_(&options), model_(&model), group_(group) {}
@@ -61,7 +56,7 @@ double TrainingBudget::share() const {
 
 bool TrainingBudget::is_spent(std::int64_t step) const {
   if (!options_->has_budget()) return step >= options_->steps;
-  return share() >= 1 - kRounding;
+  return share() >= 1 - kBudgetRounding;
 }
 
 double TrainingBudget::steps(std::int64_t step) const {

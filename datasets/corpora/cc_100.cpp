@@ -102,7 +102,7 @@ Corpus cc_100_corpus() {
           .summary = "Web pages in --lang: en.txt.xz, fi.txt.xz, he.txt.xz or vi.txt.xz",
           .language = "",
           .cleanings = {"text8"},
-          .units = {"character"},
+          .units = {"character", "byte"},
           .own_splits = true,
           .needs_language = true,
           .limits = "400000000,2000000,2000000",

@@ -98,7 +98,6 @@ DocumentReader::DocumentReader(const CorpusSettings& settings, bool strict, cons
 DocumentReader::~DocumentReader() = default;
 
 void DocumentReader::read(const TextFile& file) {
-  const bool bytes = settings_->unit == Vocabulary::Unit::kByte;
   const auto table = open_table(file.source.path, file.form, *settings_);
   if (table == nullptr && settings_->wikitext_rows) {
     throw DataError(
@@ -111,7 +110,7 @@ void DocumentReader::read(const TextFile& file) {
       return true;
     };
     sink_.begin();
-    for_each_block_until(file, strict_, write, bytes ? LineEnds::kAsTheyAre : LineEnds::kUnix);
+    for_each_block_until(file, strict_, write, line_ends_for(*settings_));
     sink_.end();
     return;
   }
@@ -141,7 +140,7 @@ void DocumentReader::take_row(const TextFile& file, std::string_view row) {
     check.finish();
   }
   UnixLineEnds line_ends;
-  if (settings_->unit != Vocabulary::Unit::kByte) row = line_ends.write(row);
+  if (line_ends_for(*settings_) == LineEnds::kUnix) row = line_ends.write(row);
   if (!settings_->wikitext_rows) {
     sink_.begin();
     sink_.write(row);

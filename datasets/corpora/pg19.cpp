@@ -1,6 +1,6 @@
 // pg-19: books, each a document. By default it reads what Yoshida et al. 2020, §5, read: the first 1,250 training books
-// by file name, the first 15,000 tokens of each validation book, and the whole test set. --books and --valid-tokens
-// change this.
+// by file name, the first 15,000 tokens of each validation book, and the whole test set. As bytes it reads all of the
+// corpus. --books and --valid-tokens change both.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -145,16 +145,18 @@ std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const 
 void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
                CleanText& text) {
   std::size_t split = kBookFolders.size();
+  const LineEnds line_ends = line_ends_for(settings);
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
     const std::size_t now = book_of(file.source.name)->split;
     if (now != split) text.begin_split(now);
     split = now;
     text.begin_document(most_tokens(now, settings));
     bool blank = true;
-    for_each_block(file, [&](std::string_view block) {
+    const auto take = [&](std::string_view block) {
       blank = blank && trim(block).empty();
       text.write(block);
-    });
+    };
+    for_each_block(file, take, line_ends);
     if (blank) throw empty_book(file.label);
   });
 }
@@ -163,10 +165,10 @@ void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& set
 
 Corpus pg19_corpus() {
   return {.name = "pg-19",
-          .summary = "books: a folder with train/, validation/ and test/; needs --bpe, takes --lists",
+          .summary = "books: a folder with train/, validation/ and test/; needs --bpe or --unit byte, takes --lists",
           .language = "en",
           .cleanings = {"none"},
-          .units = {"bpe"},
+          .units = {"bpe", "byte"},
           .folders = true,
           .own_splits = true,
           .lists = true,

@@ -8,6 +8,9 @@ namespace xlm {
 
 /// In a text the line ends of every system (CR LF, CR) are read as Unix's; in bytes each is kept.
 enum class LineEnds { kUnix, kAsTheyAre };
+inline LineEnds line_ends_for(const CorpusSettings& settings) {
+  return settings.unit == Vocabulary::Unit::kByte ? LineEnds::kAsTheyAre : LineEnds::kUnix;
+}
 
 /// Calls `each` for every piece of `file`. The first piece has about 64 KiB or more unless the file is shorter.
 void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each,

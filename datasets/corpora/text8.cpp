@@ -82,7 +82,7 @@ Corpus text8_corpus() {
       .summary = "Wikipedia in a-z and spaces: text8.zip, the file text8, or a Wikipedia XML dump, which is filtered",
       .language = "en",
       .cleanings = {"text8"},
-      .units = {"character"},
+      .units = {"character", "byte"},
       .read = read_text8};
 }
 

@@ -167,7 +167,7 @@ Corpus wiki40b_corpus() {
           .summary = "Wikipedia in --lang: Parquet or TFRecord shards, or train.txt, validation.txt and test.txt",
           .language = "",
           .cleanings = {"text8"},
-          .units = {"character"},
+          .units = {"character", "byte"},
           .forms = {FileForm::kParquet, FileForm::kTfRecord},
           .folders = true,
           .own_splits = true,

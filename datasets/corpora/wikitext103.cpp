@@ -56,7 +56,8 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
     any = true;
     text.begin_split(*split);
     WikitextDocuments documents(sink, settings.documents == DocumentUnit::kArticles);
-    for_each_block(file, [&](std::string_view block) { documents.write(block); });
+    for_each_block(
+        file, [&](std::string_view block) { documents.write(block); }, line_ends_for(settings));
     documents.finish();
   });
   if (!any) throw no_wikitext(sources.front().path.string());
@@ -66,10 +67,12 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
 
 Corpus wikitext103_corpus() {
   return {.name = "wikitext-103",
-          .summary = "Wikipedia articles, raw: a folder or archive with wiki.{train,valid,test}.raw; needs --bpe",
+          .summary =
+              "Wikipedia articles, raw: a folder or archive with wiki.{train,valid,test}.raw; needs --bpe "
+              "or --unit byte",
           .language = "en",
           .cleanings = {"none"},
-          .units = {"bpe"},
+          .units = {"bpe", "byte"},
           .folders = true,
           .own_splits = true,
           .has_articles = true,

@@ -59,6 +59,8 @@ void CleanText::write(std::string_view text) {
     return;
   }
   if (unit_ == Vocabulary::Unit::kByte) {
+    text = text.substr(0, static_cast<std::size_t>(std::min(room_, static_cast<std::int64_t>(text.size()))));
+    room_ -= static_cast<std::int64_t>(text.size());
     count(text);
     return;
   }

@@ -54,7 +54,7 @@ class CleanText {
   /// For corpora with their own splits: begins the split at place `split` of kSplitNames. Throws DataError if it began
   /// before.
   void begin_split(std::size_t split);
-  /// With BPE only the first `most_tokens` of the document are kept.
+  /// Of byte pairs and of bytes only the first `most_tokens` of the document are kept.
   void begin_document(std::int64_t most_tokens = std::numeric_limits<std::int64_t>::max());
   void write(std::string_view text);
   /// The same for valid UTF-8; `documents` are offsets in `text` at which documents begin.
@@ -95,8 +95,8 @@ class CleanText {
   std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur
   std::shared_ptr<const Bpe> bpe_;
   std::optional<BpeEncoder> encoder_;
-  std::vector<std::uint32_t> encoded_;  // tokens that are not written yet
-  std::int64_t room_ = 0;               // tokens that the document may still have
+  std::vector<std::uint32_t> encoded_;                            // tokens that are not written yet
+  std::int64_t room_ = std::numeric_limits<std::int64_t>::max();  // tokens that the document may still have
   std::int64_t replaced_before_ = 0;
   ThrownAway thrown_away_;
   std::int64_t tokens_ = 0;

@@ -57,9 +57,8 @@ ExpectedSteps expected_steps(const RunOptions& options, double flops_per_token, 
   const double predictions = predictions_of_step(options);
   const double step = kTrainingPerForward * flops_per_token * predictions;
   if (train.flops == 0 || step <= 0) return {};
-  constexpr double kRounding = 1e-9;  // as of the end of training
   const bool is_even = predictions == static_cast<double>(train.batch) * static_cast<double>(train.block);
-  return {std::max(1.0, std::ceil(train.flops / step * (1 - kRounding))), !is_measured && is_even};
+  return {std::max(1.0, std::ceil(train.flops / step * (1 - kBudgetRounding))), !is_measured && is_even};
 }
 
 }  // namespace xlm

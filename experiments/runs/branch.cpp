@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/api/arithmetic.h"
 #include "core/api/learning_rate.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_checkpoints.h"
@@ -203,6 +204,19 @@ void check_length(const RunConfiguration& options, std::int64_t step, const std:
                   steps, id, step, 2 * step));
 }
 
+/// What is left of a budget for the steps behind the checkpoint.
+void check_budget(const TrainOptions& train, const SpentBudget& spent, const std::string& id) {
+  const auto check = [&](const char* key, double budget, double before) {
+    if (budget == 0 || before < budget * (1 - kBudgetRounding)) return;
+    throw UsageError(
+        fmt::format("{} is {:g}, and {:g} of them were spent up to the checkpoint of {}\n"
+                    "{} counts from the very beginning: give more, such as {}={:g}",
+                    key, budget, before, id, key, key, 2 * before));
+  };
+  check("train.flops", train.flops, spent.flops);
+  check("train.seconds", train.seconds, spent.seconds);
+}
+
 /// Threads change the last bits, so the run keeps those of its parent unless its configuration says otherwise.
 Json environment_of_branch(const Run& parent, const OptionComparison& compared, std::int64_t step) {
   Json environment = {{"parent", {{"run", parent.id}, {"step", step}}}};
@@ -286,6 +300,9 @@ Branch make_branch(const RunConfiguration& options, const RunInputs& inputs, con
   const std::vector<std::int64_t> steps = checkpoint_steps(parent_folder);
   if (std::find(steps.begin(), steps.end(), step) == steps.end()) throw_no_checkpoint(parent.id, steps, step);
   check_length(options, step, parent.id);
+  if (const auto spent = spent_up_to(checkpoint_file(parent_folder, step))) {
+    check_budget(options.train, *spent, parent.id);
+  }
   const bool other_data = inputs.data.fingerprint != parent.environment.value("fingerprint", "");
   const bool restarts = options.continues.text == ContinueOptions::Text::kRestart;
   if (!restarts) check_place(compared, other_data, parent.id);

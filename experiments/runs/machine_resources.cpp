@@ -31,6 +31,15 @@ std::int64_t count_entries(const fs::path& folder, Predicate counts) {
   return count;
 }
 
+/// 0 if the user has not set it, or not to a number of threads that train.threads could be.
+std::int64_t threads_of_openmp() {
+  constexpr std::int64_t kMaxThreads = 4096;
+  const char* named = std::getenv("OMP_NUM_THREADS");
+  std::int64_t count = 0;
+  const bool is_number = named != nullptr && parse_integer(std::string(trim(split(named, ',').front())), count);
+  return is_number && count > 0 && count <= kMaxThreads ? count : 0;
+}
+
 bool is_gpu_node(const std::string& name) {
   std::int64_t index = 0;
   return name.rfind("nvidia", 0) == 0 && parse_integer(name.substr(6), index);
@@ -43,6 +52,11 @@ std::int64_t available_cores() {
   CPU_ZERO(&set);
   if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
   return std::max<std::int64_t>(CPU_COUNT(&set), 1);
+}
+
+std::int64_t default_threads(std::int64_t share, std::int64_t processes) {
+  if (const std::int64_t asked = threads_of_openmp(); asked > 0) return asked;
+  return std::max<std::int64_t>((share > 0 ? share : available_cores()) / processes, 1);
 }
 
 std::int64_t memory_kills() {

@@ -10,6 +10,10 @@ namespace xlm {
 /// CPU cores that this process may use.
 std::int64_t available_cores();
 
+/// Threads of each of the `processes` of a run whose train.threads is 0: as many as the user's OMP_NUM_THREADS says (of
+/// a list, its first number), or else the run's `share` of the cores, 0 for all, divided among them.
+std::int64_t default_threads(std::int64_t share, std::int64_t processes);
+
 /// How many processes the kernel has killed so far because memory ran out: in this process's control group, or else on
 /// the machine. 0 if the system does not report it.
 std::int64_t memory_kills();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/safetensors_header.h"
 #include "base/text.h"
 #include "results/run_folder/run_folder.h"
@@ -54,6 +55,22 @@ std::vector<std::int64_t> checkpoint_steps(const fs::path& run) {
 
 fs::path checkpoint_file(const fs::path& run, std::int64_t step) {
   return RunPaths{run}.checkpoints() / checkpoint_name(step);
+}
+
+std::optional<SpentBudget> spent_up_to(const fs::path& checkpoint) {
+  try {
+    const MappedFile content(checkpoint);
+    const auto metadata = parse_safetensors_header(content.text(), checkpoint.string()).metadata;
+    const auto state = metadata.find("state");
+    if (state == metadata.end()) return std::nullopt;
+    const Json budget = parse_json(state->second, checkpoint.string()).value("budget", Json::object());
+    if (!budget.contains("flops")) return std::nullopt;
+    return SpentBudget{.flops = budget.at("flops").get<double>(), .seconds = budget.value("seconds", 0.0)};
+  } catch (const Error&) {
+    return std::nullopt;  // loading it says what is wrong
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
 }
 
 void bring_start(const fs::path& file, const fs::path& run) {

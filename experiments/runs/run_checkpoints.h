@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,15 @@ std::vector<std::int64_t> checkpoint_steps(const fs::path& run);
 
 /// The file of one of them.
 fs::path checkpoint_file(const fs::path& run, std::int64_t step);
+
+/// What training had spent up to a checkpoint, counted from the very beginning.
+struct SpentBudget {
+  double flops = 0;
+  double seconds = 0;
+};
+
+/// nullopt if the checkpoint does not say it, or is damaged.
+std::optional<SpentBudget> spent_up_to(const fs::path& checkpoint);
 
 /// Makes `file`, a checkpoint of `step` of another run, the start of `run`: as a hard link if the file system has them,
 /// otherwise as a copy. So the other run may remove it. Throws DataError if it is gone.

@@ -52,9 +52,8 @@ RunOptions pinned_options(const Run& run, const WorkSettings& settings, std::int
   if (const Json& before = run.environment; before.contains("threads")) {  // as the run was started
     const std::int64_t all = before["threads"].get<std::int64_t>() * before.value("processes", std::int64_t{1});
     threads = threads == 0 ? std::max<std::int64_t>(all / processes, 1) : before["threads"].get<std::int64_t>();
-  } else if (threads == 0) {  // the cores that the run is given here, shared by its processes
-    const std::int64_t cores = settings.threads > 0 ? settings.threads : available_cores();
-    threads = std::max<std::int64_t>(cores / here, 1);
+  } else if (threads == 0) {
+    threads = default_threads(settings.threads, here);
   }
   if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;

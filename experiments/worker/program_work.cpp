@@ -46,7 +46,7 @@ bool has_been_started(const Run& run) {
 std::int64_t threads_of(const Run& run, const RunConfiguration& configuration, const WorkSettings& settings) {
   if (const std::int64_t before = run.environment.value("threads", std::int64_t{0}); before > 0) return before;
   if (configuration.train.threads > 0) return configuration.train.threads;
-  return settings.threads > 0 ? settings.threads : available_cores();
+  return default_threads(settings.threads, 1);
 }
 
 /// Removes what earlier attempts have left.

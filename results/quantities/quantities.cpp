@@ -61,6 +61,9 @@ std::vector<Quantity> known_quantities() {
       {.name = "gpu_hours", .label = "GPU hours", .meaning = "hours of all GPUs while a worker had the run", .by = kRun, .digits = 2},
       {.name = "energy", .head = "energy (J)", .unit = "J", .meaning = "energy of the machine while a worker had the run", .by = kRun, .format = kCount, .digits = -1},
       {.name = "lr", .meaning = "learning rate of a step", .by = kTraining, .digits = 6},
+      {.name = "gradient_norm", .meaning = "norm of the gradient of a step, before clipping", .by = kTraining},
+      {.name = "weight_norm", .meaning = "norm of the weights after a step", .by = kTraining},
+      {.name = "update_norm", .meaning = "norm of what a step adds to the weights", .by = kTraining, .digits = 5},
       {.name = "tokens_per_second", .meaning = "speed of training", .by = kTraining, .better = kHigher, .format = kCount, .digits = -1},
   };
   // clang-format on

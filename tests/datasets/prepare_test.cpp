@@ -283,8 +283,8 @@ TEST_F(Prepare, WrongUsageIsRefused) {
   const fs::path good = file("a", "some text");
   expect_error<UsageError>(request("text9", {good}), "unknown dataset 'text9' (did you mean 'text8'?)");
   PrepareRequest wanted = request("text8", {good});
-  wanted.unit = "byte";
-  expect_error<UsageError>(wanted, "text8 cannot be prepared with --unit byte");
+  wanted.unit = "bpe";
+  expect_error<UsageError>(wanted, "text8 cannot be prepared with --unit bpe");
   wanted = request("text", {good});
   wanted.clean = "txt8";
   expect_error<UsageError>(wanted, "did you mean 'text8'?");

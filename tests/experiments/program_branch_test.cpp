@@ -181,6 +181,33 @@ TEST_F(ProgramBranch, OtherOptionsFromThereOnAreRecordedAndFixedOnesRefused) {
   EXPECT_EQ(run_folders().size(), 3U) << "what was refused left nothing";
 }
 
+/// Gives a checkpoint what the real core writes of the budget.
+void write_spent(const fs::path& checkpoint, double flops, double seconds) {
+  const Json state = {{"step", 10}, {"budget", {{"known", true}, {"flops", flops}, {"seconds", seconds}}}};
+  const std::string header = Json{{"__metadata__", {{"state", state.dump()}}}}.dump();
+  std::string length(8, '\0');
+  for (std::size_t i = 0; i < length.size(); ++i) length[i] = static_cast<char>((header.size() >> (8 * i)) & 0xff);
+  write_file(checkpoint, length + header);
+}
+
+TEST_F(ProgramBranch, ABudgetThatIsSpentAlreadyIsRefused) {
+  const fs::path from = parent();
+  const std::string id = from.filename();
+  write_spent(from / "checkpoints" / "step-000000010.safetensors", 3e6, 40);
+  const auto says = [&](const std::string& length) {
+    const ProgramResult refused = run({"train", "--continue", id, length});
+    EXPECT_EQ(refused.code, kUsage) << length;
+    return refused.err;
+  };
+  EXPECT_THAT(says("train.flops=3e6"),
+              AllOf(HasSubstr("train.flops is 3e+06, and 3e+06 of them were spent up to the checkpoint of " + id),
+                    HasSubstr("give more, such as train.flops=6e+06")));
+  EXPECT_THAT(says("train.seconds=39.5"), HasSubstr("train.seconds is 39.5, and 40 of them were spent"));
+  EXPECT_EQ(run_folders().size(), 1U) << "what was refused left nothing";
+  EXPECT_EQ(run({"train", "--continue", id, "train.flops=3.1e6", "--dry-run"}).code, kDone);
+  EXPECT_EQ(run({"train", "--continue", id, "train.seconds=41", "--dry-run"}).code, kDone);
+}
+
 TEST_F(ProgramBranch, OfOtherDataStartsTheirTextAnewAndOtherSymbolsAreRefused) {
   const std::string id = parent().filename();
   make_data(folder_.path() / "more", "cbacbacbacba");

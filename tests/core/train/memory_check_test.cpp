@@ -23,12 +23,16 @@ RunOptions options_of(std::int64_t width) {
 TEST(MemoryCheck, CountsWeightsGradientsAndAverages) {
   RunOptions options = options_of(8);
   const auto weights = static_cast<std::uint64_t>(make_model(options.model, 3)->parameter_count());
-  options.optimizer.type = OptimizerOptions::Type::kAdam;
-  EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 16 * weights));
-  EXPECT_THROW(check_memory(options, 3, torch::kCPU, 16 * weights - 1), ResourceError);
-  options.optimizer.type = OptimizerOptions::Type::kAdagrad;
-  EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 12 * weights));
-  EXPECT_THROW(check_memory(options, 3, torch::kCPU, 12 * weights - 1), ResourceError);
+  for (const OptimizerOptions::Type type : {OptimizerOptions::Type::kAdam, OptimizerOptions::Type::kAdamW}) {
+    options.optimizer.type = type;
+    EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 16 * weights));
+    EXPECT_THROW(check_memory(options, 3, torch::kCPU, 16 * weights - 1), ResourceError);
+  }
+  for (const OptimizerOptions::Type type : {OptimizerOptions::Type::kAdagrad, OptimizerOptions::Type::kMuon}) {
+    options.optimizer.type = type;
+    EXPECT_NO_THROW(check_memory(options, 3, torch::kCPU, 12 * weights));
+    EXPECT_THROW(check_memory(options, 3, torch::kCPU, 12 * weights - 1), ResourceError);
+  }
   EXPECT_NO_THROW(check_memory(options, 3, torch::kCUDA, 0)) << "a GPU is not checked";
 }
 

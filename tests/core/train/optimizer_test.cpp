@@ -87,6 +87,11 @@ TEST(OptimizerOptions, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_EQ(problem({.type = Type::kAdagrad, .beta1 = 0.8}), "beta1");
   EXPECT_EQ(problem({.type = Type::kAdagrad, .beta2 = 0.8}), "beta2");
   EXPECT_EQ(problem({.type = Type::kAdagrad, .epsilon = 1e-3}), "epsilon");
+  EXPECT_EQ(problem({.type = Type::kMuon, .beta1 = 0.8, .weight_decay = 0.1, .momentum = 0.9, .adamw_lr = 1e-3}), "");
+  EXPECT_EQ(problem({.type = Type::kAdamW, .momentum = 0.9}), "momentum");
+  EXPECT_EQ(problem({.type = Type::kAdamW, .ns_steps = 3}), "ns_steps");
+  EXPECT_EQ(problem({.type = Type::kAdamW, .adjust_lr = OptimizerOptions::AdjustLr::kMatchRmsAdamW}), "adjust_lr");
+  EXPECT_EQ(problem({.type = Type::kAdamW, .adamw_lr = 1e-3}), "adamw_lr");
   EXPECT_EQ(problem({.warmup_steps = 3, .warmup_ratio = 0.1}), "warmup_ratio");
   EXPECT_EQ(problem({.min_lr_ratio = 0.1}), "min_lr_ratio");
   EXPECT_EQ(problem({.schedule = OptimizerOptions::Schedule::kLinear, .decay_ratio = 0.1}), "decay_ratio");

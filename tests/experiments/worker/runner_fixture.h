@@ -1,6 +1,7 @@
 // Small runs that are planned, submitted and done in their own folder, with a stand-in for core.
 #pragma once
 
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -20,7 +21,9 @@ namespace xlm {
 
 class RunnerTest : public ::testing::Test {
  protected:
-  RunnerTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
+  RunnerTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {
+    ::unsetenv("OMP_NUM_THREADS");
+  }
 
   PlannedRun plan(const std::string& more = "") {
     return Planner(runs_).plan(read_run_options(parse_yaml(run_config(data_, more), "run.yaml")));

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -165,6 +166,22 @@ TEST_F(RunnerTest, ThreadsOfTheConfigurationComeFirst) {
   settings_.threads = 3;
   work(run);
   EXPECT_EQ(read_run(run.paths.folder).environment["threads"], 5);
+}
+
+TEST_F(RunnerTest, ThreadsOfTheUserComeBeforeAShareOfTheCores) {
+  settings_.threads = 3;
+  std::int64_t seed = 10;
+  const auto threads_with = [&](const char* named) {
+    ::setenv("OMP_NUM_THREADS", named, 1);
+    const PlannedRun run = submitted(fmt::format("seed: {}\n", ++seed));
+    EXPECT_EQ(work(run).code, kDone);
+    return read_run(run.paths.folder).environment["threads"].get<std::int64_t>();
+  };
+  EXPECT_EQ(threads_with("2"), 2);
+  EXPECT_EQ(threads_with(" 5 , 1"), 5) << "of nested regions, the outermost";
+  for (const char* no_number : {"", ",", "0", "-1", "many", "4097", "99999999999999999999"}) {
+    EXPECT_EQ(threads_with(no_number), 3) << no_number;
+  }
 }
 
 TEST_F(RunnerTest, DivergenceIsReportedAndOnlyRetriedOnRequest) {
