@@ -24,6 +24,7 @@ namespace xlm {
 namespace {
 
 constexpr int kPollMilliseconds = 200;
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 26;  // bytes
 
 }  // namespace
 
@@ -110,6 +111,7 @@ std::string Dialogue::ask(const std::string& line, double seconds) {
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) fail("has ended without an answer");
     unread_.append(part.data(), static_cast<std::size_t>(bytes));
+    if (unread_.size() > kLongestAnswer) fail("answers without a line end");
   }
 }
 

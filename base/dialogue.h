@@ -12,7 +12,7 @@ namespace xlm {
 
 class Dialogue {
  public:
-  /// Starts a program of PATH, in a process group of its own. Its standard error is kept for `errors`. Throws Error if
+  /// Starts a program of PATH, in a separate process group. Its standard error is kept for `errors`. Throws Error if
   /// it cannot be started.
   explicit Dialogue(const std::vector<std::string>& words);
   /// Ends the program: it is killed if it still runs.

@@ -359,7 +359,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until the result is printed
-  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
+  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry, {.records = !command.dry_run});
   const std::optional<Search> search = read_search(tree);
   if (command.shuffle) shuffle_runs(runs);
   SweepLaunch launch(launcher, tree, runs,
@@ -385,7 +385,12 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     report = launch.wait();
   }
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
-  if (search) runs = plan_sweep(tree, global.runs, false);  // it has grown
+  if (search) {
+    runs = plan_sweep(tree, global.runs, false);  // it has grown
+    // Runs that no worker has submitted yet are left to the next command.
+    const std::size_t left = std::erase_if(runs, [](const SweepRun& run) { return run.status == "new"; });
+    report.interrupted = report.interrupted || left > 0;
+  }
   const Summary summary(runs, search, report, command, global, has_tables);
   try {
     print(global.json ? summary.json() : summary.text(global.standard_output));

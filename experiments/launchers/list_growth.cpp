@@ -50,12 +50,35 @@ bool has_work_left(const SweepRun& run) {
          !is_stop_requested(run.planned.paths.folder);
 }
 
+bool is_stopped(const LaunchSettings& settings) {
+  const bool stops = settings.should_stop && settings.should_stop();
+  return stops || (settings.enough_time && !settings.enough_time(0));
+}
+
+/// The state of all runs that are left, as text.
+std::string states_of(const WorkList& list) {
+  std::string states;
+  for (SweepRun run : list.items) {
+    if (!has_work_left(run)) continue;
+    look_at(run, false);
+    states += fmt::format("{} {} {}\n", run.id(), run.status, has_live_worker(run.planned.paths.folder));
+  }
+  return states;
+}
+
+/// Waits while others work, until the states are not those of `before`: only then is it worth asking again.
+void wait_for_change(const WorkList& list, const std::string& before, const LaunchSettings& settings) {
+  do {
+    settings.sleep(settings.elsewhere_seconds);
+  } while (!is_stopped(settings) && states_of(list) == before);
+}
+
 }  // namespace
 
 std::vector<SweepRun> grown_runs(const WorkList& list) {
   const InFolder folder(list.growth->folder);
   const Yaml tree = parse_yaml(list.growth->configuration, list.growth->source);
-  std::vector<SweepRun> runs = plan_sweep(tree, list.runs, false, FailedTrials::kCount);
+  std::vector<SweepRun> runs = plan_sweep(tree, list.runs, false, {.counts_failed = true, .records = true});
   for (SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || run.status != name_of(RunStatus::kFailed)) continue;
     run.action = SweepAction::kLeave;  // only a new command tries it again
@@ -67,8 +90,8 @@ std::vector<SweepRun> grown_runs(const WorkList& list) {
 Growth grow(WorkList& list, const LaunchSettings& settings, const std::set<std::string>& given_up) {
   if (!list.growth) return Growth::kDone;
   for (;;) {
-    const bool stops = settings.should_stop && settings.should_stop();
-    if (stops || (settings.enough_time && !settings.enough_time(0))) return Growth::kStopped;
+    if (is_stopped(settings)) return Growth::kStopped;
+    const std::string before = states_of(list);  // what changes while it asks counts as a change
     std::vector<SweepRun> runs = grown_runs(list);
     const bool has_grown = runs.size() > list.items.size();
     list.items = std::move(runs);
@@ -85,8 +108,12 @@ Growth grow(WorkList& list, const LaunchSettings& settings, const std::set<std::
       is_left = is_left || (!has_worker && run.status != name_of(RunStatus::kFailed));
     }
     if (settings.attended || (!others_work && !is_left)) return Growth::kDone;
+    if (!is_left) {
+      wait_for_change(list, before, settings);
+      continue;
+    }
     settings.sleep(settings.elsewhere_seconds);
-    if (is_left) return Growth::kWork;
+    return Growth::kWork;
   }
 }
 

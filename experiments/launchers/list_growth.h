@@ -20,7 +20,7 @@ enum class Growth {
 /// waits. `given_up` are runs that this worker could not do. A list that does not grow is kDone.
 Growth grow(WorkList& list, const LaunchSettings& settings, const std::set<std::string>& given_up);
 
-/// The runs of a list that follow from the results so far. Writes nothing.
+/// The runs of a list that follow from the results so far. Writes the record of the search, but no run.
 std::vector<SweepRun> grown_runs(const WorkList& list);
 
 }  // namespace xlm

@@ -63,8 +63,10 @@ void queue_again(const SweepRun& run) {
   }
 }
 
+bool is_asked_to_stop(const SweepRun& run) { return is_stop_requested(run.planned.paths.folder); }
+
 bool is_left_to_take(const SweepRun& run) {
-  if (is_stop_requested(run.planned.paths.folder)) return false;
+  if (is_asked_to_stop(run)) return false;
   SweepRun now = run;
   look_at(now, false);
   return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed) &&
@@ -163,8 +165,11 @@ std::vector<WorkList> work_lists(const fs::path& runs) {
 
 std::vector<WorkList> finished_lists(const fs::path& runs) {
   std::vector<WorkList> lists = work_lists(runs);
-  std::erase_if(
-      lists, [](const WorkList& list) { return std::any_of(list.items.begin(), list.items.end(), is_left_to_take); });
+  std::erase_if(lists, [](const WorkList& list) {
+    const bool is_left = std::any_of(list.items.begin(), list.items.end(), is_left_to_take);
+    const bool grows = list.growth && std::none_of(list.items.begin(), list.items.end(), is_asked_to_stop);
+    return is_left || grows;  // a list that grows ends by its workers, or where a user stops one of its runs
+  });
   return lists;
 }
 

@@ -69,7 +69,10 @@ SearchKey read_range(const std::string& name, const Yaml& node) {
   for (const char* bound : {"low", "high"}) {
     if (node.find(bound) == nullptr) fail_at(node, fmt::format("the range of '{}' lacks '{}'", name, bound));
   }
-  if (!(options.low <= options.high)) {
+  if (!std::isfinite(options.high - options.low)) {
+    fail_at(node, fmt::format("the range of '{}' must have finite bounds", name));
+  }
+  if (options.low > options.high) {
     fail_at(node, fmt::format("the range of '{}' is empty: {} is above {}", name, options.low, options.high));
   }
   if (options.log && options.low <= 0) {

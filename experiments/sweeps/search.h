@@ -38,7 +38,8 @@ struct Search {
 /// The value of each key in a trial: a number of a range, or the place in the list of choices.
 using SearchSetting = std::vector<double>;
 
-/// Returns nullopt if the sweep of `tree` has none. Throws UsageError with file:line.
+/// Returns nullopt if the sweep of `tree` has none. Without `seeds` it has the seed of the configuration. Throws
+/// UsageError with file:line.
 std::optional<Search> read_search(const Yaml& tree);
 
 /// The points of one trial, one for each seed, without the keys that `when` of `tree` rules out. Real numbers have six

@@ -76,6 +76,38 @@ TrialOutcome stopped_outcome(const std::vector<Run>& runs, const EvaluationColum
   return {};
 }
 
+std::vector<std::string> ids_of(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> ids;
+  for (const SweepRun& run : runs) ids.push_back(run.id());
+  return ids;
+}
+
+/// The settings of the round that begins with trial `first`: recorded ones, and those that the sampler adds.
+std::vector<SearchSetting> settings_of_round(SearchSampler& sampler, const std::vector<TrialOutcome>& outcomes,
+                                             const SearchRecord& record, std::int64_t first, const Search& search) {
+  std::vector<std::optional<SearchSetting>> known;
+  const std::int64_t end = std::min(first + search.together, search.trials + 1);
+  for (std::int64_t trial = first; trial < end; ++trial) known.push_back(record.find(trial));
+  return sampler.next_round(outcomes, known);
+}
+
+/// Whether runs of the previous round may be tried again, and none of the next round, from `begin` on, exists.
+bool waits_for_retries(const std::vector<SweepRun>& runs, std::size_t previous, std::size_t begin) {
+  const auto next = runs.begin() + static_cast<std::ptrdiff_t>(begin);
+  const bool retries = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(previous), next, may_be_retried);
+  const bool begun = std::any_of(next, runs.end(), [](const SweepRun& run) { return run.status != "new"; });
+  return retries && !begun;
+}
+
+/// The search has gone on without these runs of the previous round.
+void leave_lost_runs(std::vector<SweepRun>& runs, std::size_t previous, std::size_t begin) {
+  for (std::size_t place = previous; place < begin; ++place) {
+    if (!may_be_retried(runs[place])) continue;
+    runs[place].action = SweepAction::kLeave;
+    runs[place].reason = fmt::format("{}; its trial counts as the worst", runs[place].status);
+  }
+}
+
 }  // namespace
 
 std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<const SweepRun*>& runs) {
@@ -105,17 +137,18 @@ std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<c
   return TrialOutcome{.value = finite_mean(values)};
 }
 
-void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, std::vector<SweepRun>& runs,
-                 const AddRun& add) {
+void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, SearchRecord& record,
+                 std::vector<SweepRun>& runs, const AddRun& add) {
   SearchSampler sampler(search);
   std::vector<TrialOutcome> outcomes;
-  std::int64_t asked = 0;
   std::size_t previous = 0;  // where the runs of the previous round begin
+  std::int64_t asked = 0;
   for (std::int64_t round = 1; asked < search.trials; ++round) {
     const std::size_t begin = runs.size();
-    const std::int64_t count = std::min(search.together, search.trials - asked);
+    const std::int64_t first = asked + 1;
+    const std::vector<SearchSetting> settings = settings_of_round(sampler, outcomes, record, first, search);
     std::vector<std::vector<std::size_t>> members;
-    for (const SearchSetting& setting : sampler.next_round(outcomes, count)) {
+    for (const SearchSetting& setting : settings) {
       ++asked;
       members.emplace_back();
       for (const SweepPoint& point : points_of_trial(tree, search, setting)) {
@@ -125,20 +158,13 @@ void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, std:
         if (run.round == 0) run.round = round;
       }
     }
-    const auto is_open = [&](std::size_t place) { return may_be_retried(runs[place]); };
-    bool retries = false;
-    for (std::size_t place = previous; place < begin; ++place) retries = retries || is_open(place);
-    const bool begun = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(begin), runs.end(),
-                                   [](const SweepRun& run) { return run.status != "new"; });
-    if (retries && !count_failed && !begun) {
-      runs.resize(begin);
+    if (waits_for_retries(runs, previous, begin) && !count_failed) {
+      runs.erase(runs.begin() + static_cast<std::ptrdiff_t>(begin), runs.end());
       return;
     }
-    for (std::size_t place = previous; place < begin; ++place) {
-      if (!is_open(place)) continue;
-      runs[place].action = SweepAction::kLeave;
-      runs[place].reason = fmt::format("{}; its trial counts as the worst", runs[place].status);
-    }
+    leave_lost_runs(runs, previous, begin);
+    for (std::size_t i = 0; i < settings.size(); ++i) record.propose(first + static_cast<std::int64_t>(i), settings[i]);
+    if (round == 1) record.open(search, ids_of(runs));
     outcomes.clear();
     for (const std::vector<std::size_t>& places : members) {
       std::vector<const SweepRun*> of_trial;

@@ -1,5 +1,5 @@
-// The trials of a search, round by round. Nothing is kept but the run folders: what is asked in a round follows from
-// how the runs of all rounds before it ended.
+// The trials of a search, round by round: what is asked in a round follows from how the runs of all rounds before it
+// ended, and holds from then on.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 
 #include "base/yaml.h"
 #include "experiments/sweeps/search.h"
+#include "experiments/sweeps/search_record.h"
 #include "experiments/sweeps/search_sampler.h"
 #include "experiments/sweeps/sweep_plan.h"
 
@@ -20,11 +21,11 @@ using AddRun = std::function<std::size_t(const SweepPoint& point)>;
 /// without the measure.
 std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<const SweepRun*>& runs);
 
-/// Plans all rounds that can be asked for, into `runs` by `add`. Runs that failed end the plan while no run of the next
-/// round exists, because they may be tried again; with `count_failed` they count as ended. After that they are left,
-/// and their trial counts as the worst for good.
-void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, std::vector<SweepRun>& runs,
-                 const AddRun& add);
+/// Plans all rounds that can be asked for, into `runs` by `add`, and proposes to `record` what it lacks. Runs that
+/// failed end the plan while no run of the next round exists, because they may be tried again; with `count_failed` they
+/// count as ended. After that they are left, and their trial counts as the worst for good.
+void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, SearchRecord& record,
+                 std::vector<SweepRun>& runs, const AddRun& add);
 
 /// One trial of a search, as a list shows it.
 struct TrialView {

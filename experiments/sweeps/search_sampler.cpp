@@ -36,6 +36,14 @@ Json outcome_for_optuna(const TrialOutcome& outcome) {
   return told;
 }
 
+Json read_answer(const std::string& answer) {
+  Json read = Json::parse(answer, nullptr, false);
+  if (!read.is_object()) {
+    throw Error(fmt::format("{} answered no JSON: {:.200}", python_program(), first_line(answer)));
+  }
+  return read;
+}
+
 [[noreturn]] void refuse_without(const std::string& why, const std::string& sampler) {
   throw UsageError(
       fmt::format("sweep.search needs Optuna: {}\n{} -m pip install optuna{}\nXLM_PYTHON=PROGRAM names "
@@ -56,35 +64,40 @@ SearchSampler::SearchSampler(const Search& search) : search_(search) {
   try {
     python_ =
         std::make_unique<Dialogue>(std::vector<std::string>{python_program(), "-B", "-c", std::string(ask_script())});
-    answer = ask(description);
+    answer = read_answer(ask(description));
   } catch (const ResourceError&) {
     throw;
   } catch (const Error& error) {
     refuse_without(first_line(error.what()), search.sampler);
   }
-  if (answer.contains("error")) refuse_without(answer["error"].get<std::string>(), search.sampler);
+  if (const auto error = answer.find("error"); error != answer.end()) {
+    refuse_without(error->is_string() ? error->get<std::string>() : error->dump(), search.sampler);
+  }
 }
 
-Json SearchSampler::ask(const Json& request) {
-  const std::string answer = python_->ask(request.dump(), kSecondsToAnswer);
-  Json read = Json::parse(answer, nullptr, false);
-  if (!read.is_object()) throw Error(fmt::format("{} answered no JSON: {}", python_program(), first_line(answer)));
-  return read;
-}
+std::string SearchSampler::ask(const Json& request) { return python_->ask(request.dump(), kSecondsToAnswer); }
 
-std::vector<SearchSetting> SearchSampler::next_round(const std::vector<TrialOutcome>& outcomes, std::int64_t count) {
+std::vector<SearchSetting> SearchSampler::next_round(const std::vector<TrialOutcome>& outcomes,
+                                                     const std::vector<std::optional<SearchSetting>>& known) {
   Json told = Json::array();
   for (const TrialOutcome& outcome : outcomes) told.push_back(outcome_for_optuna(outcome));
-  const Json answer = ask({{"tell", std::move(told)}, {"ask", count}});
+  Json settings = Json::array();
+  for (const std::optional<SearchSetting>& setting : known) settings.push_back(setting ? Json(*setting) : Json());
+  const std::string answer = ask({{"tell", std::move(told)}, {"ask", std::move(settings)}});
+  return settings_in_answer(answer, known.size(), search_.keys.size());
+}
+
+std::vector<SearchSetting> settings_in_answer(const std::string& answer, std::size_t count, std::size_t keys) {
+  const Json read = read_answer(answer);
   try {
-    auto settings = answer.at("settings").get<std::vector<SearchSetting>>();
-    bool whole = std::ssize(settings) == count;
-    for (const SearchSetting& setting : settings) whole = whole && setting.size() == search_.keys.size();
+    auto settings = read.at("settings").get<std::vector<SearchSetting>>();
+    bool whole = settings.size() == count;
+    for (const SearchSetting& setting : settings) whole = whole && setting.size() == keys;
     if (whole) return settings;
   } catch (const Json::exception&) {
     // Reported below.
   }
-  throw Error(fmt::format("Optuna gave no {} settings of {} keys: {:.200}", count, search_.keys.size(), answer.dump()));
+  throw Error(fmt::format("Optuna gave no {} settings of {} keys: {:.200}", count, keys, first_line(answer)));
 }
 
 }  // namespace xlm

@@ -24,16 +24,22 @@ class SearchSampler {
   /// Starts Python: XLM_PYTHON, or python3 of PATH. Throws UsageError that says how to install what is missing.
   explicit SearchSampler(const Search& search);
 
-  /// Tells how the trials of the last round ended, in order, and asks for the next ones. The same calls give the same
-  /// settings, from the same versions of Optuna and of the packages that it computes with.
-  std::vector<SearchSetting> next_round(const std::vector<TrialOutcome>& outcomes, std::int64_t count);
+  /// Tells how the trials of the last round ended, in order, and asks for the next ones, one for each of `known`. A
+  /// known setting is returned as it is, and Optuna learns that it was tried. The same calls give the same settings,
+  /// from the same versions of Optuna and of the packages that it computes with.
+  std::vector<SearchSetting> next_round(const std::vector<TrialOutcome>& outcomes,
+                                        const std::vector<std::optional<SearchSetting>>& known);
 
  private:
-  Json ask(const Json& request);
+  std::string ask(const Json& request);
 
   const Search& search_;
   std::unique_ptr<Dialogue> python_;
 };
+
+/// The settings in an answer of python/xlm/ask.py: a line of JSON. Throws Error if they are not `count` of `keys`
+/// values.
+std::vector<SearchSetting> settings_in_answer(const std::string& answer, std::size_t count, std::size_t keys);
 
 /// The text of python/xlm/ask.py, which is part of the program.
 std::string_view ask_script();

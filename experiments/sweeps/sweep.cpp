@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kMaximumPoints = 100'000;
 
 void check_sections(const Yaml& sweep) {
-  const std::vector<std::string> known{"grid",    "zip",  "random",         "include",
-                                       "exclude", "when", "early_stopping", "budget", "search"};
+  const std::vector<std::string> known{"grid",           "zip",    "random", "include", "exclude", "when",
+                                       "early_stopping", "budget", "search"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -246,7 +246,11 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
   const Yaml* sweep = tree.find("sweep");
   if (sweep == nullptr || sweep->is_null()) return {SweepPoint{}};
   check_sections(*sweep);
-  if (const std::optional<Search> search = read_search(tree)) return supposed_points(tree, *search);
+  if (const std::optional<Search> search = read_search(tree)) {
+    const auto runs = static_cast<std::size_t>(search->trials) * search->seeds.size();  // at most 10,000 times 100
+    if (runs > kMaximumPoints) fail_at(*sweep, fmt::format("the search has more than {} runs", kMaximumPoints));
+    return supposed_points(tree, *search);
+  }
   const std::vector<SweepAxis> axes = sweep_axes(*sweep);
   const std::vector<SweepPoint> included = read_points(*sweep, "include");
   const std::vector<SweepPoint> excluded = read_exclusions(*sweep, axes);

@@ -27,9 +27,9 @@ std::vector<SweepAxis> sweep_axes(const Yaml& sweep);
 /// at supposed settings. Throws UsageError with file:line, also for more than 100,000 points.
 std::vector<SweepPoint> expand_sweep(const Yaml& tree);
 
-/// Drops from points the keys that `when` of `tree`'s sweep rules out, and gives each the budget of `budget`. `swept` are
-/// all keys that the sweep varies. Throws UsageError with file:line for a condition that names others, and for a point
-/// that has a length of training besides the budget.
+/// Drops from points the keys that `when` of `tree`'s sweep rules out, and gives each the budget of `budget`. `swept`
+/// are all keys that the sweep varies. Throws UsageError with file:line for a condition that names others, and for a
+/// point that has a length of training besides the budget.
 void complete_points(const Yaml& tree, const std::vector<std::string>& swept, std::vector<SweepPoint>& points);
 
 /// The run configuration of one point.

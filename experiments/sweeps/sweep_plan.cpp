@@ -192,13 +192,14 @@ void look_at(SweepRun& planned, bool retry) {
   if (source == SourceState::kLost) planned.reason += fmt::format(", which is {}", status_of_source(planned));
 }
 
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, FailedTrials failed) {
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, const SearchPlanning& planning) {
   const Yaml base = run_part(tree);
   PointPlanner planner(runs);
   SweepEvaluations evaluations(tree);
   const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
   std::vector<SweepRun> result;
   std::map<std::string, std::size_t> places;
+  SearchRecord record(runs);
   const auto add = [&](const SweepPoint& point) {
     SweepRun run{.point = point, .planned = planner.plan(at_point(base, point))};
     const auto [place, is_new] = places.emplace(run.id(), result.size());
@@ -213,7 +214,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   };
   if (const std::optional<Search> search = read_search(tree)) {
     expand_sweep(tree);  // complains about other parts of the sweep
-    plan_rounds(tree, *search, failed == FailedTrials::kCount, result, add);
+    plan_rounds(tree, *search, planning.counts_failed, record, result, add);
   } else {
     for (const SweepPoint& point : expand_sweep(tree)) add(point);
     evaluations.check_conditions();
@@ -229,6 +230,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
         "use two sweeps: the first with early_stopping, the second beginning from its best run");
   }
   if (early_stopping) leave_pruned(*early_stopping, result);
+  if (planning.records && !record.write()) return plan_sweep(tree, runs, retry, planning);
   return result;
 }
 

@@ -39,16 +39,18 @@ struct SweepRun {
   std::string id() const { return planned.id(); }
 };
 
-/// What a plan of a search makes of failed runs of its last round: they may be tried again, and the search waits for
-/// that, or their trial counts as the worst.
-enum class FailedTrials { kMayBeRetried, kCount };
+/// How a search is planned.
+struct SearchPlanning {
+  bool counts_failed = false;  // of the last round; otherwise the search waits, because they may be tried again
+  bool records = false;        // writes what is asked for the first time, so that it holds for every worker
+};
 
-/// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
-/// file:line for a point that is no valid run. Of a search: the runs of all trials that follow from results so far. The
-/// same for a point that begins from a run outside the sweep which has no model, is not queued and has no worker.
-/// Throws DataError for missing data.
+/// All runs of a sweep in the order of its points, each once. Reads run folders; writes nothing but a search's record.
+/// Throws UsageError with file:line for a point that is no valid run. Of a search: the runs of all trials that follow
+/// from results so far. The same for a point that begins from a run outside the sweep which has no model, is not queued
+/// and has no worker. Throws DataError for missing data.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry,
-                                 FailedTrials failed = FailedTrials::kMayBeRetried);
+                                 const SearchPlanning& planning = {});
 
 /// Orders runs by their ids alone: mixed, but the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);

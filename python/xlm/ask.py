@@ -5,9 +5,10 @@ lines of JSON on standard input, and answers each with one line on standard outp
 
 1. {"sampler": "tpe", "generator": 0, "higher": false, "keys": [{"name": …, "low": …, "high": …, "log": …, "step": …,
    "whole": …} or {"name": …, "choices": COUNT}]} is answered by {"versions": {"optuna": …, …}} or {"error": …}.
-2. {"tell": [OUTCOME, …], "ask": COUNT} is answered by {"settings": [[value of each key, …], …]}. The outcomes are those
-   of the settings of the last answer, in order: {"value": 1.3}; {"step": 1000, "value": 1.5} of a setting that was
-   stopped early; {} of one that failed or diverged. The value of a key with choices is a place in its list.
+2. {"tell": [OUTCOME, …], "ask": [KNOWN, …]} is answered by {"settings": [[value of each key, …], …]}, one for each of
+   "ask": the known setting itself, or a new one for null. The outcomes are those of the settings of the last answer, in
+   order: {"value": 1.3}; {"step": 1000, "value": 1.5} of a setting that was stopped early; {} of one that failed or
+   diverged. The value of a key with choices is a place in its list.
 
 The same lines get the same answers, from the same versions of Optuna and of what it computes with.
 """
@@ -76,7 +77,24 @@ def tell(study: Any, trial: Any, outcome: Dict[str, Any]) -> None:
         study.tell(trial, state=TrialState.PRUNED)
 
 
+def next_trial(study: Any, distributions: Dict[str, Any], known: Optional[List[float]]) -> Any:
+    """Asks for a trial. Where another one is known, that takes its place; the samplers do not see the one asked for."""
+    from optuna.distributions import FloatDistribution
+    from optuna.trial import TrialState
+
+    trial = study.ask(distributions)
+    if known is None or known == [trial.params[name] for name in distributions]:
+        return trial
+    study.tell(trial, state=TrialState.FAIL)
+    params = {}
+    for (name, distribution), value in zip(distributions.items(), known):
+        params[name] = value if isinstance(distribution, FloatDistribution) else int(value)
+    study.enqueue_trial(params)
+    return study.ask(distributions)
+
+
 def main() -> int:
+    answers, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
     study: Optional[Any] = None
     distributions: Dict[str, Any] = {}
     trials: List[Any] = []
@@ -87,9 +105,9 @@ def main() -> int:
         else:
             for trial, outcome in zip(trials, request["tell"]):
                 tell(study, trial, outcome)
-            trials = [study.ask(distributions) for _ in range(request["ask"])]
+            trials = [next_trial(study, distributions, known) for known in request["ask"]]
             answer = {"settings": [[trial.params[name] for name in distributions] for trial in trials]}
-        print(json.dumps(answer), flush=True)
+        print(json.dumps(answer), file=answers, flush=True)
         if study is None:
             return 1
     return 0

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
 #include "tests/readers.h"
 
@@ -197,6 +198,69 @@ TEST_F(ProgramSearch, AFailedTrialIsTheWorstAndIsNotTriedAgainOnceTheSearchHasGo
   EXPECT_THAT(plan, HasSubstr("failed; its trial counts as the worst"));
   run({"sweep", "sweep.yaml"});
   EXPECT_EQ(run_folders().size(), 12U) << "the same settings";
+}
+
+TEST_F(ProgramSearch, WhatWasAskedForHoldsAlthoughAnEarlierRunEndsOtherwiseNow) {
+  write_quadratic("trials: 12\n    together: 3", 0.5);
+  EXPECT_EQ(run({"sweep", "sweep.yaml", "--jobs", "3"}).code, kFailed);
+  const std::map<std::string, double> before = results_in(runs_);
+  std::string failed;
+  for (const auto& [id, loss] : before) {
+    if (std::isnan(loss)) failed = id;
+  }
+  ASSERT_NE(failed, "");
+  // Somebody mends the run: its loss becomes the least.
+  Journal journal(runs_ / failed / "journal.jsonl");
+  journal.append("evaluation", {{"step", 1},
+                                {"split", "valid"},
+                                {"tokens", 0},
+                                {"loss", 0.000001},
+                                {"seconds", 0.0},
+                                {"flops", 0.0},
+                                {"final", true},
+                                {"values", {{"loss", 0.000001}}}});
+  journal.append("state", {{"state", "done"}}, true);
+  const ProgramResult again = run({"sweep", "sweep.yaml"});
+  EXPECT_THAT(again.out, HasSubstr("12 of at most 12 settings tried")) << again.err;
+  EXPECT_EQ(results_in(runs_).size(), 12U) << "no further settings";
+  const ProgramResult more = run({"sweep", "sweep.yaml", "sweep.search.trials=15"});
+  EXPECT_THAT(more.out, HasSubstr("15 of at most 15 settings tried")) << more.err;
+  EXPECT_EQ(results_in(runs_).size(), 15U) << "the first twelve are the same";
+}
+
+TEST_F(ProgramSearch, AnotherOptunaGoesOnFromWhatIsRecorded) {
+  write_quadratic("trials: 6\n    together: 2");
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  const std::map<std::string, double> before = results_in(runs_);
+  // From here on, another sampler asks for the second round and all later ones.
+  const fs::path python = folder_.path() / "python";
+  write_file(python,
+             "#!/bin/sh\n"
+             "exec python3 \"$1\" \"$2\" \"$(printf '%s' \"$3\" | sed 's/^    trial = study.ask(distributions)$/"
+             "    trial = [len(study.trials) > 1 and study.sampler.reseed_rng(), study.ask(distributions)][1]/')\"\n");
+  fs::permissions(python, fs::perms::owner_all);
+  ::setenv("XLM_PYTHON", python.c_str(), 1);
+  const ProgramResult elsewhere = run({"sweep", "sweep.yaml", "--runs", "elsewhere"});
+  EXPECT_EQ(elsewhere.code, kDone) << elsewhere.err;
+  EXPECT_NE(results_in(folder_.path() / "elsewhere"), before) << "this Optuna asks for other settings";
+  const ProgramResult more = run({"sweep", "sweep.yaml", "sweep.search.trials=8"});
+  EXPECT_EQ(more.code, kDone) << more.err;
+  const std::map<std::string, double> after = results_in(runs_);
+  EXPECT_EQ(after.size(), 8U);
+  for (const auto& [id, loss] : before) EXPECT_EQ(after.at(id), loss);
+}
+
+TEST_F(ProgramSearch, StoppedBetweenRoundsItGoesOn) {
+  write_native();
+  const std::map<std::string, double> whole = results_elsewhere();
+  BackgroundProgram program = start({"sweep", "sweep.yaml", "--jobs", "2"});
+  until([&] { return fs::exists(runs_) && run_folders().size() >= 4; });
+  program.kill(SIGINT);
+  const ProgramResult stopped = program.wait();
+  EXPECT_EQ(stopped.code, kStopped) << stopped.err << stopped.out;
+  EXPECT_THAT(stopped.out, Not(HasSubstr("its folder was moved or removed")));
+  EXPECT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);
+  EXPECT_EQ(results_in(runs_), whole);
 }
 
 TEST_F(ProgramSearch, DryRunShowsWhatIsKnown) {

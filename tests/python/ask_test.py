@@ -24,17 +24,21 @@ def talk(requests, sampler="tpe", higher=False, keys=KEYS):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def new(count):
+    return [None] * count
+
+
 def rounds(value):
     """Thirteen rounds of two: more than the settings that TPE begins with at random."""
-    return [{"tell": [], "ask": 2}, *({"tell": [{"value": value(i)}, {}], "ask": 2} for i in range(12))]
+    return [{"tell": [], "ask": new(2)}, *({"tell": [{"value": value(i)}, {}], "ask": new(2)} for i in range(12))]
 
 
 @pytest.mark.parametrize("sampler", ["tpe", "cmaes", "random"])
 def test_same_lines_get_same_answers(sampler):
     requests = [
-        {"tell": [], "ask": 3},
-        {"tell": [{"value": 1.5}, {"step": 1000, "value": 2.0}, {}], "ask": 3},
-        {"tell": [{"value": 1.4}, {"value": 1.6}, {"value": 1.2}], "ask": 1},
+        {"tell": [], "ask": new(3)},
+        {"tell": [{"value": 1.5}, {"step": 1000, "value": 2.0}, {}], "ask": new(3)},
+        {"tell": [{"value": 1.4}, {"value": 1.6}, {"value": 1.2}], "ask": new(1)},
     ]
     answers = talk(requests, sampler)
     assert answers == talk(requests, sampler)
@@ -54,6 +58,30 @@ def test_outcomes_and_their_direction_decide_what_tpe_asks():
     assert rising[1:] == talk(rounds(lambda i: -float(i)), higher=True)[1:]
 
 
+@pytest.mark.parametrize("sampler", ["tpe", "cmaes", "random"])
+def test_known_settings_are_kept_and_later_ones_differ_from_all(sampler):
+    requests = rounds(lambda i: 1.0 / (i + 1))
+    free = [setting for answer in talk(requests, sampler)[1:] for setting in answer["settings"]]
+    same = [dict(request, ask=free[2 * i : 2 * i + 2]) for i, request in enumerate(requests[:-1])]
+    assert talk([*same, requests[-1]], sampler)[-1]["settings"] == free[-2:], "as if nothing had been recorded"
+
+    others = [[0.001 + 0.003 * i, (2, 5, 8)[i % 3], i % 3] for i in range(24)]
+    told = [dict(request, ask=others[2 * i : 2 * i + 2]) for i, request in enumerate(requests[:-1])]
+    answers = [setting for answer in talk([*told, requests[-1]], sampler)[1:] for setting in answer["settings"]]
+    assert answers[:24] == others
+    assert answers[24] not in others + free[:4]
+    assert answers[24:] == [s for a in talk([*told, requests[-1]], sampler)[-1:] for s in a["settings"]]
+
+
+def test_what_a_library_prints_is_no_answer(tmp_path):
+    (tmp_path / "numpy.py").write_text("print('hello')\nraise ImportError('it is a copy')\n")
+    line = json.dumps({"sampler": "tpe", "generator": 0, "higher": False, "keys": KEYS}) + "\n"
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); exec(open({str(SCRIPT)!r}).read())"
+    done = subprocess.run([sys.executable, "-c", script], input=line, capture_output=True, text=True)
+    assert "it is a copy" in json.loads(done.stdout)["error"]
+    assert "hello" in done.stderr
+
+
 def test_tpe_avoids_what_failed():
     keys = [{"name": "x", "low": 0.0, "high": 1.0, "log": False, "step": None, "whole": False}]
     command = [sys.executable, str(SCRIPT)]
@@ -65,10 +93,10 @@ def test_tpe_avoids_what_failed():
             return json.loads(process.stdout.readline())
 
         answer_to({"sampler": "tpe", "generator": 5, "higher": False, "keys": keys})
-        asked = [answer_to({"tell": [], "ask": 1})["settings"][0][0]]
+        asked = [answer_to({"tell": [], "ask": new(1)})["settings"][0][0]]
         for _ in range(40):
             outcome = {} if asked[-1] > 0.5 else {"value": 1.0 - asked[-1]}
-            asked.append(answer_to({"tell": [outcome], "ask": 1})["settings"][0][0])
+            asked.append(answer_to({"tell": [outcome], "ask": new(1)})["settings"][0][0])
         process.stdin.close()
     assert process.returncode == 0
     assert sum(x > 0.5 for x in asked[-20:]) < 10

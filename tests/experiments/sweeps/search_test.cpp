@@ -68,6 +68,9 @@ TEST(SearchDescription, RefusesWhatCannotBeSearched) {
   EXPECT_THAT(complaint_about(kBegin + "{a: []}"), HasSubstr("choices of 'a' is empty"));
   EXPECT_THAT(complaint_about(kBegin + "{a: {low: 1}}"), HasSubstr("lacks 'high'"));
   EXPECT_THAT(complaint_about(kBegin + "{a: {low: 3, high: 1}}"), HasSubstr("range of 'a' is empty"));
+  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 3, high: .inf}}"), HasSubstr("high must be a number"));
+  EXPECT_THAT(complaint_about(kBegin + "{a: {low: .nan, high: 3}}"), HasSubstr("low must be a number"));
+  EXPECT_THAT(complaint_about(kBegin + "{a: {low: -1e308, high: 1e308}}"), HasSubstr("must have finite bounds"));
   EXPECT_THAT(complaint_about(kBegin + "{a: {low: 0.0, high: 1.0, log: true}}"), HasSubstr("needs low above 0"));
   EXPECT_THAT(complaint_about(kBegin + "{a: {low: 1, high: 9, step: 2, log: true}}"), HasSubstr("log and step"));
   EXPECT_THAT(complaint_about(kBegin + "{a: {low: 0, high: 1}}"), HasSubstr("write low: 0.0, high: 1.0"));
@@ -123,6 +126,45 @@ TEST(SearchPoints, ASweepHasSupposedOnesUntilItIsPlanned) {
   }
   for (const std::string& value : layers) EXPECT_THAT(value, ::testing::AnyOf("2", "5", "8"));
   EXPECT_GT(layers.size(), 1U);
+}
+
+TEST(SearchPoints, WithoutSeedsTheConfigurationHasTheSeed) {
+  const auto seeds_of = [](const std::string& seed, const std::string& seeds) {
+    Yaml tree =
+        parse_yaml(seed + "sweep: {search: {measure: valid.bpc, trials: 1, keys: {a: [1, 2]}" + seeds + "}}", "s");
+    return read_search(tree)->seeds;
+  };
+  EXPECT_EQ(seeds_of("", ""), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ(seeds_of("seed: 5\n", ""), (std::vector<std::int64_t>{5}));
+  EXPECT_EQ(seeds_of("seed: 5\n", ", seeds: 2"), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_THROW(seeds_of("seed: many\n", ""), UsageError);
+  Yaml tree = search_tree(kBegin + "{a: [1, 2]}, seeds: 3");
+  apply_override(tree, "seed=7");
+  fix_axes(tree, {"seed=7"});
+  EXPECT_EQ(read_search(tree)->seeds, (std::vector<std::int64_t>{7}));
+}
+
+TEST(SearchPoints, HaveTheBudgetOfTheSweep) {
+  const Yaml tree = search_tree(kBegin + "{model.layers: [2, 4]}", "  budget: {flops: 1e9}\n");
+  const SweepPoint point = points_of_trial(tree, *read_search(tree), {1}).front();
+  ASSERT_EQ(point.size(), 3U);
+  EXPECT_EQ(point[2].first, "train.flops");
+  EXPECT_EQ(point[2].second.scalar, "1e9");
+  const Yaml both = search_tree(kBegin + "{train.steps: [2, 4]}", "  budget: {flops: 1e9}\n");
+  EXPECT_THROW(points_of_trial(both, *read_search(both), {1}), UsageError);
+}
+
+TEST(SearchPoints, AFixedKeyIsKnownToConditions) {
+  Yaml tree = search_tree(kBegin + "{kind: [a, b], depth: {low: 1, high: 9}}", "  when: {depth: {kind: b}}\n");
+  apply_override(tree, "depth=3");
+  fix_axes(tree, {"depth=3"});
+  EXPECT_EQ(points_of_trial(tree, *read_search(tree), {1})[0].size(), 2U);
+}
+
+TEST(SearchPoints, AreNotMoreThanASweepMayHave) {
+  const std::string keys = "measure: valid.bpc, trials: 10000, keys: {a: {low: 0.0, high: 1.0}}, seeds: ";
+  EXPECT_EQ(expand_sweep(search_tree(keys + "10")).size(), 100'000U);
+  EXPECT_THROW(expand_sweep(search_tree(keys + "11")), UsageError);
 }
 
 TEST(SearchPoints, AValueOfTheCommandLineIsNotSearched) {
