@@ -23,8 +23,9 @@
 namespace xlm {
 namespace {
 
-constexpr int kPollMilliseconds = 200;
-constexpr std::size_t kLongestAnswer = std::size_t{1} << 26;  // bytes
+constexpr int kAnswerPollMilliseconds = 200;
+constexpr std::size_t kReadBytes = 65536;
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 24;  // bytes
 
 }  // namespace
 
@@ -97,21 +98,22 @@ void Dialogue::send(const std::string& text) {
 std::string Dialogue::ask(const std::string& line, double seconds) {
   send(line + "\n");
   const double end = monotonic_seconds() + seconds;
-  for (;;) {
-    if (const std::size_t newline = unread_.find('\n'); newline != std::string::npos) {
+  for (std::size_t looked_at = 0;;) {
+    if (const std::size_t newline = unread_.find('\n', looked_at); newline != std::string::npos) {
       const std::string answer = unread_.substr(0, newline);
       unread_.erase(0, newline + 1);
       return answer;
     }
+    looked_at = unread_.size();
+    if (looked_at > kLongestAnswer) fail("answers without a line end");
     if (monotonic_seconds() > end) fail(fmt::format("has not answered for {:.0f} s", seconds));
     pollfd waiting{.fd = channel_, .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, kPollMilliseconds) <= 0) continue;
-    std::array<char, 4096> part{};
+    if (::poll(&waiting, 1, kAnswerPollMilliseconds) <= 0) continue;
+    std::array<char, kReadBytes> part{};
     const ssize_t bytes = ::recv(channel_, part.data(), part.size(), 0);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) fail("has ended without an answer");
     unread_.append(part.data(), static_cast<std::size_t>(bytes));
-    if (unread_.size() > kLongestAnswer) fail("answers without a line end");
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kRecordDigits = 16;
 
 /// What of a search decides which settings mean the same.
-Json identity_of(const Search& search) {
+Json searched_identity(const Search& search) {
   Json keys = Json::array();
   for (const SearchKey& key : search.keys) {
     Json choices = Json::array();
@@ -32,7 +32,7 @@ Json identity_of(const Search& search) {
 
 void SearchRecord::open(const Search& search, const std::vector<std::string>& first_runs) {
   Sha256 hash;
-  hash.update(identity_of(search).dump());
+  hash.update(searched_identity(search).dump());
   for (const std::string& id : first_runs) hash.update("\n" + id);
   folder_ = searches_ / hash.finish().substr(0, kRecordDigits);
   keys_ = search.keys.size();
