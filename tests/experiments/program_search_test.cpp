@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/experiments/slurm_fixture.h"
 #include "tests/readers.h"
 
 namespace xlm {
@@ -299,6 +300,39 @@ TEST_F(ProgramSearch, AMeasureThatNoRunHasIsAnError) {
   const ProgramResult result = run({"sweep", "sweep.yaml"});
   EXPECT_EQ(result.code, kUsage) << result.out;
   EXPECT_THAT(result.err, AllOf(HasSubstr("has no valid.accuracy"), HasSubstr("valid.loss")));
+}
+
+class SearchOnSlurm : public ProgramSearch {
+ protected:
+  void SetUp() override {
+    ProgramSearch::SetUp();
+    if (IsSkipped()) return;
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    slurm_.start(2);
+  }
+  void TearDown() override {
+    slurm_.stop();
+    ProgramSearch::TearDown();
+  }
+
+  LocalSlurm slurm_{folder_.path()};
+};
+
+TEST_F(SearchOnSlurm, PreemptedJobsGoOnWithTheSameSettings) {
+  write_native("", "resources: {cpus: 1}\n");
+  const std::map<std::string, double> whole = results_elsewhere();
+  const ProgramResult submitted = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "2"});
+  ASSERT_EQ(submitted.code, kDone) << submitted.err;
+  LocalSlurm::until([&] { return run_folders().size() > 4; });  // the second round
+  ASSERT_EQ(shell(folder_.path(), "sbatch -p urgent -n 2 --wrap 'sleep 1'").code, 0);
+  LocalSlurm::until([&] {
+    slurm_.start_requeued();
+    return run_folders().size() == 12 && slurm_.jobs().empty();
+  });
+  EXPECT_EQ(results_in(runs_), whole);
+  const ProgramResult ended = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"});
+  EXPECT_EQ(ended.code, kDone) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("6 of at most 6 settings tried"));
 }
 
 }  // namespace
