@@ -28,7 +28,7 @@ help:       ## this list
 setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); does nothing the second time
 	@CUDA=$(CUDA) scripts/setup.sh
 
-readers: setup  ## what tests in Python need: TensorBoard, pandas, transformers, Lightning, pytest, mypy (600 MB)
+readers: setup  ## what tests in Python need: TensorBoard, pandas, Optuna, transformers, Lightning, pytest, mypy (600 MB)
 	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
 
 tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check what is written

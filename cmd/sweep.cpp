@@ -13,6 +13,7 @@
 #include "cmd/best_settings.h"
 #include "cmd/command.h"
 #include "cmd/run_results.h"
+#include "cmd/search_view.h"
 #include "cmd/sweep_check.h"
 #include "cmd/sweep_launch.h"
 #include "experiments/configuration/configuration.h"
@@ -67,6 +68,7 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
     entry["evaluation_flops"] = known ? Json(costs[i].evaluation_flops) : Json();
     entry["seconds"] = known && costs[i].seconds ? Json(*costs[i].seconds) : Json();
     entry["evaluation_seconds"] = known && costs[i].evaluation_seconds ? Json(*costs[i].evaluation_seconds) : Json();
+    if (runs[i].trial > 0) entry["trial"] = runs[i].trial;
     if (!runs[i].evaluations.empty()) entry["evaluations_left"] = runs[i].evaluations_left;
     Json values = Json::object();
     for (const auto& [key, value] : runs[i].point) values[key] = to_json(value);
@@ -127,8 +129,8 @@ std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
   return expected.count > 0 ? fmt::format("{}{:.0f}", expected.is_exact ? "" : "~", expected.count) : "?";
 }
 
-void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launcher, SweepLaunch& launch,
-                   const GlobalOptions& global) {
+void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search>& search,
+                   const LauncherEntry& launcher, SweepLaunch& launch, const GlobalOptions& global) {
   const std::vector<CostEstimate> costs = estimate_costs(runs, global.runs);
   if (global.json) return print(dry_run_json(runs, costs));
   const auto cells = [&](std::size_t i) {
@@ -151,6 +153,11 @@ void print_dry_run(const std::vector<SweepRun>& runs, const LauncherEntry& launc
   if (evaluations > 0) text += fmt::format(", {} evaluations", evaluations);
   if (!costs.empty())
     text += fmt::format(", about {} FLOPs (a step counted as three forward passes)", human_count(flops));
+  if (search) {
+    double largest = 0;
+    for (const CostEstimate& cost : costs) largest = std::max(largest, cost.flops);
+    text += search_rest(*search, runs, largest);
+  }
   if (launcher.waits) return print(text + "; nothing was written\n" + cost_lines(costs));
   if (has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(launch.preview()));
   print(text + "\nnothing was written or submitted\n" + cost_lines(costs));
@@ -183,9 +190,14 @@ Run run_as_it_is(const fs::path& folder) {
 /// The result of a sweep: the state of every run.
 class Summary {
  public:
-  Summary(std::vector<SweepRun> runs, const LaunchReport& report, const SweepCommand& command,
-          const GlobalOptions& global, bool has_tables)
-      : planned_(std::move(runs)), report_(report), command_(command), context_(global), has_tables_(has_tables) {
+  Summary(std::vector<SweepRun> runs, std::optional<Search> search, const LaunchReport& report,
+          const SweepCommand& command, const GlobalOptions& global, bool has_tables)
+      : planned_(std::move(runs)),
+        search_(std::move(search)),
+        report_(report),
+        command_(command),
+        context_(global),
+        has_tables_(has_tables) {
     for (SweepRun& run : planned_) {
       look_at(run, false);
       runs_.push_back(run_as_it_is(run.planned.paths.folder));
@@ -232,7 +244,9 @@ class Summary {
     }
     if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
-    return text + "\n" + failures() + next_steps();
+    text += "\n" + failures();
+    if (search_) text += search_result(*search_, planned_);
+    return text + next_steps();
   }
 
  private:
@@ -280,9 +294,10 @@ class Summary {
       return "the workers continue; run the same command again to wait for them\n";
     if (code() == kStopped) return "stopped; run the same command again to resume\n";
     if (failed_ > 0) {
-      return "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
+      return search_ ? "run the same command again to retry the failed runs of the last round\n"
+                     : "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
     }
-    std::string text = best_settings(planned_, varied_keys(planned_), runs_, measure_);
+    std::string text = search_ ? "" : best_settings(planned_, varied_keys(planned_), runs_, measure_);
     if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be read again
     text += "next: xlm table " + shell_word(command_.file.string());
     if (!command_.profile.empty()) text += " --profile " + shell_word(command_.profile);
@@ -294,6 +309,7 @@ class Summary {
   }
 
   std::vector<SweepRun> planned_;
+  std::optional<Search> search_;
   const LaunchReport& report_;
   const SweepCommand& command_;
   const GlobalOptions& context_;
@@ -343,13 +359,14 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until the result is printed
-  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry);
+  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry, {.records = !command.dry_run});
+  const std::optional<Search> search = read_search(tree);
   if (command.shuffle) shuffle_runs(runs);
   SweepLaunch launch(launcher, tree, runs,
                      {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},
                      global);
   if (command.dry_run) {
-    print_dry_run(runs, launcher, launch, global);
+    print_dry_run(runs, search, launcher, launch, global);
     return kDone;
   }
   install_stop_handlers();
@@ -368,7 +385,13 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     report = launch.wait();
   }
   const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
-  const Summary summary(runs, report, command, global, has_tables);
+  if (search) {
+    runs = plan_sweep(tree, global.runs, false);  // it has grown
+    // Runs that no worker has submitted yet are left to the next command.
+    const std::size_t left = std::erase_if(runs, [](const SweepRun& run) { return run.status == "new"; });
+    report.interrupted = report.interrupted || left > 0;
+  }
+  const Summary summary(runs, search, report, command, global, has_tables);
   try {
     print(global.json ? summary.json() : summary.text(global.standard_output));
   } catch (const Error&) {

@@ -10,9 +10,11 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/launchers/list_growth.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/sweeps/search.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/hosts.h"
 #include "experiments/worker/pinned_program.h"
@@ -67,6 +69,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const 
       launcher_(launcher.make()) {
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = read_early_stopping(tree);
+  if (read_search(tree)) request_.list.growth = ListGrowth{to_text(tree), *tree.source, fs::current_path()};
   request_.settings.should_stop = stop_requested;
   request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   if (!global.quiet) {
@@ -153,7 +156,13 @@ LaunchReport SweepLaunch::wait() {
     settings.terminal = global_.standard_error;
     say(launched_.text);
   }
-  return SweepWatch(request_.list.items, settings).run();
+  for (;;) {
+    const LaunchReport report = SweepWatch(request_.list.items, settings).run();
+    if (report.interrupted || !request_.list.growth) return report;
+    std::vector<SweepRun> grown = grown_runs(request_.list);
+    if (grown.size() <= request_.list.items.size()) return report;
+    request_.list.items = std::move(grown);
+  }
 }
 
 std::string site_file() {

@@ -167,6 +167,8 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
     sweep.setting_keys.insert(keys.begin(), keys.end());
     run.id = fmt::format("{}-{:05}", open.options.type(), sweep.runs.size());
     run.created = static_cast<double>(sweep.runs.size());
+    run.started = run.created;
+    run.finished = *run.created + 1;
     const double number = 1 + static_cast<double>(sweep.runs.size()) / 1000;
     add_numbers(run, number, named);
     evaluations.add_to(run, resolved(open.options), number);

@@ -1,6 +1,10 @@
 // A worker on a work list.
 #include "experiments/launchers/list_worker.h"
 
+#include <set>
+#include <string>
+
+#include "experiments/launchers/list_growth.h"
 #include "experiments/launchers/machine_slots.h"
 #include "experiments/launchers/resources.h"
 #include "experiments/launchers/slurm.h"
@@ -8,9 +12,23 @@
 
 namespace xlm {
 
-LaunchReport work_on_list(const WorkList& list, const LaunchSettings& settings) {
-  MachineSlots slots(list, settings);
-  return Scheduler(list, settings, slots).run();
+LaunchReport work_on_list(WorkList list, const LaunchSettings& settings) {
+  LaunchReport all;
+  std::set<std::string> given_up;
+  for (;;) {
+    LaunchReport report;
+    {
+      MachineSlots slots(list, settings);
+      report = Scheduler(list, settings, slots).run();
+    }
+    for (const auto& [run, how] : report.ended) given_up.insert(run);
+    all.ended.merge(report.ended);
+    all.interrupted = report.interrupted;
+    if (report.interrupted) return all;
+    const Growth growth = grow(list, settings, given_up);
+    all.interrupted = growth == Growth::kStopped;
+    if (growth != Growth::kWork) return all;
+  }
 }
 
 ExitCode share_list(const WorkList& list, LaunchSettings settings) {

@@ -7,8 +7,8 @@
 
 namespace xlm {
 
-/// Does the runs of a list (see Scheduler::run), each in a separate process.
-LaunchReport work_on_list(const WorkList& list, const LaunchSettings& settings);
+/// Does the runs of a list (see Scheduler::run), each in a separate process, and those by which it grows.
+LaunchReport work_on_list(WorkList list, const LaunchSettings& settings);
 
 /// Does runs of a list file together with other workers. Returns kStopped if it has left runs undone. Uses from
 /// `settings`: jobs, should_stop, enough_time, and how to start a worker.

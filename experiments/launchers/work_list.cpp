@@ -26,6 +26,8 @@ Json entry_of(const SweepRun& run) {
   if (options.train.processes > 1) entry["processes"] = options.train.processes;
   if (!run.setting.empty()) entry["setting"] = run.setting;
   if (!run.source.empty()) entry["source"] = run.source;
+  if (run.round > 0) entry["round"] = run.round;
+  if (run.trial > 0) entry["trial"] = run.trial;
   return entry;
 }
 
@@ -39,6 +41,8 @@ SweepRun item_of(const Json& entry, const fs::path& runs) {
   run.planned.options.train.processes = entry.value("processes", std::int64_t{1});
   run.setting = entry.value("setting", "");
   run.source = entry.value("source", "");
+  run.round = entry.value("round", std::int64_t{0});
+  run.trial = entry.value("trial", std::int64_t{0});
   return run;
 }
 
@@ -59,8 +63,10 @@ void queue_again(const SweepRun& run) {
   }
 }
 
+bool is_asked_to_stop(const SweepRun& run) { return is_stop_requested(run.planned.paths.folder); }
+
 bool is_left_to_take(const SweepRun& run) {
-  if (is_stop_requested(run.planned.paths.folder)) return false;
+  if (is_asked_to_stop(run)) return false;
   SweepRun now = run;
   look_at(now, false);
   return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed) &&
@@ -73,7 +79,9 @@ WorkList make_work_list(const std::string& experiment, const fs::path& runs, std
   const fs::path absolute = fs::absolute(runs).lexically_normal();
   Sha256 hash;
   hash.update(absolute.string());
-  for (const SweepRun& run : items) hash.update("\n" + run.id());
+  for (const SweepRun& run : items) {
+    if (run.round <= 1) hash.update("\n" + run.id());
+  }
   const std::string name = name_from_title(experiment);
   return {.name = fmt::format("{}-{}", name.empty() ? "sweep" : name, hash.finish().substr(0, kNameDigits)),
           .runs = absolute,
@@ -89,6 +97,11 @@ void write_work_list(const WorkList& list) {
   if (list.early_stopping) {
     const EarlyStopping& rule = *list.early_stopping;
     content["early_stopping"] = {{"measure", rule.measure}, {"rungs", rule.rungs}, {"keep", rule.keep}};
+  }
+  if (list.growth) {
+    const ListGrowth& growth = *list.growth;
+    content["growth"] = {
+        {"configuration", growth.configuration}, {"source", growth.source}, {"folder", growth.folder.string()}};
   }
   write_file(list.file(), json_text(content));
 }
@@ -107,6 +120,11 @@ WorkList read_work_list(const fs::path& file) {
       list.early_stopping =
           EarlyStopping{rule.at("measure").get<std::string>(), rule.at("rungs").get<std::vector<std::int64_t>>(),
                         rule.at("keep").get<double>()};
+    }
+    if (content.contains("growth")) {
+      const Json& growth = content["growth"];
+      list.growth = ListGrowth{growth.at("configuration").get<std::string>(), growth.at("source").get<std::string>(),
+                               growth.at("folder").get<std::string>()};
     }
     for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
   } catch (const Json::exception& error) {
@@ -147,8 +165,11 @@ std::vector<WorkList> work_lists(const fs::path& runs) {
 
 std::vector<WorkList> finished_lists(const fs::path& runs) {
   std::vector<WorkList> lists = work_lists(runs);
-  std::erase_if(
-      lists, [](const WorkList& list) { return std::any_of(list.items.begin(), list.items.end(), is_left_to_take); });
+  std::erase_if(lists, [](const WorkList& list) {
+    const bool is_left = std::any_of(list.items.begin(), list.items.end(), is_left_to_take);
+    const bool grows = list.growth && std::none_of(list.items.begin(), list.items.end(), is_asked_to_stop);
+    return is_left || grows;  // a list that grows ends by its workers, or where a user stops one of its runs
+  });
   return lists;
 }
 

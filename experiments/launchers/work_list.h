@@ -13,6 +13,13 @@
 
 namespace xlm {
 
+/// How a search's list grows: its configuration, planned again by every worker.
+struct ListGrowth {
+  std::string configuration;  // as YAML
+  std::string source;         // the file that it was read from, for messages
+  fs::path folder;            // to which its relative paths belong
+};
+
 struct WorkList {
   std::string name;               // names the sweep, its list and its folder: "spans-3fa9c1d2"
   fs::path runs;                  // the folder of runs, absolute
@@ -21,14 +28,16 @@ struct WorkList {
   std::int64_t runs_per_gpu = 0;  // 0: as many as fit
   bool anyway = false;
   std::optional<EarlyStopping> early_stopping;
-  bool from_file = false;  // the file does not name the wanted evaluations; the journals do
+  std::optional<ListGrowth> growth;  // of a search
+  bool from_file = false;            // the file does not name the wanted evaluations; the journals do
 
   /// The folder of the list, its batch script and its workers' logs.
   fs::path folder() const { return runs / ".workers" / name; }
   fs::path file() const { return folder() / "work.json"; }
 };
 
-/// The list of a sweep. The same sweep in the same folder of runs has the same name.
+/// The list of a sweep. The same sweep in the same folder of runs has the same name; a search
+/// keeps that of its first round.
 WorkList make_work_list(const std::string& experiment, const fs::path& runs, std::vector<SweepRun> items);
 
 /// Writes list.file(), whole.

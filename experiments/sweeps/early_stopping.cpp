@@ -208,12 +208,18 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
 }
 
 void Halving::look() {
-  std::vector<RunAtRungs> all;
-  for (const SweepRun& run : runs_) {
-    look_at(run);
-    all.push_back(seen_of(run).at);
+  std::map<std::int64_t, std::vector<std::size_t>> rounds;  // trials of different rounds of a search never compete
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    look_at(runs_[i]);
+    rounds[runs_[i].round].push_back(i);
   }
-  allowances_ = allowances(rule_, all, lower_is_better_);
+  allowances_.resize(runs_.size());
+  for (const auto& [round, places] : rounds) {
+    std::vector<RunAtRungs> together;
+    for (const std::size_t place : places) together.push_back(seen_[place].at);
+    const std::vector<Allowance> judged = allowances(rule_, together, lower_is_better_);
+    for (std::size_t i = 0; i < places.size(); ++i) allowances_[places[i]] = judged[i];
+  }
 }
 
 void Halving::look_at(const SweepRun& run) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/search.h"
 
 namespace xlm {
 namespace {
@@ -18,8 +19,8 @@ namespace {
 constexpr std::size_t kMaximumPoints = 100'000;
 
 void check_sections(const Yaml& sweep) {
-  const std::vector<std::string> known{"grid",    "zip",  "random",         "include",
-                                       "exclude", "when", "early_stopping", "budget"};
+  const std::vector<std::string> known{"grid",           "zip",    "random", "include", "exclude", "when",
+                                       "early_stopping", "budget", "search"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
@@ -137,7 +138,7 @@ void check_when(const Yaml& tree, const Yaml& when, const std::vector<std::strin
   }
 }
 
-void apply_when(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
+void drop_ruled_out(const Yaml& tree, const Yaml& when, std::vector<SweepPoint>& points) {
   for (const auto& [key, filters] : when.entries) {
     if (filters.is_null()) continue;
     for (SweepPoint& point : points) {
@@ -169,6 +170,28 @@ bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
     return true;
   }
   return false;
+}
+
+/// A key of a search that the user sets is no longer searched. It stays known to the conditions of `when`.
+void fix_in_search(Yaml& sweep, const std::string& key, const Yaml& value) {
+  Yaml* search = sweep.find("search");
+  if (search == nullptr || !search->is_map()) return;
+  if (key == "seed") {
+    Yaml seeds{.kind = Yaml::Kind::kSequence, .source = value.source, .line = value.line};
+    seeds.items = {value};
+    search->set("seeds", std::move(seeds));
+  }
+  Yaml* keys = search->find("keys");
+  if (keys == nullptr || !keys->is_map()) return;
+  if (Yaml* range = keys->find(key)) *range = Yaml();
+}
+
+std::vector<SweepPoint> supposed_points(const Yaml& tree, const Search& search) {
+  std::vector<SweepPoint> points;
+  for (const SearchSetting& setting : supposed_settings(search)) {
+    for (SweepPoint& point : points_of_trial(tree, search, setting)) points.push_back(std::move(point));
+  }
+  return points;
 }
 
 /// Points of `include` that have `key` would otherwise override the user's value.
@@ -208,10 +231,26 @@ void apply_budget(const Yaml& budget, std::vector<SweepPoint>& points) {
 
 }  // namespace
 
+void complete_points(const Yaml& tree, const std::vector<std::string>& swept, std::vector<SweepPoint>& points) {
+  const Yaml* sweep = tree.find("sweep");
+  if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) {
+    check_when(tree, *when, swept);
+    drop_ruled_out(tree, *when, points);
+  }
+  if (const Yaml* budget = sweep->find("budget"); budget != nullptr && !budget->is_null()) {
+    apply_budget(*budget, points);
+  }
+}
+
 std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
   const Yaml* sweep = tree.find("sweep");
   if (sweep == nullptr || sweep->is_null()) return {SweepPoint{}};
   check_sections(*sweep);
+  if (const std::optional<Search> search = read_search(tree)) {
+    const auto runs = static_cast<std::size_t>(search->trials) * search->seeds.size();  // at most 10,000 times 100
+    if (runs > kMaximumPoints) fail_at(*sweep, fmt::format("the search has more than {} runs", kMaximumPoints));
+    return supposed_points(tree, *search);
+  }
   const std::vector<SweepAxis> axes = sweep_axes(*sweep);
   const std::vector<SweepPoint> included = read_points(*sweep, "include");
   const std::vector<SweepPoint> excluded = read_exclusions(*sweep, axes);
@@ -221,17 +260,11 @@ std::vector<SweepPoint> expand_sweep(const Yaml& tree) {
     return std::any_of(excluded.begin(), excluded.end(), [&](const auto& partial) { return matches(point, partial); });
   });
   points.insert(points.end(), included.begin(), included.end());
-  if (const Yaml* when = sweep->find("when"); when != nullptr && !when->is_null()) {
-    std::vector<std::string> keys = keys_of(axes, included);
-    if (const Yaml* grid = sweep->find("grid"); grid != nullptr && grid->is_map()) {
-      for (const auto& [key, values] : grid->entries) keys.push_back(key);  // also keys that a profile has removed
-    }
-    check_when(tree, *when, keys);
-    apply_when(tree, *when, points);
+  std::vector<std::string> keys = keys_of(axes, included);
+  if (const Yaml* grid = sweep->find("grid"); grid != nullptr && grid->is_map()) {
+    for (const auto& [key, values] : grid->entries) keys.push_back(key);  // also keys that a profile has removed
   }
-  if (const Yaml* budget = sweep->find("budget"); budget != nullptr && !budget->is_null()) {
-    apply_budget(*budget, points);
-  }
+  complete_points(tree, keys, points);
   if (points.empty()) fail_at(*sweep, "the sweep has no points: all are excluded");
   return points;
 }
@@ -252,6 +285,7 @@ void fix_axes(Yaml& tree, const std::vector<std::string>& overrides) {
     if (given == nullptr) continue;  // a list that belongs to the sweep
     const Yaml value = *given;
     fix_in_extra_points(*sweep, key, value);
+    fix_in_search(*sweep, key, value);
     const auto axis = std::find_if(axes.begin(), axes.end(), [&](const SweepAxis& a) {
       return std::find(a.keys.begin(), a.keys.end(), key) != a.keys.end();
     });

@@ -23,8 +23,14 @@ std::vector<SweepAxis> sweep_axes(const Yaml& sweep);
 
 /// All points of `tree`'s `sweep`: first the product of its axes in file order, the last axis changing fastest, without
 /// the points that `exclude` matches; then the points of `include`. A key that `when` rules out at a point is dropped
-/// from it. Without a sweep, one empty point. Throws UsageError with file:line, also for more than 100,000 points.
+/// from it. Without a sweep, one empty point. Of a search (experiments/sweeps/search.h) as many points as it will have,
+/// at supposed settings. Throws UsageError with file:line, also for more than 100,000 points.
 std::vector<SweepPoint> expand_sweep(const Yaml& tree);
+
+/// Drops from points the keys that `when` of `tree`'s sweep rules out, and gives each the budget of `budget`. `swept`
+/// are all keys that the sweep varies. Throws UsageError with file:line for a condition that names others, and for a
+/// point that has a length of training besides the budget.
+void complete_points(const Yaml& tree, const std::vector<std::string>& swept, std::vector<SweepPoint>& points);
 
 /// The run configuration of one point.
 Yaml at_point(Yaml base, const SweepPoint& point);

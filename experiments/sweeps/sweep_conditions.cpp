@@ -53,6 +53,7 @@ class TakenValues {
       add_lists(zip);
     }
     if (const Yaml* random = sweep->find("random"); random != nullptr && random->is_map()) add_random(*random);
+    if (const Yaml* search = sweep->find("search"); search != nullptr && search->is_map()) add_search(*search);
     if (const Yaml* include = sweep->find("include"); include != nullptr && include->is_sequence()) {
       for (const Yaml& point : include->items) {
         for (const auto& [key, value] : point.entries) swept_[key].push_back(value);
@@ -99,6 +100,19 @@ class TakenValues {
         swept_[key].insert(swept_[key].end(), choice->items.begin(), choice->items.end());
       }
     }
+  }
+
+  void add_search(const Yaml& search) {
+    const Yaml* keys = search.find("keys");
+    if (keys == nullptr || !keys->is_map()) return;
+    for (const auto& [key, values] : keys->entries) {
+      if (values.is_sequence()) {
+        swept_[key].insert(swept_[key].end(), values.items.begin(), values.items.end());
+      } else {
+        open_.insert(key);
+      }
+    }
+    open_.insert("seed");
   }
 
   std::vector<const Yaml*> trees_;

@@ -2,6 +2,7 @@
 #include "experiments/sweeps/sweep_plan.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/listed_runs.h"
 #include "experiments/sweeps/point_source.h"
+#include "experiments/sweeps/search_rounds.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 
 namespace xlm {
@@ -190,24 +192,35 @@ void look_at(SweepRun& planned, bool retry) {
   if (source == SourceState::kLost) planned.reason += fmt::format(", which is {}", status_of_source(planned));
 }
 
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry) {
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, const SearchPlanning& planning) {
   const Yaml base = run_part(tree);
   PointPlanner planner(runs);
   SweepEvaluations evaluations(tree);
   const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
   std::vector<SweepRun> result;
-  std::set<std::string> seen;
-  for (const SweepPoint& point : expand_sweep(tree)) {
+  std::map<std::string, std::size_t> places;
+  SearchRecord record(runs);
+  const auto add = [&](const SweepPoint& point) {
     SweepRun run{.point = point, .planned = planner.plan(at_point(base, point))};
-    if (!seen.insert(run.id()).second) continue;
+    const auto [place, is_new] = places.emplace(run.id(), result.size());
+    if (!is_new) return place->second;
     run.source = run.planned.source_id();
     if (early_stopping) check_rungs(tree, *early_stopping, run.planned.options);
     run.evaluations = evaluations.of(run.planned);
     run.setting = setting_of(point);
     look_at(run, retry);
     result.push_back(std::move(run));
+    return place->second;
+  };
+  if (const std::optional<Search> search = read_search(tree)) {
+    expand_sweep(tree);  // complains about other parts of the sweep
+    plan_rounds(tree, *search, planning.counts_failed, record, result, add);
+  } else {
+    for (const SweepPoint& point : expand_sweep(tree)) add(point);
+    evaluations.check_conditions();
   }
-  evaluations.check_conditions();
+  std::set<std::string> seen;
+  for (const SweepRun& run : result) seen.insert(run.id());
   planner.check_sources(seen);
   const bool any_begins =
       std::any_of(result.begin(), result.end(), [](const auto& run) { return !run.source.empty(); });
@@ -217,6 +230,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
         "use two sweeps: the first with early_stopping, the second beginning from its best run");
   }
   if (early_stopping) leave_pruned(*early_stopping, result);
+  if (planning.records && !record.write()) return plan_sweep(tree, runs, retry, planning);
   return result;
 }
 

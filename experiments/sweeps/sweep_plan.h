@@ -25,8 +25,10 @@ enum class SweepAction {
 struct SweepRun {
   SweepPoint point;
   PlannedRun planned;
-  std::string setting;  // shared by the runs that differ only in the seed
-  std::string source;   // the run whose model it begins from; empty: none
+  std::string setting;     // shared by the runs that differ only in the seed
+  std::int64_t trial = 0;  // of a search, from 1; 0: of none
+  std::int64_t round = 0;  // of a search, from 1: its trials were asked for together
+  std::string source;      // the run whose model it begins from; empty: none
   SweepAction action = SweepAction::kRun;
   std::string status;           // as in the journal; "new" before submission
   std::string reason;           // why the action
@@ -37,10 +39,18 @@ struct SweepRun {
   std::string id() const { return planned.id(); }
 };
 
-/// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
-/// file:line for a point that is no valid run. The same for a point that begins from a run outside the sweep which has
-/// no model, is not queued and has no worker. Throws DataError for missing data.
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
+/// How a search is planned.
+struct SearchPlanning {
+  bool counts_failed = false;  // of the last round; otherwise the search waits, because they may be tried again
+  bool records = false;        // writes what is asked for the first time, so that it holds for every worker
+};
+
+/// All runs of a sweep in the order of its points, each once. Reads run folders; writes nothing but a search's record.
+/// Throws UsageError with file:line for a point that is no valid run. Of a search: the runs of all trials that follow
+/// from results so far. The same for a point that begins from a run outside the sweep which has no model, is not queued
+/// and has no worker. Throws DataError for missing data.
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry,
+                                 const SearchPlanning& planning = {});
 
 /// Orders runs by their ids alone: mixed, but the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);

@@ -2,7 +2,9 @@
 #include "results/figures/figure_series.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -94,6 +96,25 @@ std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& de
   return samples;
 }
 
+/// Counts times from the earliest one, in a unit in which people say how long that is. Returns the unit.
+std::string count_from_first(std::vector<FigureSample>& samples) {
+  constexpr std::array<std::pair<double, std::string_view>, 4> kUnits{
+      {{1, "seconds"}, {60, "minutes"}, {3600, "hours"}, {86400, "days"}}};
+  constexpr double kAtLeast = 2;  // of a unit
+  double first = std::numeric_limits<double>::infinity();
+  double last = -first;
+  for (const FigureSample& sample : samples) {
+    first = std::min(first, *as_number(sample.x));
+    last = std::max(last, *as_number(sample.x));
+  }
+  auto unit = kUnits.front();
+  for (const auto& larger : kUnits) {
+    if (last - first >= kAtLeast * larger.first) unit = larger;
+  }
+  for (FigureSample& sample : samples) sample.x = (*as_number(sample.x) - first) / unit.first;
+  return std::string(unit.second);
+}
+
 /// The staircase of the points that no other point dominates.
 std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points, const std::vector<bool>& flags) {
   std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
@@ -159,7 +180,7 @@ void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by
   if (text || side_by_side) {
     for (const Value& value : values) add_place(value, to_text(value));
   } else if (values.size() <= kMaxTicks && !is_along_training(figure_.description.x) &&
-             !runs_.is_measured(figure_.description.x)) {
+             !runs_.is_measured(figure_.description.x) && !is_time_column(figure_.description.x)) {
     for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
   }
 }
@@ -264,15 +285,21 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules) {
   Figure figure = labelled_figure(description);
   SeriesBuilder builder(runs, figure);
-  const std::vector<FigureSample> samples = samples_of(runs, description, selected);
+  std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
     return no_figure(description, !text.empty() ? text
                                                 : fmt::format("none of {} runs has both {} and {}", selected.size(),
                                                               description.x, description.y));
   }
+  const bool is_time = is_time_column(description.x);
+  if (is_time) {
+    const std::string unit = count_from_first(samples);
+    if (description.x_label.empty()) figure.x_label += fmt::format(", {} after the first run", unit);
+  }
   builder.place(samples, rules.side_by_side);
-  builder.add(samples, rules.joined, !is_along_training(description.x) && runs.is_measured(description.x));
+  const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
+  builder.add(samples, rules.joined, of_outcome);
   if (description.smooth > 1) smooth_series(figure);
   if (description.front) add_fronts(figure);
   return figure;

@@ -61,6 +61,16 @@ TEST(SweepCheck, EveryRecipeCanBeFilledInEveryProfile) {
   EXPECT_GE(recipes.size(), 18U);
 }
 
+TEST(SweepCheck, ExamplesOfASearchCanBeFilled) {
+  const std::vector<fs::path> examples = recipes_below("examples/search");
+  EXPECT_THAT(examples, SizeIs(2));
+  for (const fs::path& example : examples) {
+    const RecipeCheck result = check(example);
+    EXPECT_THAT(text_of(result.findings), IsEmpty()) << example;
+    EXPECT_GE(result.figures, 1U) << example;
+  }
+}
+
 /// The keys by which a `xlm pareto` in the header of a recipe groups runs.
 std::vector<std::string> pareto_keys(const fs::path& recipe) {
   const std::string text = read_file(recipe);

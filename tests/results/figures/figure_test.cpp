@@ -41,6 +41,36 @@ TEST_F(Figures, TrainingMayBeDrawnOverWhatItSpent) {
   EXPECT_EQ(curve.series[0].points[2].y, 2);
 }
 
+TEST_F(Figures, TimesCountFromTheFirstRun) {
+  const std::vector<double> means{3, 2.5, 2.75, 2};
+  for (std::size_t trial = 0; trial < means.size(); ++trial) {
+    for (const int seed : {1, 2}) {
+      maker_.make({.id = fmt::format("times-{}-{}", trial, seed),
+                   .experiment = "times",
+                   .span = 32 + static_cast<int>(trial),
+                   .seed = seed,
+                   .bpc = means[trial] + (seed == 1 ? 0.25 : -0.25),
+                   .time = 1e9 + 3600.0 * static_cast<double>(trial) + 60 * seed});
+    }
+  }
+  store_.sync(maker_.runs());
+  const Figure result = figure("figure: f\nx: finished\ny: test.bpc\nfront: true\nwhere: {experiment: times}\n");
+  EXPECT_EQ(result.x_label, "finished, hours after the first run");
+  EXPECT_TRUE(result.x_ticks.empty());
+  ASSERT_EQ(result.series.size(), 1);
+  ASSERT_EQ(result.series[0].points.size(), 4) << "a point for all seeds of a setting";
+  for (std::size_t trial = 0; trial < means.size(); ++trial) {
+    const FigurePoint& point = result.series[0].points[trial];
+    EXPECT_NEAR(point.x, static_cast<double>(trial) + 0.5 / 60, 1e-9);
+    EXPECT_NEAR(point.y, means[trial], 1e-12);
+    EXPECT_NEAR(*point.spread, 0.5 / std::sqrt(2.0), 1e-12);
+  }
+  ASSERT_EQ(result.fronts.size(), 1);
+  std::vector<double> best;
+  for (const auto& [x, y] : result.fronts[0].corners) best.push_back(y);
+  EXPECT_THAT(best, ElementsAre(3, 3, 2.5, 2.5, 2)) << "the best so far";
+}
+
 TEST_F(Figures, PlaceEvaluationsAtTheirSettings) {
   int number = 0;
   for (int i = 0; i < 8; ++i) {

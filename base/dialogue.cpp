@@ -1,0 +1,120 @@
+// A program of the system that answers lines.
+#include "base/dialogue.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr int kAnswerPollMilliseconds = 200;
+constexpr std::size_t kReadBytes = 65536;
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 24;  // bytes
+
+}  // namespace
+
+Dialogue::Dialogue(const std::vector<std::string>& words) : name_(words.at(0)) {
+  std::array<int, 2> ends{};
+  errors_ = ::memfd_create("errors", MFD_CLOEXEC);
+  if (errors_ < 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    const int reason = errno;
+    if (errors_ >= 0) ::close(errors_);
+    throw ResourceError(fmt::format("cannot talk to {}: {}", name_, std::strerror(reason)));
+  }
+  channel_ = ends[0];
+  std::vector<std::string> texts = words;
+  std::vector<char*> arguments;
+  for (std::string& text : texts) arguments.push_back(text.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, errors_, STDERR_FILENO);
+  // Ctrl-C is for this process, which decides what it means.
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  const int failure = ::posix_spawnp(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  ::close(ends[1]);
+  if (failure == 0) return;
+  ::close(channel_);
+  ::close(errors_);
+  throw Error(fmt::format("{} cannot be started: {}", name_, std::strerror(failure)));
+}
+
+Dialogue::~Dialogue() {
+  ::close(channel_);
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  ::close(errors_);
+}
+
+std::string Dialogue::errors() const {
+  std::string text;
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ssize_t bytes = ::pread(errors_, part.data(), part.size(), static_cast<off_t>(text.size()));
+    if (bytes <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(bytes));
+  }
+}
+
+void Dialogue::fail(const std::string& why) const {
+  const std::string said = errors();
+  const std::string_view text = trim(said);
+  const std::string last(text.substr(text.rfind('\n') + 1));  // npos + 1 is the beginning
+  throw Error(fmt::format("{} {}{}", name_, why, last.empty() ? "" : ": " + last));
+}
+
+void Dialogue::send(const std::string& text) {
+  for (std::size_t sent = 0; sent < text.size();) {
+    const ssize_t bytes = ::send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) fail("has ended");
+    sent += static_cast<std::size_t>(bytes);
+  }
+}
+
+std::string Dialogue::ask(const std::string& line, double seconds) {
+  send(line + "\n");
+  const double end = monotonic_seconds() + seconds;
+  for (std::size_t looked_at = 0;;) {
+    if (const std::size_t newline = unread_.find('\n', looked_at); newline != std::string::npos) {
+      const std::string answer = unread_.substr(0, newline);
+      unread_.erase(0, newline + 1);
+      return answer;
+    }
+    looked_at = unread_.size();
+    if (looked_at > kLongestAnswer) fail("answers without a line end");
+    if (monotonic_seconds() > end) fail(fmt::format("has not answered for {:.0f} s", seconds));
+    pollfd waiting{.fd = channel_, .events = POLLIN, .revents = 0};
+    if (::poll(&waiting, 1, kAnswerPollMilliseconds) <= 0) continue;
+    std::array<char, kReadBytes> part{};
+    const ssize_t bytes = ::recv(channel_, part.data(), part.size(), 0);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) fail("has ended without an answer");
+    unread_.append(part.data(), static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace xlm

@@ -1,0 +1,272 @@
+// Reads `sweep.search`.
+#include "experiments/sweeps/search.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "base/options.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kMaximumTrials = 10'000;
+constexpr std::int64_t kMaximumSeeds = 100;
+constexpr double kLargestWhole = 9e15;
+constexpr std::array<std::string_view, 3> kSamplers{"tpe", "cmaes", "random"};
+enum class Sampler { kTpe, kCmaes, kRandom };
+
+/// Options of a search besides its keys and seeds.
+struct SearchOptions {
+  std::string measure;
+  std::string better;
+  std::int64_t trials = 0;
+  std::int64_t together = 4;
+  Sampler sampler = Sampler::kTpe;
+  std::int64_t generator = 0;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "measure", .help = "the column to improve: valid.bpc, valid.loss, …"}, measure);
+    v.field({.name = "better", .help = "lower or higher, of a measure that the program does not know"}, better);
+    v.field({.name = "trials", .help = "how many settings", .min = 1, .max = kMaximumTrials}, trials);
+    v.field({.name = "together", .help = "settings of a round", .min = 1, .max = kMaximumTrials}, together);
+    v.field({.name = "sampler", .help = "how Optuna chooses"}, sampler, kSamplers);
+    v.field({.name = "generator", .help = "seed of the sampler", .min = 0, .max = 4e9}, generator);
+  }
+};
+
+/// The range of a key.
+struct RangeOptions {
+  double low = std::numeric_limits<double>::quiet_NaN();
+  double high = std::numeric_limits<double>::quiet_NaN();
+  double step = 0;
+  bool log = false;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "low", .help = "the lowest value"}, low);
+    v.field({.name = "high", .help = "the highest value"}, high);
+    v.field({.name = "step", .help = "distance of the values", .min = 0}, step);
+    v.field({.name = "log", .help = "all orders of magnitude are equally likely"}, log);
+  }
+};
+
+bool is_written_whole(const Yaml& node, const char* name) {
+  const Yaml* value = node.find(name);
+  return value == nullptr || to_json(*value).is_number_integer();
+}
+
+SearchKey read_range(const std::string& name, const Yaml& node) {
+  RangeOptions options;
+  OptionReader reader(node);
+  options.visit(reader);
+  reader.finish();
+  for (const char* bound : {"low", "high"}) {
+    if (node.find(bound) == nullptr) fail_at(node, fmt::format("the range of '{}' lacks '{}'", name, bound));
+  }
+  if (!std::isfinite(options.high - options.low)) {
+    fail_at(node, fmt::format("the range of '{}' must have finite bounds", name));
+  }
+  if (options.low > options.high) {
+    fail_at(node, fmt::format("the range of '{}' is empty: {} is above {}", name, options.low, options.high));
+  }
+  if (options.log && options.low <= 0) {
+    fail_at(node, fmt::format("the range of '{}' has log: true, which needs low above 0", name));
+  }
+  if (options.log && options.step > 0) {
+    fail_at(node, fmt::format("the range of '{}' has log and step; it takes one of them", name));
+  }
+  SearchKey key{
+      .name = name,
+      .choices = {},
+      .low = options.low,
+      .high = options.high,
+      .step = options.step,
+      .log = options.log,
+      .whole = is_written_whole(node, "low") && is_written_whole(node, "high") && is_written_whole(node, "step")};
+  if (key.whole && (std::abs(key.low) > kLargestWhole || key.high > kLargestWhole)) {
+    fail_at(node, fmt::format("the range of '{}' goes beyond whole numbers of 53 bits", name));
+  }
+  if (key.whole && key.high - key.low == 1) {
+    fail_at(node, fmt::format("the range of '{0}' has only two whole numbers\nfor real numbers write low: {1}.0, high: "
+                              "{2}.0; for the two a list: [{1}, {2}]",
+                              name, static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));
+  }
+  return key;
+}
+
+SearchKey read_key(const std::string& name, const Yaml& node) {
+  if (name == "seed") fail_at(node, "sweep.search.keys names 'seed'\nsay how many with seeds: 3");
+  if (node.is_sequence()) {
+    if (node.items.empty()) fail_at(node, fmt::format("the list of choices of '{}' is empty", name));
+    return {.name = name, .choices = node.items};
+  }
+  if (!node.is_map()) {
+    fail_at(
+        node,
+        fmt::format("'{}' must be a range, such as {{low: 0.001, high: 0.1, log: true}}, or a list of choices", name));
+  }
+  return read_range(name, node);
+}
+
+std::vector<SearchKey> read_keys(const Yaml& search, const Yaml& keys) {
+  if (!keys.is_map()) fail_at(search, "sweep.search.keys must be a map of keys to ranges or lists of choices");
+  std::vector<SearchKey> result;
+  for (const auto& [name, node] : keys.entries) {
+    if (node.is_null()) continue;  // a profile removes it like this
+    for (const SearchKey& other : result) {
+      if (name.starts_with(other.name + ".") || other.name.starts_with(name + ".")) {
+        fail_at(node, fmt::format("'{}' and '{}' cannot both be searched: one is part of the other", other.name, name));
+      }
+    }
+    result.push_back(read_key(name, node));
+  }
+  if (result.empty()) fail_at(search, "sweep.search.keys is empty: there is nothing to search");
+  return result;
+}
+
+/// `seeds: 3` is 1, 2 and 3; a list is itself. Without it, the seed of the configuration.
+std::vector<std::int64_t> read_seeds(const Yaml& tree, const Yaml& node) {
+  if (node.is_null()) {
+    const Yaml* seed = tree.find("seed");
+    const Json own = seed == nullptr ? Json(1) : to_json(*seed);
+    if (!own.is_number_integer() || own < 0) fail_at(*seed, "'seed' must be a whole number that is not negative");
+    return {own.get<std::int64_t>()};
+  }
+  std::vector<std::int64_t> seeds;
+  const Json value = to_json(node);
+  if (value.is_number_integer() && value >= 1 && value <= kMaximumSeeds) {
+    for (std::int64_t seed = 1; seed <= value.get<std::int64_t>(); ++seed) seeds.push_back(seed);
+    return seeds;
+  }
+  for (const Json& seed : value.is_array() ? value : Json::array()) {
+    if (!seed.is_number_integer() || seed < 0) break;
+    if (std::find(seeds.begin(), seeds.end(), seed.get<std::int64_t>()) != seeds.end()) break;
+    seeds.push_back(seed.get<std::int64_t>());
+  }
+  if (seeds.empty() || seeds.size() != value.size() || seeds.size() > kMaximumSeeds) {
+    fail_at(node, fmt::format("sweep.search.seeds must be a number from 1 to {} or a list of different seeds",
+                              kMaximumSeeds));
+  }
+  return seeds;
+}
+
+/// Whether more is better, which the table of quantities knows of most measures.
+bool is_higher_better(const Yaml& search, const SearchOptions& options) {
+  const auto column = evaluation_column(options.measure);
+  if (!column) {
+    fail_at(search, fmt::format("sweep.search.measure is '{}'; it must be a column of an evaluation, such as valid.bpc",
+                                options.measure));
+  }
+  const bool said = !options.better.empty();
+  const bool higher = options.better == kBetterNames[1];
+  if (said && !higher && options.better != kBetterNames[0]) {
+    fail_at(search, fmt::format("sweep.search.better is '{}'; it is lower or higher", options.better));
+  }
+  const Quantity* quantity = find_quantity(column->name);
+  if (quantity == nullptr) {
+    if (!said) {
+      fail_at(search, fmt::format("'{}' is not among the known quantities\nsay which way is better: better: lower, or "
+                                  "better: higher",
+                                  options.measure));
+    }
+    return higher;
+  }
+  const bool known = quantity->better == Better::kHigher;
+  if (said && known != higher) {
+    fail_at(search, fmt::format("sweep.search.better is '{}', but of {} {} is better", options.better, options.measure,
+                                kBetterNames[static_cast<std::size_t>(quantity->better)]));
+  }
+  return known;
+}
+
+void refuse_other_parts(const Yaml& sweep) {
+  for (const char* part : {"grid", "zip", "random", "include", "exclude"}) {
+    const Yaml* node = sweep.find(part);
+    if (node == nullptr || node->is_null()) continue;
+    fail_at(*node,
+            fmt::format("sweep.search cannot be used with sweep.{}\ngive its keys to sweep.search.keys, or write "
+                        "a file for each",
+                        part));
+  }
+}
+
+Yaml value_in_trial(const SearchKey& key, double value, const std::string& source) {
+  if (!key.choices.empty()) {
+    const auto last = static_cast<double>(key.choices.size() - 1);
+    return key.choices[static_cast<std::size_t>(std::clamp(value, 0.0, last))];
+  }
+  const double inside = std::clamp(value, key.low, key.high);
+  if (key.whole) return make_scalar(std::to_string(std::llround(inside)), source);
+  return make_scalar(fmt::format("{:.6g}", inside), source);
+}
+
+/// A value from `unit` in [0, 1).
+double supposed_value(const SearchKey& key, double unit) {
+  if (!key.choices.empty()) return std::floor(unit * static_cast<double>(key.choices.size()));
+  const double real = key.log ? key.low * std::pow(key.high / key.low, unit) : key.low + unit * (key.high - key.low);
+  const double step = key.step > 0 ? key.step : key.whole ? 1 : 0;
+  return step > 0 ? key.low + std::floor((real - key.low) / step) * step : real;
+}
+
+}  // namespace
+
+std::optional<Search> read_search(const Yaml& tree) {
+  const Yaml* sweep = tree.find("sweep");
+  const Yaml* node = sweep != nullptr && sweep->is_map() ? sweep->find("search") : nullptr;
+  if (node == nullptr || node->is_null()) return std::nullopt;
+  if (!node->is_map()) fail_at(*node, "sweep.search must be a map with measure, trials, keys, …");
+  refuse_other_parts(*sweep);
+  Yaml rest = *node;
+  const Yaml keys = rest.take("keys");
+  const Yaml seeds = rest.take("seeds");
+  SearchOptions options;
+  OptionReader reader(rest);
+  options.visit(reader);
+  reader.finish();
+  if (options.trials == 0) fail_at(*node, "sweep.search.trials is missing: how many settings to try");
+  return Search{.measure = options.measure,
+                .higher = is_higher_better(*node, options),
+                .trials = options.trials,
+                .together = options.together,
+                .sampler = std::string(kSamplers.at(static_cast<std::size_t>(options.sampler))),
+                .generator = options.generator,
+                .seeds = read_seeds(tree, seeds),
+                .keys = read_keys(*node, keys)};
+}
+
+std::vector<SweepPoint> points_of_trial(const Yaml& tree, const Search& search, const SearchSetting& setting) {
+  const Yaml& description = *tree.find("sweep")->find("search");
+  const std::string source = description.where();
+  SweepPoint point;
+  for (std::size_t i = 0; i < search.keys.size(); ++i) {
+    point.emplace_back(search.keys[i].name, value_in_trial(search.keys[i], setting.at(i), source));
+  }
+  std::vector<SweepPoint> points;
+  for (const std::int64_t seed : search.seeds) {
+    points.push_back(point);
+    points.back().emplace_back("seed", make_scalar(std::to_string(seed), source));
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, range] : description.find("keys")->entries) names.push_back(name);  // also removed ones
+  complete_points(tree, names, points);
+  return points;
+}
+
+std::vector<SearchSetting> supposed_settings(const Search& search) {
+  std::vector<SearchSetting> settings(static_cast<std::size_t>(search.trials));
+  for (std::size_t trial = 0; trial < settings.size(); ++trial) {
+    for (std::size_t key = 0; key < search.keys.size(); ++key) {
+      const auto bits = random_bits(static_cast<std::uint64_t>(search.generator), key, trial);
+      settings[trial].push_back(supposed_value(search.keys[key], random_unit(bits)));
+    }
+  }
+  return settings;
+}
+
+}  // namespace xlm

@@ -1,0 +1,52 @@
+// `sweep.search`: a search over settings, each of them done with several seeds. The points of a sweep with a search are
+// those of its trials so far, which follow from the results of earlier trials.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/yaml.h"
+#include "experiments/sweeps/sweep.h"
+
+namespace xlm {
+
+/// The values that a search may give a key: a range, or a list of choices.
+struct SearchKey {
+  std::string name;
+  std::vector<Yaml> choices;  // empty: a range
+  double low = 0;             // both ends belong to the range
+  double high = 0;
+  double step = 0;  // 0: none
+  bool log = false;
+  bool whole = false;  // whole numbers
+};
+
+/// `search` of a sweep.
+struct Search {
+  std::string measure;  // a column of an evaluation: valid.bpc
+  bool higher = false;  // whether more of it is better
+  std::int64_t trials = 0;
+  std::int64_t together = 0;  // trials of a round, which are asked for before any of them has a result
+  std::string sampler;
+  std::int64_t generator = 0;
+  std::vector<std::int64_t> seeds;
+  std::vector<SearchKey> keys;
+};
+
+/// The value of each key in a trial: a number of a range, or the place in the list of choices.
+using SearchSetting = std::vector<double>;
+
+/// Returns nullopt if the sweep of `tree` has none. Without `seeds` it has the seed of the configuration. Throws
+/// UsageError with file:line.
+std::optional<Search> read_search(const Yaml& tree);
+
+/// The points of one trial, one for each seed, without the keys that `when` of `tree` rules out. Real numbers have six
+/// digits, so that they are readable, and equal on machines whose logarithms differ in the last bit.
+std::vector<SweepPoint> points_of_trial(const Yaml& tree, const Search& search, const SearchSetting& setting);
+
+/// Settings that are spread over the ranges at random, for checks that need no results.
+std::vector<SearchSetting> supposed_settings(const Search& search);
+
+}  // namespace xlm
