@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/figures/figure_kind.h"
+#include "results/figures/figure_layout.h"
 #include "results/figures/plot_style.h"
 
 namespace xlm {
@@ -21,21 +22,28 @@ std::string gnuplot_string(std::string_view text);
 std::string gnuplot_ticks(const std::vector<std::string>& names);
 std::string gnuplot_ticks(const Axis& axis);
 
-/// A script under construction. It begins with terminal, title, labels, caption and legend.
+/// A script under construction. It begins with terminal, margins, texts and legend.
 class GnuplotScript {
  public:
-  enum class Shape { kUsual, kWide };  // kWide: with room for a line of text
+  /// Throws UsageError if the figure cannot be legible at its size.
+  GnuplotScript(const Figure& figure, PictureFormat format);
 
-  GnuplotScript(const Figure& figure, PictureFormat format, Shape shape = Shape::kUsual);
+  const FigureLayout& layout() const { return layout_; }
+
+  /// A size in points, for gnuplot's fonts.
+  double font_size(double points) const { return points * dots_per_point_; }
 
   void add(const std::string& lines) { text_ += lines; }
 
   /// Writes the names of places on x, if they have names.
-  void name_x();
+  void name_x(std::string_view font = "");
 
   /// Sets range and ticks of x and y: gnuplot's defaults leave half of a logarithmic picture empty.
-  void set_x_axis() { set_axis('x', x_axis(figure_)); }
-  void set_y_axis() { set_axis('y', y_axis(figure_)); }
+  void set_x_axis() { set_axis('x', layout_.x); }
+  void set_y_axis() { set_axis('y', layout_.y); }
+
+  /// Draws the scale of colours at its place.
+  void place_colour_bar();
 
   /// Adds a data block of rows of numbers. An empty row ends a line or a band; the next one begins another.
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);
@@ -49,11 +57,16 @@ class GnuplotScript {
   std::string text() { return std::move(text_); }
 
  private:
+  std::string at(double x, double y) const;
+  void place_texts();
+  void place_sample(const PlacedSample& sample);
   void set_axis(char name, const Axis& axis);
   void series_data(std::size_t index);
   void add_spreads(std::size_t index, std::string_view colour, std::vector<std::string>& parts);
 
   const Figure& figure_;
+  FigureLayout layout_;
+  double dots_per_point_;
   SetApart set_apart_;
   std::string text_;
 };
