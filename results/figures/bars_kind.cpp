@@ -40,7 +40,7 @@ std::string bars_script(const Figure& figure, PictureFormat format) {
     }
     script.data(fmt::format("boxes{}", i), boxes);
     parts.push_back(fmt::format("$boxes{} using 1:2:3 with boxes fillstyle solid 0.85 noborder linecolor '{}' notitle",
-                                i, series_look(i).colour));
+                                i, series_look(figure.series[i].look).colour));
     if (spreads.empty()) continue;
     script.data(fmt::format("spreads{}", i), spreads);
     parts.push_back(fmt::format("$spreads{} {} linecolor '{}' notitle", i, kErrorBar, kSpreadColour));
@@ -57,7 +57,7 @@ Json bars_plot(const Figure& figure) {
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     Json trace = plotly_points(figure, i, figure.x_label);
     trace["type"] = "bar";
-    trace["marker"] = {{"color", series_look(i).colour}, {"opacity", 0.85}};
+    trace["marker"] = {{"color", series_look(figure.series[i].look).colour}, {"opacity", 0.85}};
     if (has_spread(figure.series[i])) trace["error_y"] = plotly_spreads(figure.series[i], kSpreadColour);
     traces.push_back(std::move(trace));
   }

@@ -26,10 +26,12 @@ struct FigureFront {
 
 struct FigureSeries {
   std::string label;  // empty: the only one
+  std::string value;  // the label before the description renamed it
   std::vector<FigurePoint> points;
   bool joined = false;        // a line joins its points
   bool smooth = false;        // a running mean: a line with a band of the spread, even with few points
   std::vector<double> marks;  // text: places on x with a line after them
+  std::size_t look = 0;       // of series_look
 };
 
 struct Figure {

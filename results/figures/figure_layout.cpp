@@ -8,11 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "results/figures/plot_room.h"
+#include "results/figures/series_looks.h"
 #include "results/figures/text_measure.h"
 #include "results/figures/tick_room.h"
 
 namespace xlm {
 namespace {
+
+using LegendPlace = LegendKeys::Place;
 
 constexpr double kPointsPerInch = 72;
 constexpr double kUsualWidth = 6.4;  // inches
@@ -33,17 +37,28 @@ constexpr double kColourBar = 1.3;
 constexpr double kLeastPlotWidth = 11;
 constexpr double kLeastPlotHeight = 8;
 constexpr double kLegendAtRight = 0.34;  // of the width, at most
+constexpr double kLegendInside = 0.6;
 constexpr std::string_view kCaptionColour = "#777777";
 
 double lines_height(const std::vector<std::string>& lines, double size) {
   return kLine * size * static_cast<double>(lines.size());
 }
 
-/// One try to lay a figure out: with a size of text, and the legend at the right or below.
+/// Places of the legend in the order in which they are tried.
+std::vector<LegendKeys::Place> places_to_try(const Figure& figure) {
+  using Place = LegendKeys::Place;
+  const Place place = figure.description.looks.legend.place;
+  if (!has_legend(figure)) return {Place::kNone};
+  if (place == Place::kAuto) return {Place::kRight, Place::kBelow};
+  if (place == Place::kInside) return {Place::kInside, Place::kBelow};
+  return {place};
+}
+
+/// One try to lay a figure out: with a size of text and a place of the legend.
 class LayoutAttempt {
  public:
-  LayoutAttempt(const Figure& figure, double size, bool legend_at_right)
-      : figure_(figure), size_(size), legend_at_right_(legend_at_right) {
+  LayoutAttempt(const Figure& figure, double size, LegendPlace legend_place)
+      : figure_(figure), size_(size), legend_place_(legend_place) {
     layout_.text_size = size;
     layout_.x_name_size = size;
     set_axes();
@@ -54,6 +69,8 @@ class LayoutAttempt {
     thin_ticks();
     place_texts();
     place_legend();
+    place_references();
+    place_annotations();
     check();
   }
 
@@ -61,6 +78,8 @@ class LayoutAttempt {
   FigureLayout take() { return std::move(layout_); }
 
  private:
+  bool is_at_right() const { return legend_place_ == LegendPlace::kRight; }
+  bool is_below() const { return legend_place_ == LegendPlace::kBelow; }
   bool is_heatmap() const { return !figure_.grid.empty(); }
   double caption_size() const { return std::max(kCaptionSize * size_, kLeastSize); }
   double em(double factor) const { return factor * size_; }
@@ -75,12 +94,17 @@ class LayoutAttempt {
   void thin_ticks();
   void place_texts();
   void place_legend();
+  std::optional<Box> corner_of_legend() const;
+  void draw_legend(double left, double top);
+  void place_references();
+  void place_annotations();
+  std::optional<Box> empty_box(const std::vector<Box>& boxes) const;
   void check();
   void add_lines(const std::vector<std::string>& lines, PlacedText like, double towards_x, double towards_y);
 
   const Figure& figure_;
   double size_;
-  bool legend_at_right_;
+  LegendPlace legend_place_;
   FigureLayout layout_;
   std::string problem_;
   std::vector<std::string> title_;
@@ -112,19 +136,24 @@ void LayoutAttempt::set_axes() {
 
 void LayoutAttempt::break_texts() {
   const double room = layout_.width - 2 * em(kPad);
-  title_ = wrapped_text(figure_.description.title, room, kTitleSize * size_);
-  caption_ = wrapped_text(figure_.caption, room, caption_size());
+  const FigureLooks& looks = figure_.description.looks;
+  title_ = wrapped_text(looks.show_title ? figure_.description.title : "", room, kTitleSize * size_);
+  caption_ = wrapped_text(looks.show_caption ? figure_.caption : "", room, caption_size());
   x_label_ = wrapped_text(figure_.x_label, room, size_);
   y_label_ = wrapped_text(figure_.y_label, 0.72 * layout_.height, size_);
   if (widest_text(title_, kTitleSize * size_) > room) blame("a word of its title is wider than the picture");
   if (!has_legend(figure_)) return;
-  const double legend_room = legend_at_right_ ? kLegendAtRight * layout_.width : room;
-  legend_ = legend_block(figure_, legend_room, size_, legend_at_right_ ? 1 : legend_entries(figure_).size());
+  const double legend_room = is_below() ? room : (is_at_right() ? kLegendAtRight : kLegendInside) * layout_.width;
+  const auto columns = static_cast<std::size_t>(looks.legend.columns);
+  legend_ = legend_block(figure_, legend_room, size_,
+                         columns > 0  ? columns
+                         : is_below() ? legend_entries(figure_).size()
+                                      : 1);
   if (legend_.width > legend_room + 1e-6) blame("a label of its legend is wider than the room for the legend");
   // Without a given height, what stands above and below is added to the picture.
   if (figure_.description.height > 0 || figure_.description.width <= 0) return;
   layout_.height += lines_height(title_, kTitleSize * size_) - kLine * kTitleSize * size_;
-  if (!legend_at_right_) layout_.height += legend_.height;
+  if (is_below()) layout_.height += legend_.height;
 }
 
 /// The left and the right end of the plot.
@@ -137,7 +166,7 @@ void LayoutAttempt::set_sides() {
     layout_.plot.right -=
         lines_height(label, size_) + widest_text(tick_texts(layout_.colour), size_) + em(kTickGap + kColourBar + 1);
   }
-  if (has_legend(figure_) && legend_at_right_) layout_.plot.right -= legend_.width + em(1);
+  if (has_legend(figure_) && is_at_right()) layout_.plot.right -= legend_.width + em(1);
   if (layout_.x_names.empty()) {  // half of the last tick's text
     const std::vector<std::string> texts = tick_texts(layout_.x);
     layout_.plot.right -= texts.empty() ? 0 : std::max(0.0, text_width(texts.back(), size_) / 2 - em(kPad) / 2);
@@ -166,11 +195,11 @@ void LayoutAttempt::set_names() {
 /// The lower and the upper end of the plot.
 void LayoutAttempt::set_ends() {
   double bottom = em(kPad) + lines_height(caption_, caption_size());
-  if (!legend_at_right_ && has_legend(figure_)) bottom += legend_.height + em(0.4);
+  if (is_below() && has_legend(figure_)) bottom += legend_.height + em(0.4);
   bottom += lines_height(x_label_, size_) + x_texts_ + em(kNameGap);
   layout_.plot.bottom = bottom;
   layout_.plot.top = layout_.height - em(kPad) - lines_height(title_, kTitleSize * size_) - em(0.5);
-  if (has_legend(figure_) && legend_at_right_ && legend_.height > layout_.plot.top - bottom + x_texts_)
+  if (has_legend(figure_) && is_at_right() && legend_.height > layout_.plot.top - bottom + x_texts_)
     blame(fmt::format("its legend has {} entries", legend_.cells.size()));
 }
 
@@ -178,6 +207,10 @@ void LayoutAttempt::thin_ticks() {
   thin_ticks_on_x(layout_.x, layout_.plot.width(), size_);
   thin_ticks_on_y(layout_.y, layout_.plot.height(), size_);
   thin_ticks_on_y(layout_.colour, layout_.plot.height(), size_);
+  if (figure_.description.looks.minor_ticks && !is_heatmap()) {
+    layout_.y.minor_ticks = ticks_between(layout_.y);
+    if (layout_.x_names.empty()) layout_.x.minor_ticks = ticks_between(layout_.x);
+  }
   if (!is_heatmap()) return;
   const double row = layout_.plot.height() / static_cast<double>(figure_.grid.size());
   const double column = layout_.plot.width() / static_cast<double>(figure_.grid.front().size());
@@ -236,19 +269,132 @@ void LayoutAttempt::place_texts() {
             1, 0);
 }
 
+/// The first of these rectangles without data, or nullopt.
+std::optional<Box> LayoutAttempt::empty_box(const std::vector<Box>& boxes) const {
+  for (const Box& box : boxes) {
+    if (data_in(figure_, layout_, box) == 0) return box;
+  }
+  return std::nullopt;
+}
+
+/// The rectangle of a legend inside: the corner that the description names, or one without data.
+std::optional<Box> LayoutAttempt::corner_of_legend() const {
+  const Box& plot = layout_.plot;
+  const double gap = em(0.6);
+  std::vector<Box> corners;
+  for (const bool top : {true, false}) {
+    for (const bool right : {true, false}) {
+      const double left = right ? plot.right - gap - legend_.width : plot.left + gap;
+      const double bottom = top ? plot.top - gap - legend_.height : plot.bottom + gap;
+      corners.push_back({left, left + legend_.width, bottom, bottom + legend_.height});
+    }
+  }
+  switch (legend_place_) {
+    case LegendPlace::kTopRight:
+      return corners[0];
+    case LegendPlace::kTopLeft:
+      return corners[1];
+    case LegendPlace::kBottomRight:
+      return corners[2];
+    case LegendPlace::kBottomLeft:
+      return corners[3];
+    default:
+      return empty_box(corners);
+  }
+}
+
 void LayoutAttempt::place_legend() {
   if (!has_legend(figure_)) return;
-  const double left =
-      legend_at_right_ ? layout_.plot.right + em(1) : std::max(em(kPad), (layout_.width - legend_.width) / 2);
-  const double top = legend_at_right_ ? layout_.plot.top
-                                      : em(kPad) + lines_height(caption_, caption_size()) + legend_.height + em(0.2);
+  if (is_at_right()) return draw_legend(layout_.plot.right + em(1), layout_.plot.top);
+  if (is_below()) {
+    return draw_legend(std::max(em(kPad), (layout_.width - legend_.width) / 2),
+                       em(kPad) + lines_height(caption_, caption_size()) + legend_.height + em(0.2));
+  }
+  if (is_heatmap()) return;
+  const std::optional<Box> box = corner_of_legend();
+  if (!box) return blame("its legend covers data in every corner");
+  if (box->left < layout_.plot.left || box->bottom < layout_.plot.bottom) blame("its legend is larger than the plot");
+  draw_legend(box->left, box->top);
+}
+
+void LayoutAttempt::draw_legend(double left, double top) {
+  using Anchor = PlacedText::Anchor;
+  add_lines(legend_.title, {.x = left, .y = top - legend_.line / 2, .size = size_, .anchor = Anchor::kLeft}, 0, -1);
   for (const LegendBlock::Cell& cell : legend_.cells) {
     const double x = left + cell.x;
     const double y = top - cell.y;
     layout_.samples.push_back({cell.entry, x, y, legend_.sample});
-    add_lines(cell.lines,
-              {.x = x + legend_.sample + legend_.gap, .y = y, .size = size_, .anchor = PlacedText::Anchor::kLeft}, 0,
+    add_lines(cell.lines, {.x = x + legend_.sample + legend_.gap, .y = y, .size = size_, .anchor = Anchor::kLeft}, 0,
               -1);
+  }
+}
+
+/// Lines across the plot. A label stands at the end of its line that is free of data.
+void LayoutAttempt::place_references() {
+  using Anchor = PlacedText::Anchor;
+  const Box& plot = layout_.plot;
+  for (const ReferenceLine& line : figure_.description.looks.references) {
+    const Spot spot = spot_of(figure_, layout_, line.x.value_or(0), line.y.value_or(0));
+    const double place = line.x ? spot.x : spot.y;
+    layout_.references.push_back({place, line.x.has_value()});
+    if (line.label.empty()) continue;
+    const double width = text_width(line.label, size_);
+    const double height = kLine * size_;
+    std::vector<Box> boxes;
+    if (line.x) {
+      for (const bool top : {true, false}) {
+        for (const bool right : {true, false}) {
+          const double left = right ? place + em(0.4) : place - em(0.4) - width;
+          const double bottom = top ? plot.top - height : plot.bottom;
+          if (left >= plot.left && left + width <= plot.right)
+            boxes.push_back({left, left + width, bottom, bottom + height});
+        }
+      }
+    } else {
+      for (const bool above : {true, false}) {
+        for (const bool right : {true, false}) {
+          const double left = right ? plot.right - width - em(0.3) : plot.left + em(0.3);
+          const double bottom = above ? place : place - height;
+          if (bottom >= plot.bottom && bottom + height <= plot.top)
+            boxes.push_back({left, left + width, bottom, bottom + height});
+        }
+      }
+    }
+    if (boxes.empty() || width > plot.width()) return blame(fmt::format("the label '{}' has no room", line.label));
+    const Box box = empty_box(boxes).value_or(boxes.front());
+    layout_.texts.push_back({.text = line.label,
+                             .x = box.left,
+                             .y = (box.bottom + box.top) / 2,
+                             .size = size_,
+                             .anchor = Anchor::kLeft,
+                             .colour = kReferenceColour});
+  }
+}
+
+/// Texts beside points, on the side that is free of data.
+void LayoutAttempt::place_annotations() {
+  const Box& plot = layout_.plot;
+  for (const Annotation& note : figure_.description.looks.annotations) {
+    const std::optional<double> x = place_of_annotation(figure_, note);
+    if (!x) continue;
+    const Spot spot = spot_of(figure_, layout_, *x, note.y);
+    const double width = text_width(note.text, size_);
+    std::vector<Box> boxes;
+    for (const double down : {0.5, -1.8}) {
+      for (const double left : {spot.x + em(0.5), spot.x - em(0.5) - width, spot.x - width / 2}) {
+        const double bottom = spot.y + em(down);
+        const Box box{left, left + width, bottom, bottom + kLine * size_};
+        if (box.left >= plot.left && box.right <= plot.right && box.bottom >= plot.bottom && box.top <= plot.top)
+          boxes.push_back(box);
+      }
+    }
+    if (boxes.empty()) return blame(fmt::format("the annotation '{}' has no room in the plot", note.text));
+    const Box box = empty_box(boxes).value_or(boxes.front());
+    layout_.texts.push_back({.text = note.text,
+                             .x = box.left,
+                             .y = (box.bottom + box.top) / 2,
+                             .size = size_,
+                             .anchor = PlacedText::Anchor::kLeft});
   }
 }
 
@@ -268,12 +414,14 @@ void LayoutAttempt::check() {
 
 FigureLayout layout_of(const Figure& figure) {
   std::string problem;
-  for (const double size : kTextSizes) {
-    for (const bool at_right : {true, false}) {
-      LayoutAttempt attempt(figure, size, at_right);
+  const double own = figure.description.looks.font_size;
+  const std::vector<double> sizes =
+      own > 0 ? std::vector<double>{own} : std::vector<double>(kTextSizes.begin(), kTextSizes.end());
+  for (const double size : sizes) {
+    for (const LegendKeys::Place place : places_to_try(figure)) {
+      LayoutAttempt attempt(figure, size, place);
       if (attempt.problem().empty()) return attempt.take();
       problem = attempt.problem();
-      if (!has_legend(figure)) break;
     }
   }
   const FigureDescription& description = figure.description;

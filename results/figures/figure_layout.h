@@ -43,6 +43,12 @@ struct PlacedSample {
   double width = 0;
 };
 
+/// A line across the plot: at `place` on x if it is upright, else on y.
+struct PlacedLine {
+  double place = 0;
+  bool upright = false;
+};
+
 struct FigureLayout {
   double width = 0;  // of the picture
   double height = 0;
@@ -50,6 +56,7 @@ struct FigureLayout {
   Box plot;  // between the axes
   std::vector<PlacedText> texts;
   std::vector<PlacedSample> samples;
+  std::vector<PlacedLine> references;
   Axis x;  // with the ticks that have room
   Axis y;
   Axis colour;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
@@ -23,9 +24,16 @@ double dots_per_point(PictureFormat format) {
     case PictureFormat::kPng:
       return 2 * kDotsPerInch / kPointsPerInch;
     case PictureFormat::kPdf:
+    case PictureFormat::kTex:
       break;
   }
   return 1;
+}
+
+/// A font of the document that the picture becomes a part of.
+std::string tex_font(double points, bool monospaced) {
+  return fmt::format("font '{}\\fontsize{{{:.3g}}}{{{:.3g}}}\\selectfont'", monospaced ? "\\ttfamily" : "", points,
+                     1.2 * points);
 }
 
 /// Cairo draws a font of a size in dots of 1/96 inch: three quarters of them make it a size of the picture.
@@ -48,6 +56,9 @@ std::string terminal_of(const std::string& own_font, const FigureLayout& layout,
           "set terminal pngcairo size {},{} enhanced font '{},{:.3g}' fontscale 0.75 linewidth 2 pointscale 1.8 "
           "background '#ffffff'\n",
           dots(layout.width), dots(layout.height), font, size);
+    case PictureFormat::kTex:
+      return fmt::format("set terminal tikz size {:.4g}in,{:.4g}in {}\n", layout.width / kPointsPerInch,
+                         layout.height / kPointsPerInch, tex_font(size, false));
   }
   return "";
 }
@@ -85,28 +96,37 @@ std::string gnuplot_string(std::string_view text) {
   return quoted + "'";
 }
 
-std::string gnuplot_ticks(const std::vector<std::string>& names) {
+std::string GnuplotScript::font(double points, std::string_view family) const {
+  if (format_ == PictureFormat::kTex) return tex_font(points, !family.empty());
+  return fmt::format("font '{},{:.3g}'", family, points * dots_per_point(format_));
+}
+
+std::string GnuplotScript::shown(std::string_view text) const {
+  return gnuplot_string(format_ == PictureFormat::kTex ? latex_escape(text) : text);
+}
+
+std::string GnuplotScript::ticks(const std::vector<std::string>& names) const {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(fmt::format("{} {}", gnuplot_string(names[i]), i));
+  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(fmt::format("{} {}", shown(names[i]), i));
   return join(parts, ", ");
 }
 
-std::string gnuplot_ticks(const Axis& axis) {
+std::string GnuplotScript::ticks(const Axis& axis) const {
   const std::vector<std::string> texts = tick_texts(axis);
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    parts.push_back(fmt::format("{} {}", gnuplot_string(texts[i]), axis.ticks[i]));
-  }
+  for (std::size_t i = 0; i < texts.size(); ++i) parts.push_back(fmt::format("{} {}", shown(texts[i]), axis.ticks[i]));
+  for (const double tick : axis.minor_ticks) parts.push_back(fmt::format("'' {} 1", tick));
   return join(parts, ", ");
 }
 
 GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format)
-    : figure_(figure), layout_(layout_of(figure)), dots_per_point_(dots_per_point(format)), set_apart_(figure) {
+    : figure_(figure), layout_(layout_of(figure)), format_(format), set_apart_(figure) {
   add(terminal_of(figure.description.font, layout_, format));
   add("set encoding utf8\n");
   add(looks_of(layout_));
   place_texts();
   for (const PlacedSample& sample : layout_.samples) place_sample(sample);
+  place_references();
 }
 
 /// A place of the layout, in gnuplot's words.
@@ -117,9 +137,9 @@ std::string GnuplotScript::at(double x, double y) const {
 void GnuplotScript::place_texts() {
   constexpr std::array<std::string_view, 3> kAnchors{"left", "center", "right"};
   for (const PlacedText& text : layout_.texts) {
-    add(fmt::format("set label {} at {} {} {}noenhanced font ',{:.3g}' textcolor '{}'\n", gnuplot_string(text.text),
-                    at(text.x, text.y), kAnchors.at(static_cast<std::size_t>(text.anchor)),
-                    text.upright ? "rotate by 90 " : "", font_size(text.size), text.colour));
+    add(fmt::format("set label {} at {} {} {}noenhanced {} textcolor '{}'\n", shown(text.text), at(text.x, text.y),
+                    kAnchors.at(static_cast<std::size_t>(text.anchor)), text.upright ? "rotate by 90 " : "",
+                    font(text.size), text.colour));
   }
 }
 
@@ -131,7 +151,7 @@ void GnuplotScript::place_sample(const PlacedSample& sample) {
     return add(line + fmt::format("linecolor '{}' linewidth 1.5 dashtype {}\n", kFrontColour, sample.entry.index + 1));
   }
   const FigureSeries& series = figure_.series[sample.entry.index];
-  const SeriesLook look = series_look(sample.entry.index);
+  const SeriesLook look = series_look(series.look);
   if (figure_.has_bars) {
     const double half = 0.35 * layout_.text_size;
     return add(fmt::format("set object rectangle from {} to {} fillcolor rgb '{}' fillstyle solid 0.85 noborder\n",
@@ -144,24 +164,34 @@ void GnuplotScript::place_sample(const PlacedSample& sample) {
                   at(sample.x + sample.width / 2, sample.y), look.colour, look.gnuplot_point));
 }
 
+void GnuplotScript::place_references() {
+  const Box& plot = layout_.plot;
+  for (const PlacedLine& line : layout_.references) {
+    const std::string ends = line.upright
+                                 ? fmt::format("from {} to {}", at(line.place, plot.bottom), at(line.place, plot.top))
+                                 : fmt::format("from {} to {}", at(plot.left, line.place), at(plot.right, line.place));
+    add(fmt::format("set arrow {} nohead back linecolor '{}' linewidth 1.2 dashtype 2\n", ends, kReferenceColour));
+  }
+}
+
 void GnuplotScript::place_colour_bar() {
   const Box& bar = layout_.colour_bar;
   add(fmt::format("set colorbox user origin {} size {}\n", at(bar.left, bar.bottom), at(bar.width(), bar.height())));
 }
 
-void GnuplotScript::name_x(std::string_view font) {
+void GnuplotScript::name_x(std::string_view family) {
   if (layout_.x_names.empty()) return;
   const double margin = figure_.tokens_on_x ? 1 : 0.6;
-  add(fmt::format("set xtics {}{} font '{},{:.3g}' ({}) noenhanced\n", figure_.tokens_on_x ? "scale 0 " : "",
-                  layout_.upright_x_names ? "rotate by 90 right" : "norotate", font, font_size(layout_.x_name_size),
-                  gnuplot_ticks(layout_.x_names)));
+  add(fmt::format("set xtics {}{} {} ({}) noenhanced\n", figure_.tokens_on_x ? "scale 0 " : "",
+                  layout_.upright_x_names ? "rotate by 90 right" : "norotate", this->font(layout_.x_name_size, family),
+                  ticks(layout_.x_names)));
   add(fmt::format("set xrange [{}:{}]\n", -margin, static_cast<double>(layout_.x_names.size()) - 1 + margin));
 }
 
 void GnuplotScript::set_axis(char name, const Axis& axis) {
   if (axis.log) add(fmt::format("set logscale {} 10\nunset m{}tics\n", name, name));
   add(fmt::format("set {}range [{}:{}]\n", name, axis.range.low, axis.range.high));
-  add(fmt::format("set {}tics ({})\n", name, gnuplot_ticks(axis)));
+  add(fmt::format("set {}tics ({})\n", name, ticks(axis)));
 }
 
 void GnuplotScript::data(const std::string& name, const std::vector<std::vector<double>>& rows) {
@@ -213,7 +243,7 @@ void GnuplotScript::plot_series() {
   for (std::size_t i = 0; i < figure_.series.size(); ++i) {
     const FigureSeries& series = figure_.series[i];
     series_data(i);
-    const SeriesLook look = series_look(i);
+    const SeriesLook look = series_look(series.look);
     add_spreads(i, look.colour, parts);
     parts.push_back(
         fmt::format("$points{} using 1:2 with {} linecolor '{}' linewidth 2 dashtype {} pointtype {} "

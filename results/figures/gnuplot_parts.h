@@ -18,10 +18,6 @@ inline constexpr std::string_view kErrorBar =
 /// `text` as a gnuplot string: in single quotes, where gnuplot expands nothing. Control characters become blanks.
 std::string gnuplot_string(std::string_view text);
 
-/// Names at places 0, 1, …, or the texts at the ticks of an axis, as gnuplot's list of ticks.
-std::string gnuplot_ticks(const std::vector<std::string>& names);
-std::string gnuplot_ticks(const Axis& axis);
-
 /// A script under construction. It begins with terminal, margins, texts and legend.
 class GnuplotScript {
  public:
@@ -30,13 +26,20 @@ class GnuplotScript {
 
   const FigureLayout& layout() const { return layout_; }
 
-  /// A size in points, for gnuplot's fonts.
-  double font_size(double points) const { return points * dots_per_point_; }
+  /// gnuplot's word for a font of a size in points; of no family: the picture's.
+  std::string font(double points, std::string_view family = "") const;
+
+  /// `text` as a gnuplot string that shows it. LaTeX gives a meaning to some of its characters.
+  std::string shown(std::string_view text) const;
+
+  /// The ticks of an axis, or names at places 0, 1, …
+  std::string ticks(const Axis& axis) const;
+  std::string ticks(const std::vector<std::string>& names) const;
 
   void add(const std::string& lines) { text_ += lines; }
 
   /// Writes the names of places on x, if they have names.
-  void name_x(std::string_view font = "");
+  void name_x(std::string_view family = "");
 
   /// Sets range and ticks of x and y: gnuplot's defaults leave half of a logarithmic picture empty.
   void set_x_axis() { set_axis('x', layout_.x); }
@@ -59,6 +62,7 @@ class GnuplotScript {
  private:
   std::string at(double x, double y) const;
   void place_texts();
+  void place_references();
   void place_sample(const PlacedSample& sample);
   void set_axis(char name, const Axis& axis);
   void series_data(std::size_t index);
@@ -66,7 +70,7 @@ class GnuplotScript {
 
   const Figure& figure_;
   FigureLayout layout_;
-  double dots_per_point_;
+  PictureFormat format_;
   SetApart set_apart_;
   std::string text_;
 };

@@ -86,9 +86,9 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
-  for (const Value& x : cells.columns) figure.x_names.push_back(to_text(x));
+  for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description.looks, to_text(x)));
   for (auto& [y, row] : cells.rows) {
-    figure.y_names.push_back(to_text(y));
+    figure.y_names.push_back(renamed(description.looks, to_text(y)));
     std::vector<double>& numbers = figure.grid.emplace_back();
     auto& runs_of_row = figure.grid_runs.emplace_back();
     for (const Value& x : cells.columns) {
@@ -115,9 +115,9 @@ std::vector<std::string> cell_labels(const Figure& figure, const GnuplotScript& 
       colour.log ? range.low * std::pow(range.high / range.low, share) : range.low + share * (range.high - range.low);
   const auto labels = [&](std::string_view filter, std::string_view text_colour) {
     return fmt::format(
-        "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels font ',{:.3g}' "
+        "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels {} "
         "textcolor '{}' notitle",
-        filter, middle, *digits, script.font_size(script.layout().cell_size), text_colour);
+        filter, middle, *digits, script.font(script.layout().cell_size), text_colour);
   };
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
@@ -140,12 +140,12 @@ std::string heatmap_script(const Figure& figure, PictureFormat format) {
   script.add("unset grid\nunset border\nset tics scale 0\n");
   const Axis& colour = script.layout().colour;
   script.place_colour_bar();
-  script.add(fmt::format("set cbrange [{}:{}]\nset cbtics ({})\n", colour.range.low, colour.range.high,
-                         gnuplot_ticks(colour)));
+  script.add(
+      fmt::format("set cbrange [{}:{}]\nset cbtics ({})\n", colour.range.low, colour.range.high, script.ticks(colour)));
   if (colour.log) script.add("set logscale cb 10\nunset mcbtics\n");
   script.name_x();
   script.add(fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(figure.x_names.size()) - 0.5));
-  script.add(fmt::format("set ytics ({}) noenhanced\nset yrange [-0.5:{}]\n", gnuplot_ticks(script.layout().y_names),
+  script.add(fmt::format("set ytics ({}) noenhanced\nset yrange [-0.5:{}]\n", script.ticks(script.layout().y_names),
                          static_cast<double>(figure.y_names.size()) - 0.5));
   std::vector<std::string> parts{"$cells using 1:2:3 with image pixels notitle"};
   for (std::string& labels : cell_labels(figure, script)) parts.push_back(std::move(labels));

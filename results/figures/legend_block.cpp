@@ -45,6 +45,7 @@ LegendBlock legend_block(const Figure& figure, double width, double size, std::s
   block.sample = kSampleWidth * size;
   block.gap = kSampleGap * size;
   block.line = kLineHeight * size;
+  block.title = wrapped_text(figure.description.looks.legend.title, width, size);
   const std::size_t columns = columns_with_room(entries, width, size, std::max<std::size_t>(most, 1));
   const double gaps = kColumnGap * size * static_cast<double>(columns - 1);
   const double column_room = (width - gaps) / static_cast<double>(columns);
@@ -57,6 +58,7 @@ LegendBlock legend_block(const Figure& figure, double width, double size, std::s
   }
   const double column_width = block.sample + block.gap + label_width;
   block.width = static_cast<double>(columns) * column_width + gaps;
+  block.width = std::max(block.width, widest_text(block.title, size));
   block.height = block.line * static_cast<double>(block.title.size());
   for (std::size_t first = 0; first < block.cells.size(); first += columns) {
     std::size_t lines = 1;

@@ -36,7 +36,7 @@ struct LegendBlock {
   double line = 0;    // height of a line
 };
 
-/// The legend within a width. `columns`: 0: as many as have room, at most `most`.
+/// The legend within a width, in `most` columns or the fewer that have room.
 LegendBlock legend_block(const Figure& figure, double width, double size, std::size_t most);
 
 }  // namespace xlm
