@@ -111,6 +111,7 @@ std::string problem_of(const FigureDescription& description) {
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> names{"figure", "where", "kind", "series", "x_range", "y_range"};
+    names.insert(names.end(), kLookKeys.begin(), kLookKeys.end());
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -133,6 +134,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   description.series = read_series(options.take("series"));
   description.x_range = read_limits(options.take("x_range"), "x_range");
   description.y_range = read_limits(options.take("y_range"), "y_range");
+  description.looks = read_looks(options);
   OptionReader reader(options);
   const std::vector<std::string> kinds = names_of_kinds(nullptr);
   auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());

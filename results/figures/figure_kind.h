@@ -15,8 +15,8 @@
 
 namespace xlm {
 
-enum class PictureFormat { kSvg, kPdf, kPng };
-inline constexpr std::array<std::string_view, 3> kPictureFormatNames{"svg", "pdf", "png"};
+enum class PictureFormat { kSvg, kPdf, kPng, kTex };  // kTex: TikZ, for \\input in LaTeX
+inline constexpr std::array<std::string_view, 4> kPictureFormatNames{"svg", "pdf", "png", "tex"};
 
 using BuiltFigure = std::variant<Figure, NothingToShow>;
 

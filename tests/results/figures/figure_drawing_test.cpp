@@ -147,7 +147,7 @@ TEST_F(Figures, AxesEndAtTheGivenLimits) {
 TEST_F(Figures, HaveTheSizeAndTheFontOfThePaper) {
   const Figure own = figure(std::string(kLine) + "width: 3.3\nheight: 2.5\nfont: Latin Modern Roman\n");
   EXPECT_THAT(gnuplot_script(own, PictureFormat::kPdf),
-              HasSubstr("size 3.3,2.5 enhanced font 'Latin Modern Roman,10'"));
+              HasSubstr("size 3.3,2.5 enhanced font 'Latin Modern Roman,8.47' fontscale 0.75 "));
   EXPECT_THAT(gnuplot_script(own, PictureFormat::kSvg), HasSubstr("size 390,300 enhanced"));
   EXPECT_THAT(plotly_figure(own)["layout"]["font"]["family"].get<std::string>(), StartsWith("'Latin Modern Roman', "));
 }
@@ -244,7 +244,7 @@ TEST_F(Figures, TextOnXBecomesPlaces) {
 TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
   const std::string script = gnuplot_script(
       figure(std::string(kLine) + "x_label: \"it's `rm -rf` \\\"$x\\\"\\n@y\"\nname: safe\n"), PictureFormat::kSvg);
-  EXPECT_THAT(script, HasSubstr("set xlabel 'it''s `rm -rf` \"$x\" @y' noenhanced"));
+  EXPECT_THAT(script, HasSubstr("set label 'it''s `rm -rf` \"$x\" @y' at screen"));
 }
 
 TEST_F(Figures, AreDrawnInEveryFormat) {

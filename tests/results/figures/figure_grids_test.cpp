@@ -75,7 +75,7 @@ TEST_F(Grids, AreShownUnderTheirOwnName) {
   EXPECT_EQ(heat.grid[1][0], 2);
   EXPECT_TRUE(std::isnan(heat.grid[1][1]));
   EXPECT_EQ(heat.x_label + "|" + heat.y_label + "|" + heat.value_label, "column|row|gate share");
-  EXPECT_THAT(gnuplot_script(heat, PictureFormat::kSvg), HasSubstr("set cblabel 'gate share'"));
+  EXPECT_THAT(gnuplot_script(heat, PictureFormat::kSvg), HasSubstr("set label 'gate share' at screen"));
   EXPECT_TRUE(plotly_figure(heat)["data"][0]["z"][1][1].is_null());
 }
 

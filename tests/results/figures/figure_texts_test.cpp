@@ -79,7 +79,7 @@ TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
   store_.sync(maker_.runs());
   const Figure result = figure("figure: F\nkind: text\ny: span\nwhere: {run_id: words}\n");
   EXPECT_THAT(result.x_names, ElementsAre("the", "Ġcat", "\ufffd"));
-  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("rotate by 90"));
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("rotate by 90 right"));
   EXPECT_EQ(plotly_figure(result)["layout"]["xaxis"]["tickangle"], -90);
 }
 
