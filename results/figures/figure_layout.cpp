@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "results/figures/axis_texts.h"
+#include "results/figures/plot_notes.h"
 #include "results/figures/plot_room.h"
-#include "results/figures/series_looks.h"
 #include "results/figures/text_measure.h"
 #include "results/figures/tick_room.h"
 
@@ -18,7 +19,6 @@ namespace {
 
 using LegendPlace = LegendKeys::Place;
 
-constexpr double kPointsPerInch = 72;
 constexpr double kUsualWidth = 6.4;  // inches
 constexpr double kUsualHeight = 4.2;
 constexpr double kWideWidth = 9.6;  // with room for a line of text
@@ -29,10 +29,8 @@ constexpr double kLeastSize = 6;                             // of any text but 
 constexpr double kLeastTokenSize = 4.5;
 constexpr double kTitleSize = 1.14;  // of the text's size, as all of these
 constexpr double kCaptionSize = 0.72;
-constexpr double kLine = 1.3;     // between lines
-constexpr double kPad = 0.7;      // at the edge of the picture
-constexpr double kTickGap = 0.9;  // between an axis and its ticks' texts
-constexpr double kNameGap = 0.9;  // between an axis and the texts below it
+constexpr double kPad = 0.7;        // at the edge of the picture
+constexpr double kLabelGap = 0.35;  // between the name of y and the texts at its ticks
 constexpr double kColourBar = 1.3;
 constexpr double kLeastPlotWidth = 11;
 constexpr double kLeastPlotHeight = 8;
@@ -41,8 +39,11 @@ constexpr double kLegendInside = 0.6;
 constexpr std::string_view kCaptionColour = "#777777";
 
 double lines_height(const std::vector<std::string>& lines, double size) {
-  return kLine * size * static_cast<double>(lines.size());
+  return kTextLine * size * static_cast<double>(lines.size());
 }
+
+/// Lines and marks are thinner in a small picture.
+double stroke_of(double width) { return std::clamp(width / kUsualWidth, 0.6, 1.0); }
 
 /// Places of the legend in the order in which they are tried.
 std::vector<LegendKeys::Place> places_to_try(const Figure& figure) {
@@ -68,9 +69,9 @@ class LayoutAttempt {
     set_ends();
     thin_ticks();
     place_texts();
+    place_axis_texts(figure_, layout_);
     place_legend();
-    place_references();
-    place_annotations();
+    if (!is_heatmap()) blame(place_notes(figure_, layout_));
     check();
   }
 
@@ -80,6 +81,8 @@ class LayoutAttempt {
  private:
   bool is_at_right() const { return legend_place_ == LegendPlace::kRight; }
   bool is_below() const { return legend_place_ == LegendPlace::kBelow; }
+  /// Whether the height follows from the width: without a given height, what needs room is added to the picture.
+  bool height_is_free() const { return figure_.description.height <= 0 && figure_.description.width > 0; }
   bool is_heatmap() const { return !figure_.grid.empty(); }
   double caption_size() const { return std::max(kCaptionSize * size_, kLeastSize); }
   double em(double factor) const { return factor * size_; }
@@ -96,9 +99,6 @@ class LayoutAttempt {
   void place_legend();
   std::optional<Box> corner_of_legend() const;
   void draw_legend(double left, double top);
-  void place_references();
-  void place_annotations();
-  std::optional<Box> empty_box(const std::vector<Box>& boxes) const;
   void check();
   void add_lines(const std::vector<std::string>& lines, PlacedText like, double towards_x, double towards_y);
 
@@ -123,6 +123,7 @@ void LayoutAttempt::set_axes() {
   const double shape =
       description.width > 0 ? std::max(kLeastHeight, width * usual_height / usual_width) : usual_height;
   layout_.width = width * kPointsPerInch;
+  layout_.stroke = stroke_of(width);
   layout_.height = (description.height > 0 ? description.height : std::min(shape, usual_height)) * kPointsPerInch;
   if (is_heatmap()) {
     layout_.colour = colour_axis(figure_);
@@ -150,21 +151,21 @@ void LayoutAttempt::break_texts() {
                          : is_below() ? legend_entries(figure_).size()
                                       : 1);
   if (legend_.width > legend_room + 1e-6) blame("a label of its legend is wider than the room for the legend");
-  // Without a given height, what stands above and below is added to the picture.
-  if (figure_.description.height > 0 || figure_.description.width <= 0) return;
-  layout_.height += lines_height(title_, kTitleSize * size_) - kLine * kTitleSize * size_;
+  if (!height_is_free()) return;
+  layout_.height += lines_height(title_, kTitleSize * size_) - kTextLine * kTitleSize * size_;
   if (is_below()) layout_.height += legend_.height;
 }
 
 /// The left and the right end of the plot.
 void LayoutAttempt::set_sides() {
   const std::vector<std::string> ticks = is_heatmap() ? layout_.y_names : tick_texts(layout_.y);
-  layout_.plot.left = em(kPad) + lines_height(y_label_, size_) + widest_text(ticks, size_) + em(kTickGap);
+  layout_.plot.left =
+      em(kPad) + lines_height(y_label_, size_) + em(kLabelGap) + widest_text(ticks, size_) + em(kTickGapAtSide);
   layout_.plot.right = layout_.width - em(kPad);
   if (is_heatmap()) {
     const std::vector<std::string> label = wrapped_text(figure_.value_label, 0.72 * layout_.height, size_);
-    layout_.plot.right -=
-        lines_height(label, size_) + widest_text(tick_texts(layout_.colour), size_) + em(kTickGap + kColourBar + 1);
+    layout_.plot.right -= lines_height(label, size_) + widest_text(tick_texts(layout_.colour), size_) +
+                          em(kTickGapAtSide + kColourBar + 1);
   }
   if (has_legend(figure_) && is_at_right()) layout_.plot.right -= legend_.width + em(1);
   if (layout_.x_names.empty()) {  // half of the last tick's text
@@ -175,7 +176,7 @@ void LayoutAttempt::set_sides() {
 
 /// Names on x stand level, upright, or only some of them.
 void LayoutAttempt::set_names() {
-  x_texts_ = kLine * size_;
+  x_texts_ = kTextLine * size_;
   if (layout_.x_names.empty()) return;
   const double margin = is_heatmap() ? 0 : figure_.tokens_on_x ? 1 : 0.2;
   const double room = layout_.plot.width() / (static_cast<double>(layout_.x_names.size()) + margin);
@@ -189,14 +190,16 @@ void LayoutAttempt::set_names() {
   layout_.x_names = std::move(names.names);
   layout_.upright_x_names = names.upright;
   layout_.x_name_size = names.size;
-  if (names.upright) x_texts_ = names.length + em(0.3);
+  if (!names.upright) return;
+  x_texts_ = names.length + em(0.3);
+  if (height_is_free() && !figure_.tokens_on_x) layout_.height += names.length - kTextLine * size_;
 }
 
 /// The lower and the upper end of the plot.
 void LayoutAttempt::set_ends() {
   double bottom = em(kPad) + lines_height(caption_, caption_size());
   if (is_below() && has_legend(figure_)) bottom += legend_.height + em(0.4);
-  bottom += lines_height(x_label_, size_) + x_texts_ + em(kNameGap);
+  bottom += lines_height(x_label_, size_) + x_texts_ + em(kTickGapBelow);
   layout_.plot.bottom = bottom;
   layout_.plot.top = layout_.height - em(kPad) - lines_height(title_, kTitleSize * size_) - em(0.5);
   if (has_legend(figure_) && is_at_right() && legend_.height > layout_.plot.top - bottom + x_texts_)
@@ -225,8 +228,8 @@ void LayoutAttempt::add_lines(const std::vector<std::string>& lines, PlacedText 
   for (const std::string& line : lines) {
     like.text = line;
     layout_.texts.push_back(like);
-    like.x += towards_x * kLine * like.size;
-    like.y += towards_y * kLine * like.size;
+    like.x += towards_x * kTextLine * like.size;
+    like.y += towards_y * kTextLine * like.size;
   }
 }
 
@@ -240,20 +243,22 @@ void LayoutAttempt::place_texts() {
                       std::max(layout_.width - pad - half, layout_.width / 2));
   };
   const double title_size = kTitleSize * size_;
-  add_lines(title_,
-            {.x = centred(title_, title_size), .y = layout_.height - pad - kLine * title_size / 2, .size = title_size},
-            0, -1);
   add_lines(
-      x_label_,
-      {.x = centred(x_label_, size_), .y = plot.bottom - em(kNameGap) - x_texts_ - kLine * size_ / 2, .size = size_}, 0,
+      title_,
+      {.x = centred(title_, title_size), .y = layout_.height - pad - kTextLine * title_size / 2, .size = title_size}, 0,
       -1);
+  add_lines(x_label_,
+            {.x = centred(x_label_, size_),
+             .y = plot.bottom - em(kTickGapBelow) - x_texts_ - kTextLine * size_ / 2,
+             .size = size_},
+            0, -1);
   const double half = widest_text(y_label_, size_) / 2;
   const double y = std::clamp((plot.bottom + plot.top) / 2, std::min(pad + half, layout_.height / 2),
                               std::max(layout_.height - pad - half, layout_.height / 2));
-  add_lines(y_label_, {.x = pad + kLine * size_ / 2, .y = y, .size = size_, .upright = true}, 1, 0);
+  add_lines(y_label_, {.x = pad + kTextLine * size_ / 2, .y = y, .size = size_, .upright = true}, 1, 0);
   add_lines(caption_,
             {.x = layout_.width - pad,
-             .y = pad + lines_height(caption_, caption_size()) - kLine * caption_size() / 2,
+             .y = pad + lines_height(caption_, caption_size()) - kTextLine * caption_size() / 2,
              .size = caption_size(),
              .anchor = Anchor::kRight,
              .colour = kCaptionColour},
@@ -262,19 +267,11 @@ void LayoutAttempt::place_texts() {
   layout_.colour_bar = {plot.right + em(1), plot.right + em(1 + kColourBar), plot.bottom, plot.top};
   const std::vector<std::string> label = wrapped_text(figure_.value_label, 0.72 * layout_.height, size_);
   add_lines(label,
-            {.x = layout_.width - pad - lines_height(label, size_) + kLine * size_ / 2,
+            {.x = layout_.width - pad - lines_height(label, size_) + kTextLine * size_ / 2,
              .y = (plot.bottom + plot.top) / 2,
              .size = size_,
              .upright = true},
             1, 0);
-}
-
-/// The first of these rectangles without data, or nullopt.
-std::optional<Box> LayoutAttempt::empty_box(const std::vector<Box>& boxes) const {
-  for (const Box& box : boxes) {
-    if (data_in(figure_, layout_, box) == 0) return box;
-  }
-  return std::nullopt;
 }
 
 /// The rectangle of a legend inside: the corner that the description names, or one without data.
@@ -299,7 +296,7 @@ std::optional<Box> LayoutAttempt::corner_of_legend() const {
     case LegendPlace::kBottomLeft:
       return corners[3];
     default:
-      return empty_box(corners);
+      return empty_box(figure_, layout_, corners);
   }
 }
 
@@ -329,75 +326,6 @@ void LayoutAttempt::draw_legend(double left, double top) {
   }
 }
 
-/// Lines across the plot. A label stands at the end of its line that is free of data.
-void LayoutAttempt::place_references() {
-  using Anchor = PlacedText::Anchor;
-  const Box& plot = layout_.plot;
-  for (const ReferenceLine& line : figure_.description.looks.references) {
-    const Spot spot = spot_of(figure_, layout_, line.x.value_or(0), line.y.value_or(0));
-    const double place = line.x ? spot.x : spot.y;
-    layout_.references.push_back({place, line.x.has_value()});
-    if (line.label.empty()) continue;
-    const double width = text_width(line.label, size_);
-    const double height = kLine * size_;
-    std::vector<Box> boxes;
-    if (line.x) {
-      for (const bool top : {true, false}) {
-        for (const bool right : {true, false}) {
-          const double left = right ? place + em(0.4) : place - em(0.4) - width;
-          const double bottom = top ? plot.top - height : plot.bottom;
-          if (left >= plot.left && left + width <= plot.right)
-            boxes.push_back({left, left + width, bottom, bottom + height});
-        }
-      }
-    } else {
-      for (const bool above : {true, false}) {
-        for (const bool right : {true, false}) {
-          const double left = right ? plot.right - width - em(0.3) : plot.left + em(0.3);
-          const double bottom = above ? place : place - height;
-          if (bottom >= plot.bottom && bottom + height <= plot.top)
-            boxes.push_back({left, left + width, bottom, bottom + height});
-        }
-      }
-    }
-    if (boxes.empty() || width > plot.width()) return blame(fmt::format("the label '{}' has no room", line.label));
-    const Box box = empty_box(boxes).value_or(boxes.front());
-    layout_.texts.push_back({.text = line.label,
-                             .x = box.left,
-                             .y = (box.bottom + box.top) / 2,
-                             .size = size_,
-                             .anchor = Anchor::kLeft,
-                             .colour = kReferenceColour});
-  }
-}
-
-/// Texts beside points, on the side that is free of data.
-void LayoutAttempt::place_annotations() {
-  const Box& plot = layout_.plot;
-  for (const Annotation& note : figure_.description.looks.annotations) {
-    const std::optional<double> x = place_of_annotation(figure_, note);
-    if (!x) continue;
-    const Spot spot = spot_of(figure_, layout_, *x, note.y);
-    const double width = text_width(note.text, size_);
-    std::vector<Box> boxes;
-    for (const double down : {0.5, -1.8}) {
-      for (const double left : {spot.x + em(0.5), spot.x - em(0.5) - width, spot.x - width / 2}) {
-        const double bottom = spot.y + em(down);
-        const Box box{left, left + width, bottom, bottom + kLine * size_};
-        if (box.left >= plot.left && box.right <= plot.right && box.bottom >= plot.bottom && box.top <= plot.top)
-          boxes.push_back(box);
-      }
-    }
-    if (boxes.empty()) return blame(fmt::format("the annotation '{}' has no room in the plot", note.text));
-    const Box box = empty_box(boxes).value_or(boxes.front());
-    layout_.texts.push_back({.text = note.text,
-                             .x = box.left,
-                             .y = (box.bottom + box.top) / 2,
-                             .size = size_,
-                             .anchor = PlacedText::Anchor::kLeft});
-  }
-}
-
 void LayoutAttempt::check() {
   const Box& plot = layout_.plot;
   if (plot.width() < em(kLeastPlotWidth))
@@ -411,6 +339,14 @@ void LayoutAttempt::check() {
 }
 
 }  // namespace
+
+Box box_of(const PlacedText& text) {
+  const double length = text.monospaced ? monospaced_width(text.text, text.size) : text_width(text.text, text.size);
+  const double before = length * static_cast<double>(static_cast<int>(text.anchor)) / 2;
+  const double half = kTextLine * text.size / 2;
+  if (text.upright) return {text.x - half, text.x + half, text.y - before, text.y - before + length};
+  return {text.x - before, text.x - before + length, text.y - half, text.y + half};
+}
 
 FigureLayout layout_of(const Figure& figure) {
   std::string problem;

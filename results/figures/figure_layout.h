@@ -13,6 +13,8 @@
 
 namespace xlm {
 
+inline constexpr double kPointsPerInch = 72;
+
 struct Box {
   double left = 0;
   double right = 0;
@@ -23,7 +25,7 @@ struct Box {
   double height() const { return top - bottom; }
 };
 
-/// A line of text. `y` is its middle; of an upright one `x` is.
+/// A line of text. `y` is its middle; of an upright one `x` is. The anchor says which part of it is at the other.
 struct PlacedText {
   enum class Anchor { kLeft, kCentre, kRight };
   std::string text;
@@ -32,6 +34,7 @@ struct PlacedText {
   double size = 0;
   Anchor anchor = Anchor::kCentre;
   bool upright = false;
+  bool monospaced = false;
   std::string_view colour = "#111111";
 };
 
@@ -53,8 +56,9 @@ struct FigureLayout {
   double width = 0;  // of the picture
   double height = 0;
   double text_size = 0;
-  Box plot;  // between the axes
-  std::vector<PlacedText> texts;
+  double stroke = 1;              // of lines and marks; 1: as in a picture of the usual width
+  Box plot;                       // between the axes
+  std::vector<PlacedText> texts;  // all of the picture, with those at the ticks
   std::vector<PlacedSample> samples;
   std::vector<PlacedLine> references;
   Axis x;  // with the ticks that have room
@@ -67,6 +71,9 @@ struct FigureLayout {
   double cell_size = 0;    // heatmap: of the numbers in cells; 0: they have no room
   Box colour_bar;          // heatmap
 };
+
+/// The rectangle that a text covers.
+Box box_of(const PlacedText& text);
 
 /// Throws UsageError if the figure cannot be legible at its size.
 FigureLayout layout_of(const Figure& figure);

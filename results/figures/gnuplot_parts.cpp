@@ -8,13 +8,13 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/figures/plot_room.h"
 #include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kDotsPerInch = 119;  // of an SVG; a PNG has twice as many
-constexpr double kPointsPerInch = 72;
 
 /// Dots of a picture in one point, the unit of a layout.
 double dots_per_point(PictureFormat format) {
@@ -76,6 +76,13 @@ std::string looks_of(const FigureLayout& layout) {
                      plot.top / layout.height);
 }
 
+/// Ticks without texts, which are labels.
+std::vector<std::string> bare_ticks(const std::vector<double>& places, std::string_view level) {
+  std::vector<std::string> ticks;
+  for (const double place : places) ticks.push_back(fmt::format("'' {}{}", place, level));
+  return ticks;
+}
+
 /// Long series have lines without points.
 std::string_view style_of(const FigureSeries& series) {
   if (!series.joined) return "points";
@@ -96,27 +103,13 @@ std::string gnuplot_string(std::string_view text) {
   return quoted + "'";
 }
 
-std::string GnuplotScript::font(double points, std::string_view family) const {
-  if (format_ == PictureFormat::kTex) return tex_font(points, !family.empty());
-  return fmt::format("font '{},{:.3g}'", family, points * dots_per_point(format_));
+std::string GnuplotScript::font(double points, bool monospaced) const {
+  if (format_ == PictureFormat::kTex) return tex_font(points, monospaced);
+  return fmt::format("font '{},{:.3g}'", monospaced ? "DejaVu Sans Mono" : "", points * dots_per_point(format_));
 }
 
 std::string GnuplotScript::shown(std::string_view text) const {
   return gnuplot_string(format_ == PictureFormat::kTex ? latex_escape(text) : text);
-}
-
-std::string GnuplotScript::ticks(const std::vector<std::string>& names) const {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(fmt::format("{} {}", shown(names[i]), i));
-  return join(parts, ", ");
-}
-
-std::string GnuplotScript::ticks(const Axis& axis) const {
-  const std::vector<std::string> texts = tick_texts(axis);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < texts.size(); ++i) parts.push_back(fmt::format("{} {}", shown(texts[i]), axis.ticks[i]));
-  for (const double tick : axis.minor_ticks) parts.push_back(fmt::format("'' {} 1", tick));
-  return join(parts, ", ");
 }
 
 GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format)
@@ -139,7 +132,7 @@ void GnuplotScript::place_texts() {
   for (const PlacedText& text : layout_.texts) {
     add(fmt::format("set label {} at {} {} {}noenhanced {} textcolor '{}'\n", shown(text.text), at(text.x, text.y),
                     kAnchors.at(static_cast<std::size_t>(text.anchor)), text.upright ? "rotate by 90 " : "",
-                    font(text.size), text.colour));
+                    font(text.size, text.monospaced), text.colour));
   }
 }
 
@@ -148,7 +141,8 @@ void GnuplotScript::place_sample(const PlacedSample& sample) {
   const double right = sample.x + sample.width;
   const std::string line = fmt::format("set arrow from {} to {} nohead ", at(sample.x, sample.y), at(right, sample.y));
   if (sample.entry.is_front) {
-    return add(line + fmt::format("linecolor '{}' linewidth 1.5 dashtype {}\n", kFrontColour, sample.entry.index + 1));
+    return add(line + fmt::format("linecolor '{}' linewidth {:.3g} dashtype {}\n", kFrontColour, line_width(1.5),
+                                  sample.entry.index + 1));
   }
   const FigureSeries& series = figure_.series[sample.entry.index];
   const SeriesLook look = series_look(series.look);
@@ -158,10 +152,11 @@ void GnuplotScript::place_sample(const PlacedSample& sample) {
                            at(sample.x, sample.y - half), at(right, sample.y + half), look.colour));
   }
   if (series.joined)
-    add(line + fmt::format("linecolor '{}' linewidth 2 dashtype {}\n", look.colour, look.dashed ? 2 : 1));
+    add(line +
+        fmt::format("linecolor '{}' linewidth {:.3g} dashtype {}\n", look.colour, line_width(2), look.dashed ? 2 : 1));
   if (series.joined && is_long(series)) return;
-  add(fmt::format("set label '' at {} point linecolor rgb '{}' pointtype {} pointsize 1.2\n",
-                  at(sample.x + sample.width / 2, sample.y), look.colour, look.gnuplot_point));
+  add(fmt::format("set label '' at {} point linecolor rgb '{}' pointtype {} pointsize {:.3g}\n",
+                  at(sample.x + sample.width / 2, sample.y), look.colour, look.gnuplot_point, mark_size()));
 }
 
 void GnuplotScript::place_references() {
@@ -170,7 +165,8 @@ void GnuplotScript::place_references() {
     const std::string ends = line.upright
                                  ? fmt::format("from {} to {}", at(line.place, plot.bottom), at(line.place, plot.top))
                                  : fmt::format("from {} to {}", at(plot.left, line.place), at(plot.right, line.place));
-    add(fmt::format("set arrow {} nohead back linecolor '{}' linewidth 1.2 dashtype 2\n", ends, kReferenceColour));
+    add(fmt::format("set arrow {} nohead back linecolor '{}' linewidth {:.3g} dashtype 2\n", ends, kReferenceColour,
+                    line_width(1.2)));
   }
 }
 
@@ -179,19 +175,22 @@ void GnuplotScript::place_colour_bar() {
   add(fmt::format("set colorbox user origin {} size {}\n", at(bar.left, bar.bottom), at(bar.width(), bar.height())));
 }
 
-void GnuplotScript::name_x(std::string_view family) {
+void GnuplotScript::name_x() {
   if (layout_.x_names.empty()) return;
-  const double margin = figure_.tokens_on_x ? 1 : 0.6;
-  add(fmt::format("set xtics {}{} {} ({}) noenhanced\n", figure_.tokens_on_x ? "scale 0 " : "",
-                  layout_.upright_x_names ? "rotate by 90 right" : "norotate", this->font(layout_.x_name_size, family),
-                  ticks(layout_.x_names)));
+  const double margin = margin_of_names(figure_);
+  std::vector<double> places;
+  for (std::size_t i = 0; i < layout_.x_names.size(); ++i) places.push_back(static_cast<double>(i));
+  add(fmt::format("set xtics {}({})\n", figure_.tokens_on_x ? "scale 0 " : "", join(bare_ticks(places, ""), ", ")));
   add(fmt::format("set xrange [{}:{}]\n", -margin, static_cast<double>(layout_.x_names.size()) - 1 + margin));
 }
 
 void GnuplotScript::set_axis(char name, const Axis& axis) {
   if (axis.log) add(fmt::format("set logscale {} 10\nunset m{}tics\n", name, name));
   add(fmt::format("set {}range [{}:{}]\n", name, axis.range.low, axis.range.high));
-  add(fmt::format("set {}tics ({})\n", name, ticks(axis)));
+  std::vector<std::string> ticks = bare_ticks(axis.ticks, "");
+  const std::vector<std::string> minor = bare_ticks(axis.minor_ticks, " 1");
+  ticks.insert(ticks.end(), minor.begin(), minor.end());
+  add(fmt::format("set {}tics ({})\n", name, join(ticks, ", ")));
 }
 
 void GnuplotScript::data(const std::string& name, const std::vector<std::vector<double>>& rows) {
@@ -237,18 +236,18 @@ void GnuplotScript::plot_series() {
     std::vector<std::vector<double>> corners;
     for (const auto& [x, y] : figure_.fronts[i].corners) corners.push_back({x, y});
     data(fmt::format("front{}", i), corners);
-    parts.push_back(fmt::format("$front{} using 1:2 with lines linecolor '{}' linewidth 1.5 dashtype {} notitle", i,
-                                kFrontColour, i + 1));
+    parts.push_back(fmt::format("$front{} using 1:2 with lines linecolor '{}' linewidth {:.3g} dashtype {} notitle", i,
+                                kFrontColour, line_width(1.5), i + 1));
   }
   for (std::size_t i = 0; i < figure_.series.size(); ++i) {
     const FigureSeries& series = figure_.series[i];
     series_data(i);
     const SeriesLook look = series_look(series.look);
     add_spreads(i, look.colour, parts);
-    parts.push_back(
-        fmt::format("$points{} using 1:2 with {} linecolor '{}' linewidth 2 dashtype {} pointtype {} "
-                    "pointsize 1.2 notitle",
-                    i, style_of(series), look.colour, look.dashed ? 2 : 1, look.gnuplot_point));
+    parts.push_back(fmt::format(
+        "$points{} using 1:2 with {} linecolor '{}' linewidth {:.3g} dashtype {} pointtype {} "
+        "pointsize {:.3g} notitle",
+        i, style_of(series), look.colour, line_width(2), look.dashed ? 2 : 1, look.gnuplot_point, mark_size()));
   }
   plot(parts);
 }

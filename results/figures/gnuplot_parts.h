@@ -26,20 +26,20 @@ class GnuplotScript {
 
   const FigureLayout& layout() const { return layout_; }
 
-  /// gnuplot's word for a font of a size in points; of no family: the picture's.
-  std::string font(double points, std::string_view family = "") const;
+  /// gnuplot's word for the picture's font in a size in points, or for one whose characters have the same width.
+  std::string font(double points, bool monospaced = false) const;
+
+  /// Width of a line and size of a mark in gnuplot's units, from those in a picture of the usual width.
+  double line_width(double usual) const { return usual * layout_.stroke; }
+  double mark_size() const { return kUsualMark * layout_.stroke; }
 
   /// `text` as a gnuplot string that shows it. LaTeX gives a meaning to some of its characters.
   std::string shown(std::string_view text) const;
 
-  /// The ticks of an axis, or names at places 0, 1, …
-  std::string ticks(const Axis& axis) const;
-  std::string ticks(const std::vector<std::string>& names) const;
-
   void add(const std::string& lines) { text_ += lines; }
 
-  /// Writes the names of places on x, if they have names.
-  void name_x(std::string_view family = "");
+  /// Sets range and ticks of x if its places have names.
+  void name_x();
 
   /// Sets range and ticks of x and y: gnuplot's defaults leave half of a logarithmic picture empty.
   void set_x_axis() { set_axis('x', layout_.x); }
@@ -60,6 +60,8 @@ class GnuplotScript {
   std::string text() { return std::move(text_); }
 
  private:
+  static constexpr double kUsualMark = 1.2;
+
   std::string at(double x, double y) const;
   void place_texts();
   void place_references();

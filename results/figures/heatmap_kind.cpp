@@ -137,15 +137,13 @@ std::string heatmap_script(const Figure& figure, PictureFormat format) {
   std::vector<std::string> colours;
   for (const std::string_view colour : kPalette) colours.push_back(fmt::format("{} '{}'", colours.size(), colour));
   script.add("set palette defined (" + join(colours, ", ") + ")\n");
-  script.add("unset grid\nunset border\nset tics scale 0\n");
+  script.add("unset grid\nunset border\n");
   const Axis& colour = script.layout().colour;
   script.place_colour_bar();
-  script.add(
-      fmt::format("set cbrange [{}:{}]\nset cbtics ({})\n", colour.range.low, colour.range.high, script.ticks(colour)));
-  if (colour.log) script.add("set logscale cb 10\nunset mcbtics\n");
+  script.add(fmt::format("set cbrange [{}:{}]\nunset cbtics\n", colour.range.low, colour.range.high));
+  if (colour.log) script.add("set logscale cb 10\n");
   script.name_x();
-  script.add(fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(figure.x_names.size()) - 0.5));
-  script.add(fmt::format("set ytics ({}) noenhanced\nset yrange [-0.5:{}]\n", script.ticks(script.layout().y_names),
+  script.add(fmt::format("unset xtics\nunset ytics\nset yrange [-0.5:{}]\n",
                          static_cast<double>(figure.y_names.size()) - 0.5));
   std::vector<std::string> parts{"$cells using 1:2:3 with image pixels notitle"};
   for (std::string& labels : cell_labels(figure, script)) parts.push_back(std::move(labels));
@@ -232,6 +230,7 @@ FigureKind heatmap_kind() {
           .shows_grids = true,
           .shows_values = true,
           .shows_y_range = false,
+          .shows_notes = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
           .gnuplot = heatmap_script,

@@ -12,7 +12,7 @@ namespace {
 constexpr double kSampleWidth = 2.2;  // of the size of the text, as all of these
 constexpr double kSampleGap = 0.5;
 constexpr double kColumnGap = 1.4;
-constexpr double kLineHeight = 1.35;
+constexpr double kLegendLine = 1.35;
 
 /// The columns that have room: as many as there are entries, or fewer.
 std::size_t columns_with_room(const std::vector<LegendEntry>& entries, double width, double size, std::size_t most) {
@@ -44,7 +44,7 @@ LegendBlock legend_block(const Figure& figure, double width, double size, std::s
   if (entries.empty()) return block;
   block.sample = kSampleWidth * size;
   block.gap = kSampleGap * size;
-  block.line = kLineHeight * size;
+  block.line = kLegendLine * size;
   block.title = wrapped_text(figure.description.looks.legend.title, width, size);
   const std::size_t columns = columns_with_room(entries, width, size, std::max<std::size_t>(most, 1));
   const double gaps = kColumnGap * size * static_cast<double>(columns - 1);

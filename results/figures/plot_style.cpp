@@ -268,28 +268,32 @@ std::vector<std::string> lost_logarithms(const Figure& figure) {
     std::copy_if(row.begin(), row.end(), std::back_inserter(ys), [](double cell) { return std::isfinite(cell); });
   }
   const auto add = [&](std::string_view axis, const std::string& column, const std::vector<double>& values,
-                       const FigureDescription::Limits& limits) {
+                       const FigureDescription::Limits& limits, std::optional<double> ReferenceLine::*place) {
     const auto lost = std::count_if(values.begin(), values.end(), [](double value) { return value <= 0; });
     std::string why =
         fmt::format("{} of {} values of {} {} zero or less", lost, values.size(), column, lost == 1 ? "is" : "are");
     if (limits.low) {
       why = fmt::format("{}_range begins at {}", axis, value_text(*limits.low));
     } else if (lost == 0) {
-      why = fmt::format("error bars of {} reach zero or less", column);
+      const std::vector<ReferenceLine>& lines_across = description.looks.references;
+      const bool by_line = std::any_of(lines_across.begin(), lines_across.end(),
+                                       [&](const ReferenceLine& line) { return (line.*place).value_or(1) <= 0; });
+      why = by_line ? fmt::format("a line of `references` is at {} of zero or less", axis)
+                    : fmt::format("error bars of {} reach zero or less", column);
     }
     lines.push_back(fmt::format("the figure '{}' is linear despite {}_scale: {}, which has no logarithm",
                                 description.title, axis, why));
   };
   const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
   if (description.x_scale == Scale::kLog && x_is_linear) {
-    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range);
+    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range, &ReferenceLine::x);
   }
   const bool y_is_linear = figure.grid.empty() ? !y_axis(figure).log : !colour_axis(figure).log;
   if (description.y_scale == Scale::kLog && y_is_linear) {
     const std::string column = !description.grid.empty()    ? description.grid
                                : !description.value.empty() ? description.value
                                                             : description.y;
-    add("y", column, ys, description.y_range);
+    add("y", column, ys, description.y_range, &ReferenceLine::y);
   }
   return lines;
 }

@@ -11,8 +11,8 @@
 
 namespace xlm {
 
-/// Puts series into the order of the description, gives each a look, and warns of names in `labels`, `order` and
-/// `annotations` that the figure does not have.
+/// Puts series into the order of the description and gives each a look. Warns of names in `labels`, `order` and
+/// `annotations` that the figure does not have. Lines at numbers of an x that has names are left out, with a warning.
 void put_in_order(Figure& figure);
 
 /// The place on x of an annotation: its number, or the place with its name. Returns nullopt if there is none.

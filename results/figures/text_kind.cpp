@@ -122,8 +122,8 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
 std::string text_script(const Figure& figure, PictureFormat format) {
   GnuplotScript script(figure, format);
   script.set_y_axis();
-  script.name_x(kTextFont);
-  script.add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure.x_names.size()));
+  script.name_x();
+  script.add("set grid noxtics ytics\n");
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     for (const double place : figure.series[i].marks) {  // after the token
       script.add(fmt::format("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead back linecolor '{1}'\n",

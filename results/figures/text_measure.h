@@ -7,6 +7,9 @@
 
 namespace xlm {
 
+/// The height of a line of text, of its size.
+inline constexpr double kTextLine = 1.3;
+
 /// The width of a text in DejaVu Sans of a size, in the size's unit. Usual fonts are narrower. A monospaced font is
 /// wider where a text has narrow letters.
 double text_width(std::string_view text, double size);
