@@ -13,6 +13,7 @@
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
+#include "results/figures/series_looks.h"
 #include "results/pages/page.h"
 
 namespace xlm {
@@ -29,7 +30,7 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-/// "svg", "pdf", "png" and "html".
+/// "svg", "pdf", "png", "tex" and "html".
 std::vector<std::string> format_names() {
   std::vector<std::string> names(kPictureFormatNames.begin(), kPictureFormatNames.end());
   names.emplace_back(kHtml);
@@ -42,12 +43,15 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   const bool one_file = !options.out.empty() && !names_folder(options.out);
   const std::string ending = one_file ? options.out.extension().string().substr(1) : "";
   std::vector<std::string> names = options.formats;
-  if (names == std::vector<std::string>{"all"}) names = known;
+  if (names == std::vector<std::string>{"all"}) {
+    names = known;
+    std::erase(names, "tex");  // for LaTeX, by request
+  }
   if (names.empty()) names = {one_file ? ending : "svg"};
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw UsageError(
-          fmt::format("figures are written as svg, pdf, png or html, not '{}'{}", name, did_you_mean(name, known)));
+      throw UsageError(fmt::format("figures are written as svg, pdf, png, tex or html, not '{}'{}", name,
+                                   did_you_mean(name, known)));
     }
     if (!one_file || name == ending) continue;
     throw UsageError(fmt::format("--format {} and --out {} contradict each other{}", join(names, ","),
@@ -83,6 +87,19 @@ std::vector<FigureDescription> read_specs(const FigureOptions& options, const Ya
   return descriptions;
 }
 
+/// Looks of all figures of the file, in its order: --name changes no colour.
+SharedLooks looks_of_file(const FigureOptions& options, const RecipeView& recipe, RunTable& runs) {
+  SharedLooks looks;
+  if (options.name.empty()) return looks;
+  for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
+    try {
+      looks.applied(build_figure(runs, read_figure_description(node), recipe.filters));
+    } catch (const Error&) {  // of a figure that was not asked for
+    }
+  }
+  return looks;
+}
+
 Json describe_figure(const Figure& figure, const fs::path& file) {
   Json points = Json::array();
   for (const FigureSeries& series : figure.series) {
@@ -101,8 +118,11 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   warn_without_runs(recipe, options, global, runs);
+  SharedLooks looks = looks_of_file(options, recipe, runs);
   Json written = Json::array();
-  const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
+  const auto build = [&](const FigureDescription& one) {
+    return looks.applied(build_figure(runs, one, recipe.filters));
+  };
   const std::size_t made = make_each(descriptions, build, [&](const Figure& figure) {
     for (const std::string& warning : figure.warnings) spdlog::warn(warning);
     for (const std::string& note : figure.notes) spdlog::info(note);
@@ -124,14 +144,15 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
   app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures")->required();
   add_recipe_options(app, *options, "figure");
   app.add_option("--format", options->formats,
-                 "svg, pdf, png, html, several (svg,pdf) or all (default: by --out, else svg)")
+                 "svg, pdf, png, tex, html, several (svg,pdf) or all (default: by --out, else svg)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("FORMAT");
   app.add_option("--out", options->out, "File, or folder for several figures (default: NAME.svg in this folder)")
       ->type_name("PATH");
   app.footer(
-      "Prints the path of each figure. docs/results.md describes figure files. svg, pdf and png need gnuplot; an HTML\n"
+      "Prints the path of each figure. docs/results.md describes figure files. svg, pdf, png and tex (TikZ) need "
+      "gnuplot; an HTML\n"
       "page needs only a browser, and links every point to its runs.\n\n"
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"

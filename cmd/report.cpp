@@ -13,6 +13,7 @@
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
+#include "results/figures/series_looks.h"
 #include "results/pages/report.h"
 #include "results/pages/table_html.h"
 #include "results/tables/table_description.h"
@@ -80,9 +81,12 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
     }
   }
   if (has_exhibits(recipe.file, ExhibitKind::kFigure)) {
+    SharedLooks looks;
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
       const FigureDescription description = read_figure_description(node);
-      const auto build = [&](const FigureDescription& one) { return build_figure(runs, one, recipe.filters); };
+      const auto build = [&](const FigureDescription& one) {
+        return looks.applied(build_figure(runs, one, recipe.filters));
+      };
       exhibits.push_back(exhibit_of(description, build));
     }
   }

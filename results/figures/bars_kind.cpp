@@ -19,7 +19,10 @@ std::string problem_of_bars(const FigureDescription& description) {
 
 BuiltFigure build_bars(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
   BuiltFigure built = series_figure(runs, description, selected, {.side_by_side = true});
-  if (auto* figure = std::get_if<Figure>(&built)) figure->from_zero = description.from_zero;
+  if (auto* figure = std::get_if<Figure>(&built)) {
+    figure->has_bars = true;
+    figure->from_zero = description.from_zero;
+  }
   return built;
 }
 
@@ -36,8 +39,8 @@ std::string bars_script(const Figure& figure, PictureFormat format) {
       if (point.spread) spreads.push_back({x, point.y, *point.spread});
     }
     script.data(fmt::format("boxes{}", i), boxes);
-    parts.push_back(fmt::format("$boxes{} using 1:2:3 with boxes fillstyle solid 0.85 noborder linecolor '{}' title {}",
-                                i, series_look(i).colour, gnuplot_string(figure.series[i].label)));
+    parts.push_back(fmt::format("$boxes{} using 1:2:3 with boxes fillstyle solid 0.85 noborder linecolor '{}' notitle",
+                                i, series_look(figure.series[i].look).colour));
     if (spreads.empty()) continue;
     script.data(fmt::format("spreads{}", i), spreads);
     parts.push_back(fmt::format("$spreads{} {} linecolor '{}' notitle", i, kErrorBar, kSpreadColour));
@@ -54,7 +57,7 @@ Json bars_plot(const Figure& figure) {
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     Json trace = plotly_points(figure, i, figure.x_label);
     trace["type"] = "bar";
-    trace["marker"] = {{"color", series_look(i).colour}, {"opacity", 0.85}};
+    trace["marker"] = {{"color", series_look(figure.series[i].look).colour}, {"opacity", 0.85}};
     if (has_spread(figure.series[i])) trace["error_y"] = plotly_spreads(figure.series[i], kSpreadColour);
     traces.push_back(std::move(trace));
   }

@@ -26,10 +26,12 @@ struct FigureFront {
 
 struct FigureSeries {
   std::string label;  // empty: the only one
+  std::string value;  // the label before the description renamed it
   std::vector<FigurePoint> points;
   bool joined = false;        // a line joins its points
   bool smooth = false;        // a running mean: a line with a band of the spread, even with few points
   std::vector<double> marks;  // text: places on x with a line after them
+  std::size_t look = 0;       // of series_look
 };
 
 struct Figure {
@@ -39,6 +41,8 @@ struct Figure {
   std::string value_label;           // heatmap: of the colours
   std::vector<std::string> x_names;  // if places on x have names: place i is x = i
   std::vector<std::string> y_names;  // heatmap: the same for y
+  bool tokens_on_x = false;          // the names are tokens of a text
+  bool has_bars = false;             // series are bars
   bool from_zero = false;            // y begins at 0, unless it is logarithmic
   std::vector<double> x_ticks;       // if x has few values: all of them; empty: gnuplot decides
   std::vector<FigureSeries> series;

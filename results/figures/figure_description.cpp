@@ -74,6 +74,13 @@ FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) 
   return limits;
 }
 
+/// The first key of lines, texts and ticks in the plot that a description has; empty: none.
+std::string first_note(const FigureLooks& looks) {
+  if (!looks.references.empty()) return "references";
+  if (!looks.annotations.empty()) return "annotations";
+  return looks.minor_ticks ? "minor_ticks" : "";
+}
+
 /// Options that only some kinds have.
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
@@ -82,6 +89,8 @@ std::string problem_of_looks(const FigureDescription& description, const FigureK
     return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
   if (!description.from_zero && !kind.may_leave_zero)
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
+  if (const std::string note = first_note(description.looks); !note.empty() && !kind.shows_notes)
+    return fmt::format("has '{}', which a {} does not show", note, kind.name);
   const bool x_limits = description.x_range.low || description.x_range.high;
   if (x_limits && !kind.shows_x_range)
     return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";
@@ -111,6 +120,7 @@ std::string problem_of(const FigureDescription& description) {
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
     std::vector<std::string> names{"figure", "where", "kind", "series", "x_range", "y_range"};
+    names.insert(names.end(), kLookKeys.begin(), kLookKeys.end());
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -133,6 +143,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   description.series = read_series(options.take("series"));
   description.x_range = read_limits(options.take("x_range"), "x_range");
   description.y_range = read_limits(options.take("y_range"), "y_range");
+  description.looks = read_looks(options);
   OptionReader reader(options);
   const std::vector<std::string> kinds = names_of_kinds(nullptr);
   auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());

@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "base/yaml.h"
+#include "results/figures/figure_looks.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
 
@@ -57,9 +58,10 @@ struct FigureDescription {
   double width = 0;
   double height = 0;
   std::string font;
+  FigureLooks looks;
   std::string place;  // file:line, for messages
 
-  /// All keys but title, where, kind, series and the ranges, which have separate readers.
+  /// All keys but title, where, kind, series, the ranges and those of read_looks, which have separate readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the output file; default: made from the title"}, name);
     v.field({.name = "x", .help = "column of the store; step, tokens, flops or seconds: the series of y over training"},
@@ -92,6 +94,7 @@ struct FigureDescription {
     v.field({.name = "width", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, width);
     v.field({.name = "height", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, height);
     v.field({.name = "font", .help = "an installed family, such as serif or Latin Modern Roman"}, font);
+    looks.visit(v);
   }
 };
 

@@ -15,8 +15,8 @@
 
 namespace xlm {
 
-enum class PictureFormat { kSvg, kPdf, kPng };
-inline constexpr std::array<std::string_view, 3> kPictureFormatNames{"svg", "pdf", "png"};
+enum class PictureFormat { kSvg, kPdf, kPng, kTex };  // kTex: TikZ, for \\input in LaTeX
+inline constexpr std::array<std::string_view, 4> kPictureFormatNames{"svg", "pdf", "png", "tex"};
 
 using BuiltFigure = std::variant<Figure, NothingToShow>;
 
@@ -29,6 +29,7 @@ struct FigureKind {
   bool shows_marks = false;   // places that a second trace marks
   bool shows_x_range = false;
   bool shows_y_range = true;
+  bool shows_notes = true;      // reference lines, annotations and minor ticks
   bool smooths = false;         // lines over steps
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 

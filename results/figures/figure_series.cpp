@@ -26,6 +26,13 @@ std::string series_label(const std::string& column, const Value& value) {
   return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
 }
 
+/// The text that the description gives for a value; its label if it gives none.
+std::string renamed_value(const FigureLooks& looks, const Value& value, const std::string& label) {
+  const std::string text = is_missing(value) ? "other" : to_text(value);
+  const std::string other = renamed(looks, text);
+  return other == text ? label : other;
+}
+
 /// A run and those that it goes on from, each up to the step at which the next one begins.
 constexpr std::string_view kFamily =
     "WITH RECURSIVE family(run_id, last) AS (SELECT ?1, 9e15 UNION ALL "
@@ -143,7 +150,7 @@ void add_fronts(Figure& figure) {
     for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
   }
   for (auto& [corpus, of_corpus] : points) {
-    std::string label(kFrontTitle);
+    std::string label = renamed(figure.description.looks, std::string(kFrontTitle));
     if (points.size() > 1) label += ", " + corpus;
     figure.fronts.push_back({std::move(label), staircase(std::move(of_corpus), flags)});
   }
@@ -162,10 +169,15 @@ std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
   return key;
 }
 
-std::string SeriesBuilder::label_of(const std::vector<Value>& key) const {
+std::string SeriesBuilder::label_of(const std::vector<Value>& key, bool rename) const {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < key.size(); ++i) parts.push_back(series_label(figure_.description.series[i], key[i]));
-  return join(parts, ", ");
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    const std::string label = series_label(figure_.description.series[i], key[i]);
+    const std::string by_label = rename ? renamed(figure_.description.looks, label) : label;
+    parts.push_back(by_label == label && rename ? renamed_value(figure_.description.looks, key[i], label) : by_label);
+  }
+  const std::string whole = join(parts, ", ");
+  return rename && parts.size() > 1 ? renamed(figure_.description.looks, whole) : whole;
 }
 
 void SeriesBuilder::add_place(const Value& x, std::string name) {
@@ -178,7 +190,7 @@ void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by
   for (const FigureSample& sample : samples) values.insert(sample.x);
   const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
   if (text || side_by_side) {
-    for (const Value& value : values) add_place(value, to_text(value));
+    for (const Value& value : values) add_place(value, renamed(figure_.description.looks, to_text(value)));
   } else if (values.size() <= kMaxTicks && !is_along_training(figure_.description.x) &&
              !runs_.is_measured(figure_.description.x) && !is_time_column(figure_.description.x)) {
     for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
@@ -199,7 +211,8 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   for (const FigureSample& sample : samples) by_series[key_of(sample.run)].push_back(sample);
   for (const auto& [key, members] : by_series) {
     FigureSeries line;
-    line.label = label_of(key);
+    line.label = label_of(key, true);
+    line.value = label_of(key, false);
     line.points = points_of(members, of_outcome);
     line.joined = joined;
     figure_.series.push_back(std::move(line));

@@ -48,7 +48,7 @@ class SeriesBuilder {
 
   /// The values that tell a run's series apart: those in the series' columns.
   std::vector<Value> key_of(std::size_t run) const;
-  std::string label_of(const std::vector<Value>& key) const;
+  std::string label_of(const std::vector<Value>& key, bool rename) const;
   double place_of(const Value& x) const;
   FigurePoint point_of(const std::vector<const FigureSample*>& members);
   void find_corpora(const std::vector<FigureSample>& samples);

@@ -2,6 +2,7 @@
 #include "results/figures/figures.h"
 
 #include "results/figures/plot_style.h"
+#include "results/figures/series_looks.h"
 #include "results/store/unmet_condition.h"
 
 namespace xlm {
@@ -35,7 +36,10 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
                      unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
   }
   BuiltFigure built = kind_of(description).build(runs, description, selected);
-  if (Figure* figure = std::get_if<Figure>(&built)) figure->warnings = lost_logarithms(*figure);
+  if (Figure* figure = std::get_if<Figure>(&built)) {
+    figure->warnings = lost_logarithms(*figure);
+    put_in_order(*figure);
+  }
   return built;
 }
 

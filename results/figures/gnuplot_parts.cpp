@@ -2,64 +2,85 @@
 #include "results/figures/gnuplot_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/figures/plot_room.h"
+#include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
 
-struct Size {
-  double width = 0;  // inches
-  double height = 0;
-};
-
-constexpr Size kUsualSize{6.4, 4.2};
-constexpr Size kWideSize{9.6, 3.4};
 constexpr double kDotsPerInch = 119;  // of an SVG; a PNG has twice as many
 
-std::string terminal_of(const FigureDescription& description, PictureFormat format, bool wide) {
-  const Size& usual = wide ? kWideSize : kUsualSize;
-  const Size size{description.width > 0 ? description.width : usual.width,
-                  description.height > 0 ? description.height : usual.height};
-  const auto dots = [](double inches, double scale) { return std::lround(inches * kDotsPerInch * scale / 10) * 10; };
-  const std::string font = description.font.empty() ? "DejaVu Sans" : description.font;
+/// Dots of a picture in one point, the unit of a layout.
+double dots_per_point(PictureFormat format) {
   switch (format) {
     case PictureFormat::kSvg:
-      return fmt::format("set terminal svg size {},{} enhanced font '{},14' background '#ffffff'\n",
-                         dots(size.width, 1), dots(size.height, 1),
-                         description.font.empty() ? "DejaVu Sans,Helvetica,sans-serif" : description.font);
+      return kDotsPerInch / kPointsPerInch;
+    case PictureFormat::kPng:
+      return 2 * kDotsPerInch / kPointsPerInch;
     case PictureFormat::kPdf:
-      return fmt::format("set terminal pdfcairo size {},{} enhanced font '{},10'\n", size.width, size.height, font);
+    case PictureFormat::kTex:
+      break;
+  }
+  return 1;
+}
+
+/// A font of the document that the picture becomes a part of.
+std::string tex_font(double points, bool monospaced) {
+  return fmt::format("font '{}\\fontsize{{{:.3g}}}{{{:.3g}}}\\selectfont'", monospaced ? "\\ttfamily" : "", points,
+                     1.2 * points);
+}
+
+/// Cairo draws a font of a size in dots of 1/96 inch: three quarters of them make it a size of the picture.
+std::string terminal_of(const std::string& own_font, const FigureLayout& layout, PictureFormat format) {
+  const auto dots = [&](double points) { return std::lround(points * dots_per_point(format) / 10) * 10; };
+  const std::string font = own_font.empty() ? "DejaVu Sans" : own_font;
+  const double size = layout.text_size * dots_per_point(format);
+  switch (format) {
+    case PictureFormat::kSvg:
+      return fmt::format("set terminal svg size {},{} enhanced font '{},{:.3g}' background '#ffffff'\n",
+                         dots(layout.width), dots(layout.height),
+                         own_font.empty() ? "DejaVu Sans,Helvetica,sans-serif" : own_font, size);
+    case PictureFormat::kPdf:
+      return fmt::format(
+          "set terminal pdfcairo size {:.4g},{:.4g} enhanced font '{},{:.3g}' fontscale 0.75 linewidth 2 pointscale "
+          "0.6\n",
+          layout.width / kPointsPerInch, layout.height / kPointsPerInch, font, size);
     case PictureFormat::kPng:
       return fmt::format(
-          "set terminal pngcairo size {},{} enhanced font '{},14' fontscale 1.6 linewidth 2 pointscale 1.8 "
+          "set terminal pngcairo size {},{} enhanced font '{},{:.3g}' fontscale 0.75 linewidth 2 pointscale 1.8 "
           "background '#ffffff'\n",
-          dots(size.width, 2), dots(size.height, 2), font);
+          dots(layout.width), dots(layout.height), font, size);
+    case PictureFormat::kTex:
+      return fmt::format("set terminal tikz size {:.4g}in,{:.4g}in {}\n", layout.width / kPointsPerInch,
+                         layout.height / kPointsPerInch, tex_font(size, false));
   }
   return "";
 }
 
-/// Frame, title, labels, caption and legend.
-std::string looks_of(const Figure& figure) {
+/// Frame, grid and margins.
+std::string looks_of(const FigureLayout& layout) {
   std::string text =
       fmt::format("set border 3 linecolor '{}'\nset tics nomirror out scale 0.5 textcolor '#333333'\n", kFrameColour);
-  text += fmt::format("set grid linecolor '{}' linetype 1 linewidth 0.8\n", kGridColour);
-  text += fmt::format("set title {} noenhanced font ',16' textcolor '#111111' offset 0,0.3\n",
-                      gnuplot_string(figure.description.title));
-  text += fmt::format("set xlabel {} noenhanced textcolor '#111111'\n", gnuplot_string(figure.x_label));
-  text += fmt::format("set ylabel {} noenhanced textcolor '#111111'\n", gnuplot_string(figure.y_label));
-  if (!figure.caption.empty()) {
-    text += fmt::format("set label 1 {} at screen 0.985,0.025 right noenhanced font ',10' textcolor '#777777'\n",
-                        gnuplot_string(figure.caption));
-    text += "set bmargin 4.5\n";
-  }
+  text += fmt::format("set grid linecolor '{}' linetype 1 linewidth 0.8\nunset key\n", kGridColour);
+  const Box& plot = layout.plot;
   return text +
-         (has_legend(figure)
-              ? "set key outside right top vertical Left reverse noenhanced samplen 2 spacing 1.3 textcolor '#111111'\n"
-              : "unset key\n");
+         fmt::format("set lmargin at screen {:.5g}\nset rmargin at screen {:.5g}\n", plot.left / layout.width,
+                     plot.right / layout.width) +
+         fmt::format("set bmargin at screen {:.5g}\nset tmargin at screen {:.5g}\n", plot.bottom / layout.height,
+                     plot.top / layout.height);
+}
+
+/// Ticks without texts, which are labels.
+std::vector<std::string> bare_ticks(const std::vector<double>& places, std::string_view level) {
+  std::vector<std::string> ticks;
+  for (const double place : places) ticks.push_back(fmt::format("'' {}{}", place, level));
+  return ticks;
 }
 
 /// Long series have lines without points.
@@ -82,42 +103,94 @@ std::string gnuplot_string(std::string_view text) {
   return quoted + "'";
 }
 
-std::string gnuplot_ticks(const std::vector<std::string>& names) {
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < names.size(); ++i) parts.push_back(fmt::format("{} {}", gnuplot_string(names[i]), i));
-  return join(parts, ", ");
+std::string GnuplotScript::font(double points, bool monospaced) const {
+  if (format_ == PictureFormat::kTex) return tex_font(points, monospaced);
+  return fmt::format("font '{},{:.3g}'", monospaced ? "DejaVu Sans Mono" : "", points * dots_per_point(format_));
 }
 
-std::string gnuplot_ticks(const Axis& axis) {
-  const std::vector<std::string> texts = tick_texts(axis);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    parts.push_back(fmt::format("{} {}", gnuplot_string(texts[i]), axis.ticks[i]));
-  }
-  return join(parts, ", ");
+std::string GnuplotScript::shown(std::string_view text) const {
+  return gnuplot_string(format_ == PictureFormat::kTex ? latex_escape(text) : text);
 }
 
-GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format, Shape shape)
-    : figure_(figure), set_apart_(figure) {
-  add(terminal_of(figure.description, format, shape == Shape::kWide));
+GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format)
+    : figure_(figure), layout_(layout_of(figure)), format_(format), set_apart_(figure) {
+  add(terminal_of(figure.description.font, layout_, format));
   add("set encoding utf8\n");
-  add(looks_of(figure));
+  add(looks_of(layout_));
+  place_texts();
+  for (const PlacedSample& sample : layout_.samples) place_sample(sample);
+  place_references();
+}
+
+/// A place of the layout, in gnuplot's words.
+std::string GnuplotScript::at(double x, double y) const {
+  return fmt::format("screen {:.5g},{:.5g}", x / layout_.width, y / layout_.height);
+}
+
+void GnuplotScript::place_texts() {
+  constexpr std::array<std::string_view, 3> kAnchors{"left", "center", "right"};
+  for (const PlacedText& text : layout_.texts) {
+    add(fmt::format("set label {} at {} {} {}noenhanced {} textcolor '{}'\n", shown(text.text), at(text.x, text.y),
+                    kAnchors.at(static_cast<std::size_t>(text.anchor)), text.upright ? "rotate by 90 " : "",
+                    font(text.size, text.monospaced), text.colour));
+  }
+}
+
+/// A sample of the legend: a line, a mark, or both; of bars a box.
+void GnuplotScript::place_sample(const PlacedSample& sample) {
+  const double right = sample.x + sample.width;
+  const std::string line = fmt::format("set arrow from {} to {} nohead ", at(sample.x, sample.y), at(right, sample.y));
+  if (sample.entry.is_front) {
+    return add(line + fmt::format("linecolor '{}' linewidth {:.3g} dashtype {}\n", kFrontColour, line_width(1.5),
+                                  sample.entry.index + 1));
+  }
+  const FigureSeries& series = figure_.series[sample.entry.index];
+  const SeriesLook look = series_look(series.look);
+  if (figure_.has_bars) {
+    const double half = 0.35 * layout_.text_size;
+    return add(fmt::format("set object rectangle from {} to {} fillcolor rgb '{}' fillstyle solid 0.85 noborder\n",
+                           at(sample.x, sample.y - half), at(right, sample.y + half), look.colour));
+  }
+  if (series.joined)
+    add(line +
+        fmt::format("linecolor '{}' linewidth {:.3g} dashtype {}\n", look.colour, line_width(2), look.dashed ? 2 : 1));
+  if (series.joined && is_long(series)) return;
+  add(fmt::format("set label '' at {} point linecolor rgb '{}' pointtype {} pointsize {:.3g}\n",
+                  at(sample.x + sample.width / 2, sample.y), look.colour, look.gnuplot_point, mark_size()));
+}
+
+void GnuplotScript::place_references() {
+  const Box& plot = layout_.plot;
+  for (const PlacedLine& line : layout_.references) {
+    const std::string ends = line.upright
+                                 ? fmt::format("from {} to {}", at(line.place, plot.bottom), at(line.place, plot.top))
+                                 : fmt::format("from {} to {}", at(plot.left, line.place), at(plot.right, line.place));
+    add(fmt::format("set arrow {} nohead back linecolor '{}' linewidth {:.3g} dashtype 2\n", ends, kReferenceColour,
+                    line_width(1.2)));
+  }
+}
+
+void GnuplotScript::place_colour_bar() {
+  const Box& bar = layout_.colour_bar;
+  add(fmt::format("set colorbox user origin {} size {}\n", at(bar.left, bar.bottom), at(bar.width(), bar.height())));
 }
 
 void GnuplotScript::name_x() {
-  if (figure_.x_names.empty()) return;
-  const bool long_names = std::any_of(figure_.x_names.begin(), figure_.x_names.end(), [&](const std::string& name) {
-    return name.size() * figure_.x_names.size() > 70;
-  });
-  add(fmt::format("set xtics {}({}) noenhanced\n", long_names ? "rotate by -30 left " : "",
-                  gnuplot_ticks(figure_.x_names)));
-  add(fmt::format("set xrange [-0.6:{}]\n", static_cast<double>(figure_.x_names.size()) - 0.4));
+  if (layout_.x_names.empty()) return;
+  const double margin = margin_of_names(figure_);
+  std::vector<double> places;
+  for (std::size_t i = 0; i < layout_.x_names.size(); ++i) places.push_back(static_cast<double>(i));
+  add(fmt::format("set xtics {}({})\n", figure_.tokens_on_x ? "scale 0 " : "", join(bare_ticks(places, ""), ", ")));
+  add(fmt::format("set xrange [{}:{}]\n", -margin, static_cast<double>(layout_.x_names.size()) - 1 + margin));
 }
 
 void GnuplotScript::set_axis(char name, const Axis& axis) {
   if (axis.log) add(fmt::format("set logscale {} 10\nunset m{}tics\n", name, name));
   add(fmt::format("set {}range [{}:{}]\n", name, axis.range.low, axis.range.high));
-  add(fmt::format("set {}tics ({})\n", name, gnuplot_ticks(axis)));
+  std::vector<std::string> ticks = bare_ticks(axis.ticks, "");
+  const std::vector<std::string> minor = bare_ticks(axis.minor_ticks, " 1");
+  ticks.insert(ticks.end(), minor.begin(), minor.end());
+  add(fmt::format("set {}tics ({})\n", name, join(ticks, ", ")));
 }
 
 void GnuplotScript::data(const std::string& name, const std::vector<std::vector<double>>& rows) {
@@ -163,18 +236,18 @@ void GnuplotScript::plot_series() {
     std::vector<std::vector<double>> corners;
     for (const auto& [x, y] : figure_.fronts[i].corners) corners.push_back({x, y});
     data(fmt::format("front{}", i), corners);
-    parts.push_back(fmt::format("$front{} using 1:2 with lines linecolor '{}' linewidth 1.5 dashtype {} title {}", i,
-                                kFrontColour, i + 1, gnuplot_string(figure_.fronts[i].label)));
+    parts.push_back(fmt::format("$front{} using 1:2 with lines linecolor '{}' linewidth {:.3g} dashtype {} notitle", i,
+                                kFrontColour, line_width(1.5), i + 1));
   }
   for (std::size_t i = 0; i < figure_.series.size(); ++i) {
     const FigureSeries& series = figure_.series[i];
     series_data(i);
-    const SeriesLook look = series_look(i);
+    const SeriesLook look = series_look(series.look);
     add_spreads(i, look.colour, parts);
     parts.push_back(fmt::format(
-        "$points{} using 1:2 with {} linecolor '{}' linewidth 2 dashtype {} pointtype {} "
-        "pointsize 1.2 title {}",
-        i, style_of(series), look.colour, look.dashed ? 2 : 1, look.gnuplot_point, gnuplot_string(series.label)));
+        "$points{} using 1:2 with {} linecolor '{}' linewidth {:.3g} dashtype {} pointtype {} "
+        "pointsize {:.3g} notitle",
+        i, style_of(series), look.colour, line_width(2), look.dashed ? 2 : 1, look.gnuplot_point, mark_size()));
   }
   plot(parts);
 }

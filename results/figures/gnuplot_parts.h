@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "results/figures/figure_kind.h"
+#include "results/figures/figure_layout.h"
 #include "results/figures/plot_style.h"
 
 namespace xlm {
@@ -17,25 +18,35 @@ inline constexpr std::string_view kErrorBar =
 /// `text` as a gnuplot string: in single quotes, where gnuplot expands nothing. Control characters become blanks.
 std::string gnuplot_string(std::string_view text);
 
-/// Names at places 0, 1, …, or the texts at the ticks of an axis, as gnuplot's list of ticks.
-std::string gnuplot_ticks(const std::vector<std::string>& names);
-std::string gnuplot_ticks(const Axis& axis);
-
-/// A script under construction. It begins with terminal, title, labels, caption and legend.
+/// A script under construction. It begins with terminal, margins, texts and legend.
 class GnuplotScript {
  public:
-  enum class Shape { kUsual, kWide };  // kWide: with room for a line of text
+  /// Throws UsageError if the figure cannot be legible at its size.
+  GnuplotScript(const Figure& figure, PictureFormat format);
 
-  GnuplotScript(const Figure& figure, PictureFormat format, Shape shape = Shape::kUsual);
+  const FigureLayout& layout() const { return layout_; }
+
+  /// gnuplot's word for the picture's font in a size in points, or for one whose characters have the same width.
+  std::string font(double points, bool monospaced = false) const;
+
+  /// Width of a line and size of a mark in gnuplot's units, from those in a picture of the usual width.
+  double line_width(double usual) const { return usual * layout_.stroke; }
+  double mark_size() const { return kUsualMark * layout_.stroke; }
+
+  /// `text` as a gnuplot string that shows it. LaTeX gives a meaning to some of its characters.
+  std::string shown(std::string_view text) const;
 
   void add(const std::string& lines) { text_ += lines; }
 
-  /// Writes the names of places on x, if they have names.
+  /// Sets range and ticks of x if its places have names.
   void name_x();
 
   /// Sets range and ticks of x and y: gnuplot's defaults leave half of a logarithmic picture empty.
-  void set_x_axis() { set_axis('x', x_axis(figure_)); }
-  void set_y_axis() { set_axis('y', y_axis(figure_)); }
+  void set_x_axis() { set_axis('x', layout_.x); }
+  void set_y_axis() { set_axis('y', layout_.y); }
+
+  /// Draws the scale of colours at its place.
+  void place_colour_bar();
 
   /// Adds a data block of rows of numbers. An empty row ends a line or a band; the next one begins another.
   void data(const std::string& name, const std::vector<std::vector<double>>& rows);
@@ -49,11 +60,19 @@ class GnuplotScript {
   std::string text() { return std::move(text_); }
 
  private:
+  static constexpr double kUsualMark = 1.2;
+
+  std::string at(double x, double y) const;
+  void place_texts();
+  void place_references();
+  void place_sample(const PlacedSample& sample);
   void set_axis(char name, const Axis& axis);
   void series_data(std::size_t index);
   void add_spreads(std::size_t index, std::string_view colour, std::vector<std::string>& parts);
 
   const Figure& figure_;
+  FigureLayout layout_;
+  PictureFormat format_;
   SetApart set_apart_;
   std::string text_;
 };

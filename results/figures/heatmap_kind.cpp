@@ -13,6 +13,7 @@
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/newest_grid.h"
 #include "results/figures/plotly_parts.h"
+#include "results/figures/tick_room.h"
 
 namespace xlm {
 namespace {
@@ -85,9 +86,9 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
-  for (const Value& x : cells.columns) figure.x_names.push_back(to_text(x));
+  for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description.looks, to_text(x)));
   for (auto& [y, row] : cells.rows) {
-    figure.y_names.push_back(to_text(y));
+    figure.y_names.push_back(renamed(description.looks, to_text(y)));
     std::vector<double>& numbers = figure.grid.emplace_back();
     auto& runs_of_row = figure.grid_runs.emplace_back();
     for (const Value& x : cells.columns) {
@@ -104,38 +105,24 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
 }
 
 /// The numbers in the cells, light on dark and dark on light.
-std::vector<std::string> cell_labels(const Figure& figure, const Axis& colour) {
+std::vector<std::string> cell_labels(const Figure& figure, const GnuplotScript& script) {
   const std::optional<int> digits = cell_digits(figure);
-  if (!digits) return {};
+  if (!digits || script.layout().cell_size == 0) return {};
+  const Axis& colour = script.layout().colour;
   const Range& range = colour.range;
   const double share = palette_is_dark_until();
   const double middle =
       colour.log ? range.low * std::pow(range.high / range.low, share) : range.low + share * (range.high - range.low);
   const auto labels = [&](std::string_view filter, std::string_view text_colour) {
     return fmt::format(
-        "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels font ',12' "
+        "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels {} "
         "textcolor '{}' notitle",
-        filter, middle, *digits, text_colour);
+        filter, middle, *digits, script.font(script.layout().cell_size), text_colour);
   };
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
 
-/// Names of places; if there are many, only those that have room.
-std::vector<std::string> names_with_room(std::vector<std::string> names) {
-  constexpr std::size_t kMaxNames = 40;
-  constexpr std::size_t kNamesOfMany = 16;
-  if (names.size() <= kMaxNames) return names;
-  const std::size_t step = (names.size() + kNamesOfMany - 1) / kNamesOfMany;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if ((i + 1) % step != 0) names[i].clear();
-  }
-  return names;
-}
-
-std::string heatmap_script(const Figure& whole, PictureFormat format) {
-  Figure figure = whole;
-  figure.x_names = names_with_room(whole.x_names);
-  figure.y_names = names_with_room(whole.y_names);
+std::string heatmap_script(const Figure& figure, PictureFormat format) {
   GnuplotScript script(figure, format);
   std::vector<std::vector<double>> cells;
   std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" for empty cells
@@ -150,19 +137,16 @@ std::string heatmap_script(const Figure& whole, PictureFormat format) {
   std::vector<std::string> colours;
   for (const std::string_view colour : kPalette) colours.push_back(fmt::format("{} '{}'", colours.size(), colour));
   script.add("set palette defined (" + join(colours, ", ") + ")\n");
-  script.add("unset grid\nunset border\nset tics scale 0\n");
-  const Axis colour = colour_axis(figure);
-  script.add("set colorbox user origin screen 0.86,0.2 size screen 0.025,0.65\nset rmargin at screen 0.84\n");
-  script.add(
-      fmt::format("set cblabel {} noenhanced textcolor '#111111' offset 1,0\nset cbrange [{}:{}]\nset cbtics ({})\n",
-                  gnuplot_string(figure.value_label), colour.range.low, colour.range.high, gnuplot_ticks(colour)));
-  if (colour.log) script.add("set logscale cb 10\nunset mcbtics\n");
+  script.add("unset grid\nunset border\n");
+  const Axis& colour = script.layout().colour;
+  script.place_colour_bar();
+  script.add(fmt::format("set cbrange [{}:{}]\nunset cbtics\n", colour.range.low, colour.range.high));
+  if (colour.log) script.add("set logscale cb 10\n");
   script.name_x();
-  script.add(fmt::format("set xrange [-0.5:{}]\n", static_cast<double>(figure.x_names.size()) - 0.5));
-  script.add(fmt::format("set ytics ({}) noenhanced\nset yrange [-0.5:{}]\n", gnuplot_ticks(figure.y_names),
+  script.add(fmt::format("unset xtics\nunset ytics\nset yrange [-0.5:{}]\n",
                          static_cast<double>(figure.y_names.size()) - 0.5));
   std::vector<std::string> parts{"$cells using 1:2:3 with image pixels notitle"};
-  for (std::string& labels : cell_labels(figure, colour)) parts.push_back(std::move(labels));
+  for (std::string& labels : cell_labels(figure, script)) parts.push_back(std::move(labels));
   script.plot(parts);
   return script.text();
 }
@@ -229,8 +213,8 @@ Json heatmap_trace(const Figure& figure) {
 
 Json heatmap_plot(const Figure& figure) {
   Json plot = plotly_whole(figure, Json::array({heatmap_trace(figure)}),
-                           plotly_axis(figure.x_label, names_with_room(figure.x_names), 0.5),
-                           plotly_axis(figure.y_label, names_with_room(figure.y_names), 0.5));
+                           plotly_axis(figure.x_label, some_of_many_names(figure.x_names), 0.5),
+                           plotly_axis(figure.y_label, some_of_many_names(figure.y_names), 0.5));
   for (const char* axis : {"xaxis", "yaxis"}) {
     plot["layout"][axis]["showgrid"] = false;
     plot["layout"][axis]["showline"] = false;
@@ -246,6 +230,7 @@ FigureKind heatmap_kind() {
           .shows_grids = true,
           .shows_values = true,
           .shows_y_range = false,
+          .shows_notes = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
           .gnuplot = heatmap_script,

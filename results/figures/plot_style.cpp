@@ -100,7 +100,7 @@ std::optional<int> common_digits(const std::vector<double>& numbers) {
 
 /// The range of the data with some room, or with the description's ends.
 Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
-            const std::vector<double>& given_ticks) {
+            const std::vector<double>& given_ticks, bool minor) {
   Axis axis;
   axis.log = scale == Scale::kLog && limits.low.value_or(data.low) > 0;
   axis.range = padded(data, axis.log);
@@ -112,6 +112,7 @@ Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& lim
   }
   const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
   axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
+  if (minor) axis.minor_ticks = ticks_between(axis);
   return axis;
 }
 
@@ -177,7 +178,7 @@ SeriesLook series_look(std::size_t index) {
 }
 
 std::string_view mark_colour(const Figure& figure, std::size_t index) {
-  return figure.series.size() == 1 ? kMarkColour : series_look(index).colour;
+  return figure.series.size() == 1 ? kMarkColour : series_look(figure.series[index].look).colour;
 }
 
 void Range::include(double value) {
@@ -191,7 +192,9 @@ Axis x_axis(const Figure& figure) {
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) range.include(point.x);
   }
-  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
+  for (const ReferenceLine& line : figure.description.looks.references) range.include(line.x.value_or(NAN));
+  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks,
+                figure.description.looks.minor_ticks);
 }
 
 Axis y_axis(const Figure& figure) {
@@ -202,9 +205,11 @@ Axis y_axis(const Figure& figure) {
       range.include(point.y + point.spread.value_or(0));
     }
   }
+  for (const ReferenceLine& line : figure.description.looks.references) range.include(line.y.value_or(NAN));
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
   if (figure.from_zero && !log) range.include(0);
-  return fitted(range, figure.description.y_scale, figure.description.y_range, {});
+  return fitted(range, figure.description.y_scale, figure.description.y_range, {},
+                figure.description.looks.minor_ticks);
 }
 
 Axis colour_axis(const Figure& figure) {
@@ -214,6 +219,38 @@ Axis colour_axis(const Figure& figure) {
   if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // a single value has no scale
   axis.ticks = round_numbers(axis.range, axis.log);
   return axis;
+}
+
+std::vector<double> ticks_between(const Axis& axis) {
+  std::vector<double> minor;
+  const auto add = [&](double tick) {
+    const bool known = std::any_of(axis.ticks.begin(), axis.ticks.end(), [&](double major) {
+      return std::abs(major - tick) <= kAsOneValue * std::abs(tick);
+    });
+    if (!known && tick >= axis.range.low && tick <= axis.range.high) minor.push_back(tick);
+  };
+  if (axis.log) {
+    const auto first = static_cast<int>(std::floor(std::log10(axis.range.low)));
+    const auto last = static_cast<int>(std::floor(std::log10(axis.range.high)));
+    if (last - first > kMaxDecades) return minor;
+    for (int decade = first; decade <= last; ++decade) {
+      for (int factor = 1; factor < 10; ++factor) add(factor * std::pow(10.0, decade));
+    }
+    return minor;
+  }
+  if (axis.ticks.size() < 2) return minor;
+  const double step = axis.ticks[1] - axis.ticks[0];
+  for (std::size_t i = 2; i < axis.ticks.size(); ++i) {
+    if (std::abs(axis.ticks[i] - axis.ticks[i - 1] - step) > 1e-6 * step) return minor;  // places of the data
+  }
+  const double leading = step / std::pow(10.0, std::floor(std::log10(step) + kAsOneValue));
+  const int parts = std::abs(leading - 2) < 0.1 || std::abs(leading - 4) < 0.1 ? 4 : 5;
+  const auto count = static_cast<int>((axis.ticks.size() + 1) * static_cast<std::size_t>(parts));
+  for (int i = 0; i < count; ++i) {
+    const int from_first = i - parts;
+    if (from_first % parts != 0) add(axis.ticks[0] + from_first * step / parts);
+  }
+  return minor;
 }
 
 std::vector<std::string> lost_logarithms(const Figure& figure) {
@@ -231,28 +268,32 @@ std::vector<std::string> lost_logarithms(const Figure& figure) {
     std::copy_if(row.begin(), row.end(), std::back_inserter(ys), [](double cell) { return std::isfinite(cell); });
   }
   const auto add = [&](std::string_view axis, const std::string& column, const std::vector<double>& values,
-                       const FigureDescription::Limits& limits) {
+                       const FigureDescription::Limits& limits, std::optional<double> ReferenceLine::*place) {
     const auto lost = std::count_if(values.begin(), values.end(), [](double value) { return value <= 0; });
     std::string why =
         fmt::format("{} of {} values of {} {} zero or less", lost, values.size(), column, lost == 1 ? "is" : "are");
     if (limits.low) {
       why = fmt::format("{}_range begins at {}", axis, value_text(*limits.low));
     } else if (lost == 0) {
-      why = fmt::format("error bars of {} reach zero or less", column);
+      const std::vector<ReferenceLine>& lines_across = description.looks.references;
+      const bool by_line = std::any_of(lines_across.begin(), lines_across.end(),
+                                       [&](const ReferenceLine& line) { return (line.*place).value_or(1) <= 0; });
+      why = by_line ? fmt::format("a line of `references` is at {} of zero or less", axis)
+                    : fmt::format("error bars of {} reach zero or less", column);
     }
     lines.push_back(fmt::format("the figure '{}' is linear despite {}_scale: {}, which has no logarithm",
                                 description.title, axis, why));
   };
   const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
   if (description.x_scale == Scale::kLog && x_is_linear) {
-    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range);
+    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range, &ReferenceLine::x);
   }
   const bool y_is_linear = figure.grid.empty() ? !y_axis(figure).log : !colour_axis(figure).log;
   if (description.y_scale == Scale::kLog && y_is_linear) {
     const std::string column = !description.grid.empty()    ? description.grid
                                : !description.value.empty() ? description.value
                                                             : description.y;
-    add("y", column, ys, description.y_range);
+    add("y", column, ys, description.y_range, &ReferenceLine::y);
   }
   return lines;
 }
@@ -324,7 +365,10 @@ SpreadParts spread_parts(const Figure& figure, std::size_t series) {
 
 bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMaxMarkedPoints; }
 
-bool has_legend(const Figure& figure) { return figure.series.size() > 1 || !figure.fronts.empty(); }
+bool has_legend(const Figure& figure) {
+  return figure.description.looks.legend.place != LegendKeys::Place::kNone &&
+         (figure.series.size() > 1 || !figure.fronts.empty());
+}
 
 bool has_spread(const FigureSeries& series) {
   return std::any_of(series.points.begin(), series.points.end(),

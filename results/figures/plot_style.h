@@ -36,6 +36,7 @@ inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";
 inline constexpr std::string_view kMarkColour = "#d62728";
 inline constexpr std::string_view kFrontColour = "#999999";
+inline constexpr std::string_view kReferenceColour = "#777777";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
 inline constexpr std::array<std::string_view, 4> kPlotlyDashes{"solid", "dash", "dot", "dashdot"};  // of fronts
 
@@ -52,7 +53,11 @@ struct Axis {
   Range range;
   bool log = false;
   std::vector<double> ticks;
+  std::vector<double> minor_ticks;  // between them, if the figure has any
 };
+
+/// Ticks between the ticks of an axis: 2 to 9 of each decade, or quarters or fifths of a step.
+std::vector<double> ticks_between(const Axis& axis);
 
 /// The axes of a figure. x has one unless its places have names. The colour axis is for heatmaps.
 Axis x_axis(const Figure& figure);

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "results/figures/series_looks.h"
+
 namespace xlm {
 namespace {
 
@@ -83,7 +85,7 @@ Json band_trace(const std::vector<std::vector<FigurePoint>>& bands, const Series
 void add_series_traces(const Figure& figure, std::size_t index, const std::string& x_word, const SetApart& set_apart,
                        Json& traces) {
   const FigureSeries& series = figure.series[index];
-  const SeriesLook look = series_look(index);
+  const SeriesLook look = series_look(series.look);
   const SpreadParts spreads = spread_parts(figure, index);
   if (!spreads.bands.empty()) traces.push_back(band_trace(spreads.bands, look, index));
   Json trace = plotly_points(figure, index, x_word);
@@ -94,6 +96,43 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
   trace["marker"] = {{"color", look.colour}, {"symbol", look.plotly_symbol}, {"size", kMarkerSize}};
   if (!spreads.bars.empty()) trace["error_y"] = plotly_spreads(bars_of(series, spreads), look.colour);
   traces.push_back(std::move(trace));
+}
+
+/// The place of the legend; to the right of the plot by default.
+Json plotly_legend(const Figure& figure) {
+  using Place = LegendKeys::Place;
+  const LegendKeys& keys = figure.description.looks.legend;
+  const auto inside = [](bool left, bool top) {
+    return Json{{"x", left ? 0.01 : 0.99},
+                {"xanchor", left ? "left" : "right"},
+                {"y", top ? 0.99 : 0.01},
+                {"yanchor", top ? "top" : "bottom"}};
+  };
+  Json legend = Json::object();
+  switch (keys.place) {
+    case Place::kBelow:
+      legend = {{"orientation", "h"}, {"y", -0.2}, {"yanchor", "top"}};
+      break;
+    case Place::kTopLeft:
+      legend = inside(true, true);
+      break;
+    case Place::kInside:
+    case Place::kTopRight:
+      legend = inside(false, true);
+      break;
+    case Place::kBottomLeft:
+      legend = inside(true, false);
+      break;
+    case Place::kBottomRight:
+      legend = inside(false, false);
+      break;
+    case Place::kAuto:
+    case Place::kRight:
+    case Place::kNone:
+      break;
+  }
+  if (!keys.title.empty()) legend["title"] = {{"text", plotly_text(keys.title)}};
+  return legend;
 }
 
 Json bare_axis(const std::string& title) {
@@ -190,6 +229,7 @@ Json plotly_axis(const std::string& title, const Axis& axis) {
   json["range"] = {scaled(axis.range.low), scaled(axis.range.high)};
   json["tickvals"] = axis.ticks;
   json["ticktext"] = tick_texts(axis);
+  if (!axis.minor_ticks.empty()) json["minor"] = {{"ticks", "outside"}, {"ticklen", 2}, {"tickvals", axis.minor_ticks}};
   return json;
 }
 
@@ -206,6 +246,54 @@ Json plotly_x_axis(const Figure& figure) {
                                 : plotly_axis(figure.x_label, figure.x_names, 0.6);
 }
 
+namespace {
+
+/// Reference lines and annotations. plotly.js places a text on a logarithmic axis by the logarithm.
+void add_notes(const Figure& figure, Json& layout) {
+  const FigureLooks& looks = figure.description.looks;
+  if (looks.references.empty() && looks.annotations.empty()) return;
+  const bool log_x = figure.x_names.empty() && x_axis(figure).log;
+  const bool log_y = y_axis(figure).log;
+  const auto scaled = [](double value, bool log) { return log ? std::log10(value) : value; };
+  Json shapes = Json::array();
+  Json texts = Json::array();
+  for (const ReferenceLine& line : looks.references) {
+    const char* along = line.x ? "y" : "x";
+    const char* across = line.x ? "x" : "y";
+    const double value = line.x ? *line.x : *line.y;
+    shapes.push_back({{"type", "line"},
+                      {std::string(along) + "ref", "paper"},
+                      {std::string(along) + "0", 0},
+                      {std::string(along) + "1", 1},
+                      {std::string(across) + "0", value},
+                      {std::string(across) + "1", value},
+                      {"line", {{"color", kReferenceColour}, {"width", 1.2}, {"dash", "dash"}}}});
+    if (line.label.empty()) continue;
+    texts.push_back({{"text", plotly_text(line.label)},
+                     {"showarrow", false},
+                     {std::string(along) + "ref", "paper"},
+                     {along, 1},
+                     {across, scaled(value, line.x ? log_x : log_y)},
+                     {"xanchor", line.x ? "left" : "right"},
+                     {"yanchor", line.x ? "top" : "bottom"},
+                     {"font", {{"color", kReferenceColour}}}});
+  }
+  for (const Annotation& note : looks.annotations) {
+    const std::optional<double> x = place_of_annotation(figure, note);
+    if (!x) continue;
+    texts.push_back({{"text", plotly_text(note.text)},
+                     {"showarrow", false},
+                     {"x", scaled(*x, log_x)},
+                     {"y", scaled(note.y, log_y)},
+                     {"xanchor", "left"},
+                     {"yanchor", "bottom"}});
+  }
+  layout["shapes"] = std::move(shapes);
+  layout["annotations"] = std::move(texts);
+}
+
+}  // namespace
+
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
   const std::string& own = figure.description.font;
   const std::string font = own.empty() ? std::string(kFont) : fmt::format("'{}', {}", own, kFont);
@@ -221,8 +309,10 @@ Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
                    {"font", {{"family", kFont}, {"size", 12}, {"color", "#111111"}}}}},
                  {"dragmode", "zoom"},
                  {"showlegend", has_legend(figure)},
+                 {"legend", plotly_legend(figure)},
                  {"xaxis", std::move(x_axis)},
                  {"yaxis", std::move(y_axis)}};
+  if (figure.grid.empty()) add_notes(figure, layout);
   return {{"name", figure.description.name}, {"data", std::move(traces)}, {"layout", std::move(layout)}};
 }
 

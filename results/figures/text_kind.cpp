@@ -10,6 +10,7 @@
 #include "results/figures/figure_series.h"
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/plotly_parts.h"
+#include "results/figures/tick_room.h"
 
 namespace xlm {
 namespace {
@@ -94,6 +95,7 @@ NothingToShow two_texts(const FigureDescription& description, const std::string&
 
 BuiltFigure build_text(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
   Figure figure = labelled_figure(description);
+  figure.tokens_on_x = true;
   SeriesBuilder builder(runs, figure);
   const TracedText text = traced_text(runs, description, description.y, selected);
   if (!text.other.empty()) return two_texts(description, text.other);
@@ -116,22 +118,12 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
   return figure;
 }
 
-/// Whether some tokens have more than two characters. They are written upright.
-bool has_long_tokens(const Figure& figure) {
-  return std::any_of(figure.x_names.begin(), figure.x_names.end(),
-                     [](const std::string& token) { return display_width(token) > 2; });
-}
-
 /// The text, a character below each point.
 std::string text_script(const Figure& figure, PictureFormat format) {
-  GnuplotScript script(figure, format, GnuplotScript::Shape::kWide);
+  GnuplotScript script(figure, format);
   script.set_y_axis();
-  const double full = format == PictureFormat::kPdf ? 10 : 14;
-  const double size = full * std::min(1.1, 100 / static_cast<double>(figure.x_names.size()));
-  script.add(fmt::format("set xtics scale 0 {} font '{},{:.3g}' ({}) noenhanced\n",
-                         has_long_tokens(figure) ? "rotate by 90 right" : "norotate", kTextFont, size,
-                         gnuplot_ticks(figure.x_names)));
-  script.add(fmt::format("set xrange [-1:{}]\nset grid noxtics ytics\n", figure.x_names.size()));
+  script.name_x();
+  script.add("set grid noxtics ytics\n");
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     for (const double place : figure.series[i].marks) {  // after the token
       script.add(fmt::format("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead back linecolor '{1}'\n",
@@ -146,7 +138,7 @@ std::string text_script(const Figure& figure, PictureFormat format) {
 double least_width(const Figure& figure, double size) {
   constexpr double kAroundText = 100;  // the axis, and half a token at both ends
   constexpr double kMaxPageWidth = 850;
-  const double letter = size * (has_long_tokens(figure) ? 1.1 : 0.68);  // rotated, or upright with some room
+  const double letter = size * (has_long_tokens(figure.x_names) ? 1.1 : 0.68);  // rotated, or upright with some room
   return std::min(kMaxPageWidth, std::round(kAroundText + letter * static_cast<double>(figure.x_names.size())));
 }
 
@@ -154,7 +146,7 @@ Json text_plot(const Figure& figure) {
   Json x_axis = plotly_x_axis(figure);
   x_axis["showgrid"] = false;
   x_axis["ticks"] = "";
-  x_axis["tickangle"] = has_long_tokens(figure) ? -90 : 0;
+  x_axis["tickangle"] = has_long_tokens(figure.x_names) ? -90 : 0;
   // Keeps characters apart on a page of 900 pixels.
   const double size = std::min(12.0, 1100 / static_cast<double>(figure.x_names.size()));
   x_axis["tickfont"] = {{"family", fmt::format("'{}', monospace", kTextFont)}, {"size", size}};

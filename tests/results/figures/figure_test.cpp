@@ -233,7 +233,7 @@ TEST_F(Figures, EveryCorpusHasItsOwnFront) {
   EXPECT_EQ(result.fronts[1].corners.size(), 3) << "as without the other text";
   const std::string script = gnuplot_script(result, PictureFormat::kSvg);
   EXPECT_THAT(script, HasSubstr("$front1 using 1:2"));
-  EXPECT_THAT(script, HasSubstr("dashtype 2 title 'Pareto front, text8'"));
+  EXPECT_THAT(script, HasSubstr("set label 'Pareto front, text8' at screen"));
   const Json page = plotly_figure(result);
   EXPECT_EQ(page["data"][1]["name"], "Pareto front, text8");
   EXPECT_NE(page["data"][0]["line"]["dash"], page["data"][1]["line"]["dash"]);

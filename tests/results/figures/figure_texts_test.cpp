@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/figures/figure_layout.h"
 #include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
+#include "results/figures/plot_room.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
@@ -49,7 +51,16 @@ TEST_F(Texts, AreBelowTheMeanOverSeeds) {
   EXPECT_NEAR(*result.series[1].points[2].spread, std::sqrt(0.5), 1e-12);
   EXPECT_EQ(result.x_label, "test split, tokens 4 to 8");
   EXPECT_EQ(result.caption, "mean and standard deviation over 2 seeds");
-  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("('a' 0, '↵' 1, 'c' 2, 'a' 3, 't' 4)"));
+  const FigureLayout layout = layout_of(result);
+  std::string tokens;
+  int token = 0;
+  for (const PlacedText& text : layout.texts) {
+    if (!text.monospaced) continue;
+    EXPECT_NEAR(text.x, spot_of(result, layout, token++, 3).x, 1e-9) << "below its point";
+    EXPECT_LT(text.y, layout.plot.bottom);
+    tokens += text.text;
+  }
+  EXPECT_EQ(tokens, "a↵cat");
 }
 
 TEST_F(Texts, EndWhereTheRecordedOnesDo) {
@@ -79,7 +90,8 @@ TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
   store_.sync(maker_.runs());
   const Figure result = figure("figure: F\nkind: text\ny: span\nwhere: {run_id: words}\n");
   EXPECT_THAT(result.x_names, ElementsAre("the", "Ġcat", "\ufffd"));
-  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg), HasSubstr("rotate by 90"));
+  EXPECT_THAT(gnuplot_script(result, PictureFormat::kSvg),
+              HasSubstr(" right rotate by 90 noenhanced font 'DejaVu Sans Mono,"));
   EXPECT_EQ(plotly_figure(result)["layout"]["xaxis"]["tickangle"], -90);
 }
 

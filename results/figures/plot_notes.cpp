@@ -1,0 +1,100 @@
+// Places reference lines and annotations.
+#include "results/figures/plot_notes.h"
+
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "results/figures/plot_room.h"
+#include "results/figures/series_looks.h"
+#include "results/figures/text_measure.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kNoteGap = 0.4;  // between a line and its label, of the size of texts
+
+bool is_inside(const Box& box, const Box& plot) {
+  return box.left >= plot.left && box.right <= plot.right && box.bottom >= plot.bottom && box.top <= plot.top;
+}
+
+/// Rectangles of a width beside a line, inside the plot: at its ends first, then along it.
+std::vector<Box> boxes_beside(const PlacedLine& line, const FigureLayout& layout, double width) {
+  constexpr int kPlaces = 8;
+  const Box& plot = layout.plot;
+  const double gap = kNoteGap * layout.text_size;
+  const double height = kTextLine * layout.text_size;
+  std::vector<Box> boxes;
+  for (int place = 0; place <= kPlaces; ++place) {
+    // From the far end: the right of a level line, the top of an upright one.
+    const double share = 1 - static_cast<double>(place) / kPlaces;
+    for (const bool beyond : {true, false}) {
+      Box box;
+      if (line.upright) {
+        box.left = beyond ? line.place + gap : line.place - gap - width;
+        box.bottom = plot.bottom + share * (plot.height() - height);
+      } else {
+        box.left = plot.left + gap + share * (plot.width() - width - 2 * gap);
+        box.bottom = beyond ? line.place : line.place - height;
+      }
+      box.right = box.left + width;
+      box.top = box.bottom + height;
+      if (is_inside(box, plot)) boxes.push_back(box);
+    }
+  }
+  return boxes;
+}
+
+/// Rectangles of a width around a point, inside the plot.
+std::vector<Box> boxes_around(const Spot& spot, const FigureLayout& layout, double width) {
+  const double size = layout.text_size;
+  std::vector<Box> boxes;
+  for (const double up : {0.5, -1.8, 1.8, -3.1}) {
+    for (const double left : {spot.x + 0.5 * size, spot.x - 0.5 * size - width, spot.x - width / 2}) {
+      const double bottom = spot.y + up * size;
+      const Box box{left, left + width, bottom, bottom + kTextLine * size};
+      if (is_inside(box, layout.plot)) boxes.push_back(box);
+    }
+  }
+  return boxes;
+}
+
+void add_note(const std::string& text, const Box& box, std::string_view colour, FigureLayout& layout) {
+  layout.texts.push_back({.text = text,
+                          .x = box.left,
+                          .y = (box.bottom + box.top) / 2,
+                          .size = layout.text_size,
+                          .anchor = PlacedText::Anchor::kLeft,
+                          .colour = colour});
+}
+
+}  // namespace
+
+std::string place_notes(const Figure& figure, FigureLayout& layout) {
+  const FigureLooks& looks = figure.description.looks;
+  for (const ReferenceLine& line : looks.references) {
+    const Spot spot = spot_of(figure, layout, line.x.value_or(0), line.y.value_or(0));
+    layout.references.push_back({line.x ? spot.x : spot.y, line.x.has_value()});
+  }
+  for (std::size_t i = 0; i < looks.references.size(); ++i) {
+    const std::string& label = looks.references[i].label;
+    if (label.empty()) continue;
+    const std::vector<Box> boxes = boxes_beside(layout.references[i], layout, text_width(label, layout.text_size));
+    const std::optional<Box> box = box_for_text(figure, layout, boxes);
+    if (!box) return fmt::format("the label '{}' has no room in the plot", label);
+    add_note(label, *box, kReferenceColour, layout);
+  }
+  for (const Annotation& note : looks.annotations) {
+    const std::optional<double> x = place_of_annotation(figure, note);
+    if (!x) continue;
+    const Spot spot = spot_of(figure, layout, *x, note.y);
+    const std::optional<Box> box =
+        box_for_text(figure, layout, boxes_around(spot, layout, text_width(note.text, layout.text_size)));
+    if (!box) return fmt::format("the annotation '{}' has no room in the plot", note.text);
+    add_note(note.text, *box, PlacedText().colour, layout);
+  }
+  return "";
+}
+
+}  // namespace xlm

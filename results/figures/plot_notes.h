@@ -1,0 +1,15 @@
+// Lines and texts that a description adds to a plot: reference lines and annotations.
+#pragma once
+
+#include <string>
+
+#include "results/figures/figure.h"
+#include "results/figures/figure_layout.h"
+
+namespace xlm {
+
+/// Adds reference lines, their labels and annotations to a layout whose other texts are there. A label or text stands
+/// where it touches no other and covers the least data. Returns what has no room; empty: all has.
+std::string place_notes(const Figure& figure, FigureLayout& layout);
+
+}  // namespace xlm

@@ -1,0 +1,85 @@
+// Order and looks of series.
+#include "results/figures/series_looks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+/// The place of a series in the order; the end if the order does not name it.
+std::size_t place_in_order(const FigureSeries& series, const std::vector<std::string>& order) {
+  const auto found = std::find_if(order.begin(), order.end(), [&](const std::string& name) {
+    return name == series.label || name == series.value;
+  });
+  return static_cast<std::size_t>(found - order.begin());
+}
+
+/// Whether a text of the description is shown: as a label or a part of one, or as the name of a place.
+bool is_shown(const Figure& figure, const std::string& text) {
+  const auto has = [&](const std::string& label) { return label.find(text) != std::string::npos; };
+  return std::any_of(figure.series.begin(), figure.series.end(),
+                     [&](const FigureSeries& series) { return has(series.label); }) ||
+         std::any_of(figure.fronts.begin(), figure.fronts.end(),
+                     [&](const FigureFront& front) { return has(front.label); }) ||
+         std::any_of(figure.x_names.begin(), figure.x_names.end(), has) ||
+         std::any_of(figure.y_names.begin(), figure.y_names.end(), has);
+}
+
+std::string labels_of(const Figure& figure) {
+  std::vector<std::string> labels;
+  for (const FigureSeries& series : figure.series) labels.push_back("'" + series.label + "'");
+  return labels.empty() ? "no series" : join(labels, ", ");
+}
+
+}  // namespace
+
+void put_in_order(Figure& figure) {
+  FigureLooks& looks = figure.description.looks;
+  const auto warn = [&](const std::string& key, const std::string& name, const std::string& what) {
+    figure.warnings.push_back(
+        fmt::format("the figure '{}' has '{}' in `{}`, but {}", figure.description.title, name, key, what));
+  };
+  for (const auto& [value, text] : looks.labels) {
+    if (!is_shown(figure, text)) warn("labels", value, "shows no such value: it has " + labels_of(figure));
+  }
+  for (const std::string& name : looks.order) {
+    const bool known = std::any_of(figure.series.begin(), figure.series.end(), [&](const FigureSeries& series) {
+      return series.label == name || series.value == name;
+    });
+    if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
+  }
+  for (const Annotation& note : looks.annotations) {
+    if (!place_of_annotation(figure, note)) warn("annotations", note.x, "no such place on x");
+  }
+  std::erase_if(looks.references, [&](const ReferenceLine& line) {
+    const bool nowhere = line.x.has_value() && !figure.x_names.empty();
+    if (nowhere) warn("references", fmt::format("x: {}", *line.x), "its places on x are names, not numbers");
+    return nowhere;
+  });
+  std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
+    return place_in_order(a, looks.order) < place_in_order(b, looks.order);
+  });
+  for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].look = i;
+}
+
+std::optional<double> place_of_annotation(const Figure& figure, const Annotation& annotation) {
+  double number = 0;
+  if (figure.x_names.empty()) return parse_real(annotation.x, number) ? std::optional(number) : std::nullopt;
+  const auto named = std::find(figure.x_names.begin(), figure.x_names.end(), annotation.x);
+  if (named == figure.x_names.end()) return std::nullopt;
+  return static_cast<double>(named - figure.x_names.begin());
+}
+
+BuiltFigure SharedLooks::applied(BuiltFigure built) {
+  Figure* figure = std::get_if<Figure>(&built);
+  if (figure == nullptr || figure->description.series.empty()) return built;
+  auto& looks = looks_[figure->description.series];
+  for (FigureSeries& series : figure->series) series.look = looks.try_emplace(series.value, looks.size()).first->second;
+  return built;
+}
+
+}  // namespace xlm

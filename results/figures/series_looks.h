@@ -1,0 +1,31 @@
+// Order and looks of series: a thing has one colour and marker in all figures of a file.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "results/figures/figure.h"
+#include "results/figures/figure_kind.h"
+
+namespace xlm {
+
+/// Puts series into the order of the description and gives each a look. Warns of names in `labels`, `order` and
+/// `annotations` that the figure does not have. Lines at numbers of an x that has names are left out, with a warning.
+void put_in_order(Figure& figure);
+
+/// The place on x of an annotation: its number, or the place with its name. Returns nullopt if there is none.
+std::optional<double> place_of_annotation(const Figure& figure, const Annotation& annotation);
+
+/// Looks that figures share: series of the same columns and with the same value look the same.
+class SharedLooks {
+ public:
+  /// Gives each series the look that its value has in earlier figures, or the next one.
+  BuiltFigure applied(BuiltFigure built);
+
+ private:
+  std::map<std::vector<std::string>, std::map<std::string, std::size_t>> looks_;  // by columns
+};
+
+}  // namespace xlm
