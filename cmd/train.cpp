@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "cmd/command.h"
+#include "cmd/results_store.h"
 #include "cmd/run_results.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
@@ -74,7 +75,9 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   }
   if (command.config.empty()) throw UsageError("a configuration file is needed: xlm train CONFIG.yaml");
   const Yaml tree = read_configuration(command.config, command.profile, command.overrides);
-  const RunConfiguration options = read_run_options(run_part(tree));
+  Yaml configuration = run_part(tree);
+  std::vector<Choice> choices = choose_values(configuration, choose_in_store(global));
+  const RunConfiguration options = read_run_options(configuration);
   if (command.print_config) {
     print(to_text(resolved(options)));
     return kDone;
@@ -86,7 +89,8 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
         command.config.string(), options.experiment));
   }
   install_stop_handlers();
-  const PlannedRun planned = Planner(global.runs).plan(options);
+  PlannedRun planned = Planner(global.runs).plan(options);
+  planned.choices = std::move(choices);
   if (!global.quiet) say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
   const RunReport report = train(planned, command, global);
   if (report.code == kDone && !report.message.empty() && !global.quiet) say(report.message + "\n");

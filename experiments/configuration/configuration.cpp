@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/best_of.h"
 #include "experiments/configuration/requirements.h"
 #include "experiments/configuration/training_length.h"
 
@@ -419,6 +420,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
     if (over->is_map()) tree = merge(std::move(tree), *over);
   }
   for (const std::string& assignment : overrides) apply_one(tree, assignment);
+  note_profile(tree, profile);
   if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(experiment_named_by(file), file.string()));
   return tree;
 }

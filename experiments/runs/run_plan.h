@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
+#include "experiments/configuration/best_of.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/model_locator.h"
 #include "results/run_folder/run_folder.h"
@@ -20,7 +22,8 @@ struct PlannedRun {
   RunConfiguration options;  // paths are absolute, init_from is a model folder
   RunInputs inputs;
   RunPaths paths;
-  std::string source_setting;  // names the run it begins from, whatever its seed; empty: it begins from none
+  std::string source_setting;        // names the run it begins from, whatever its seed; empty: it begins from none
+  std::vector<Choice> choices = {};  // values that other sweeps chose
 
   std::string id() const { return paths.folder.filename().string(); }
   /// The run of the same folder whose model it begins from. Empty if it begins from none, or from one elsewhere.

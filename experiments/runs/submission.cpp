@@ -26,6 +26,7 @@ Json submitted_environment(const PlannedRun& run) {
                       {"language", data.language},
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
+  if (data.train_tokens > 0) environment["train_tokens"] = data.train_tokens;
   if (!run.inputs.git.empty()) environment["git"] = run.inputs.git;
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;
@@ -56,6 +57,21 @@ void restore(const PlannedRun& planned, const NewRun& content) {
   }
 }
 
+/// A value that another sweep chose, as a record of the journal.
+Json choice_record(const Choice& choice) {
+  return {
+      {"key", choice.key}, {"value", choice.value}, {"file", choice.file}, {"by", choice.by}, {"runs", choice.runs}};
+}
+
+/// Another sweep may have chosen a value since the run was made with it.
+void record_choices(const PlannedRun& planned, const Run& run) {
+  for (const Choice& choice : planned.choices) {
+    const Json* known = run.param(std::string(kChosenPrefix) + choice.key);
+    if (known != nullptr && *known == chosen_by(choice.runs)) continue;
+    Journal(planned.paths.journal()).append("choice", choice_record(choice), true);
+  }
+}
+
 /// Device, processes and other settings that do not change the result may change between two attempts.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
@@ -63,6 +79,7 @@ void refresh(const PlannedRun& planned) {
   if (std::find(run.experiments.begin(), run.experiments.end(), experiment) == run.experiments.end()) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
+  record_choices(planned, run);
   if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
   RunConfiguration options = planned.options;
   options.experiment = run.experiment;
@@ -89,10 +106,11 @@ void remove_unfinished_submissions(const fs::path& runs) { remove_left_folders(r
 
 void submit(const PlannedRun& run) {
   const std::string& experiment = run.options.experiment;
-  const NewRun content{.config = to_text(resolved(run.options)),
-                       .environment = submitted_environment(run),
-                       .records = {{"experiment", {{"name", experiment}}},
-                                   {"state", {{"state", "queued"}, {"experiment", experiment}}}}};
+  NewRun content{.config = to_text(resolved(run.options)),
+                 .environment = submitted_environment(run),
+                 .records = {{"experiment", {{"name", experiment}}},
+                             {"state", {{"state", "queued"}, {"experiment", experiment}}}}};
+  for (const Choice& choice : run.choices) content.records.emplace_back("choice", choice_record(choice));
   freeze_program(run);
   const fs::path& folder = run.paths.folder;
   if (create_run_folder(folder, content)) return;

@@ -17,7 +17,9 @@
 namespace xlm {
 namespace {
 
-constexpr double kBetweenLooks = 0.5;  // seconds, for a request to stop
+constexpr double kBetweenLooks = 0.5;     // seconds, for a request to stop
+constexpr std::size_t kMaxTimes = 50;    // intervals between metrics that last_step_seconds is of
+constexpr std::size_t kFewestTimes = 20;  // fewer are no measurement
 
 }  // namespace
 
@@ -91,7 +93,18 @@ void JournalSink::progress(std::int64_t step, const NamedValues& values) {
 void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
   check_owner();
   journal_.append("metric", {{"step", step}, {"values", Json(values)}});
+  time_steps(step);
   show_in_tensorboard(step, "train/", values);
+}
+
+/// The time since the metrics before, for each step.
+void JournalSink::time_steps(std::int64_t step) {
+  const double now = settings_.clock();
+  if (timed_from_ && step > timed_from_->step) {
+    step_times_.push_back((now - timed_from_->time) / static_cast<double>(step - timed_from_->step));
+    if (step_times_.size() > kMaxTimes) step_times_.pop_front();
+  }
+  timed_from_ = TimedStep{step, now};
 }
 
 /// The first numbers of a worker take the place of what earlier ones wrote of their step and of later ones.
@@ -116,6 +129,7 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), true);
+  timed_from_.reset();
   if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
   NamedValues values = evaluation.values;
   if (!std::isnan(evaluation.loss)) values["loss"] = evaluation.loss;
@@ -128,12 +142,20 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
 
 void JournalSink::costs(const NamedValues& values) {
   check_owner();
-  journal_.append("costs", {{"values", Json(values)}});
+  Json all(values);
+  if (step_times_.size() >= kFewestTimes) {
+    std::vector<double> times(step_times_.begin(), step_times_.end());
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    all["last_step_seconds"] = *middle;
+  }
+  journal_.append("costs", {{"values", std::move(all)}});
 }
 
 /// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
 void JournalSink::saving() {
   saving_since_ = settings_.clock();
+  timed_from_.reset();
   journal_.sync();
 }
 
