@@ -94,7 +94,8 @@ TEST(Coverage, HasEveryClaimOfTheRecipes) {
     if (entry.path().extension() != ".yaml") continue;
     const std::string recipe =
         fs::path(entry.path()).replace_extension().lexically_relative(recipes()).generic_string();
-    for (const std::string& name : names_in_recipe(entry.path())["claim"]) {
+    NamesByKind there = names_in_recipe(entry.path());
+    for (const std::string& name : there["claim"]) {
       ++claims;
       EXPECT_TRUE(page[recipe]["claim"].contains(name)) << "docs/coverage.md lacks " << name << " of " << recipe;
     }
