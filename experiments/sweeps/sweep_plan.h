@@ -39,8 +39,13 @@ struct SweepRun {
 
 /// All runs of a sweep in the order of its points, each once. Reads run folders, writes nothing. Throws UsageError with
 /// file:line for a point that is no valid run. The same for a point that begins from a run outside the sweep which has
-/// no model, is not queued and has no worker. Throws DataError for missing data.
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry);
+/// no model, is not queued and has no worker. Throws DataError for missing data. `choose` finds values that are winners
+/// of other sweeps; without it, a point that asks for one is an error.
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry,
+                                 const ChooseValue& choose = nullptr);
+
+/// What was chosen for the runs, a line for each choice: "optimizer.lr is 0.0001, the best of learning-rate.yaml by …".
+std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs);
 
 /// Orders runs by their ids alone: mixed, but the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);
