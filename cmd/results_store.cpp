@@ -13,6 +13,7 @@
 #include "base/words.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/sweeps/winners.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 
@@ -54,6 +55,19 @@ std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
 }
 
 }  // namespace
+
+ChooseValue choose_in_store(const GlobalOptions& global) {
+  struct OpenedStore {
+    explicit OpenedStore(Store opened) : store(std::move(opened)), runs(store) {}
+    Store store;
+    RunTable runs;
+  };
+  return choose_among([&global] {
+    const bool is_there = fs::exists(global.runs);
+    const auto opened = std::make_shared<OpenedStore>(is_there ? open_store(global) : Store::in_memory());
+    return std::shared_ptr<RunTable>(opened, &opened->runs);
+  });
+}
 
 SyncOptions sync_options(const GlobalOptions& global) {
   SyncOptions options;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cmd/command.h"
+#include "experiments/configuration/best_of.h"
 #include "results/store/run_table.h"
 #include "results/store/store.h"
 
@@ -15,6 +16,9 @@ namespace xlm {
 /// is, with a warning. If there are neither runs nor a store, the result is empty and nothing is created. Throws
 /// DataError if the user named a folder of runs that does not exist.
 Store open_store(const GlobalOptions& global);
+
+/// Finds values that are winners of other sweeps among the runs of the store, which is opened at the first question.
+ChooseValue choose_in_store(const GlobalOptions& global);
 
 /// Progress and liveness for a sync.
 SyncOptions sync_options(const GlobalOptions& global);

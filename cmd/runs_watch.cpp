@@ -26,7 +26,7 @@ std::vector<SweepRun> runs_of_sweep(const WatchCommand& command, const GlobalOpt
   const std::vector<std::string> overrides(command.sweep.begin() + 1, command.sweep.end());
   Yaml tree = read_configuration(command.sweep.front(), command.profile, overrides);
   fix_axes(tree, overrides);
-  return plan_sweep(tree, global.runs, false);
+  return plan_sweep(tree, global.runs, false, {.choose = choose_in_store(global)});
 }
 
 /// Rows of every experiment with an unfinished run, and unfinished runs without an experiment.

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cmd/best_settings.h"
 #include "cmd/command.h"
+#include "cmd/results_store.h"
 #include "cmd/run_results.h"
 #include "cmd/search_view.h"
 #include "cmd/sweep_check.h"
@@ -359,8 +360,12 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until the result is printed
-  std::vector<SweepRun> runs = plan_sweep(tree, global.runs, command.retry, {.records = !command.dry_run});
   const std::optional<Search> search = read_search(tree);
+  std::vector<SweepRun> runs =
+      plan_sweep(tree, global.runs, command.retry, {.records = !command.dry_run, .choose = choose_in_store(global)});
+  if (!global.quiet) {
+    for (const std::string& line : choices_in_words(runs)) say(line + "\n");
+  }
   if (command.shuffle) shuffle_runs(runs);
   SweepLaunch launch(launcher, tree, runs,
                      {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},

@@ -10,6 +10,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/results_store.h"
 #include "cmd/run_results.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
@@ -140,8 +141,8 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
 }
 
 /// What the run would cost, as a sweep of one point.
-int show_costs(const Yaml& tree, const GlobalOptions& global) {
-  const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false);
+int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions& global) {
+  const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false, {.choose = choose});
   const SweepRun& run = runs.front();
   const MachineSpeed speed(global.runs, this_process().host);
   const CostEstimate cost = CostEstimator(core, &speed).of(run);
@@ -177,7 +178,10 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   const Yaml tree = configuration_of_command(command, global);
-  const RunConfiguration options = read_run_options(run_part(tree));
+  const ChooseValue choose = choose_in_store(global);
+  Yaml configuration = run_part(tree);
+  std::vector<RecordedChoice> choices = choose_values(configuration, choose);
+  const RunConfiguration options = read_run_options(configuration);
   if (command.print_config) {
     print(to_text(resolved(options)));
     return kDone;
@@ -188,9 +192,10 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
         "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
         command.config.string(), options.experiment));
   }
-  if (command.dry_run) return show_costs(tree, global);
+  if (command.dry_run) return show_costs(tree, choose, global);
   install_stop_handlers();
-  const PlannedRun planned = Planner(global.runs).plan(options);
+  PlannedRun planned = Planner(global.runs).plan(options);
+  planned.choices = std::move(choices);
   if (!global.quiet) {
     say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
     if (!planned.options.continues.run.empty()) {

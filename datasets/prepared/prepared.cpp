@@ -263,7 +263,8 @@ PreparedSummary summarize_prepared(const fs::path& folder) {
   return {.dataset = meta.name(),
           .language = meta.text("language"),
           .fingerprint = fingerprint_of(meta),
-          .symbols = read_vocabulary(folder / "vocab.json").size()};
+          .symbols = read_vocabulary(folder / "vocab.json").size(),
+          .train_tokens = meta.count("sizes", "train")};
 }
 
 std::vector<std::int64_t> document_sizes(const fs::path& folder, const std::string& split) {

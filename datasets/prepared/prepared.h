@@ -77,6 +77,7 @@ struct PreparedSummary {
   std::string language;
   std::string fingerprint;
   std::int64_t symbols = 0;
+  std::int64_t train_tokens = 0;  // 0: there is no such split
 };
 PreparedSummary summarize_prepared(const fs::path& folder);
 

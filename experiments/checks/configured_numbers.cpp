@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "experiments/checks/corpora.h"
 #include "experiments/checks/open_run.h"
+#include "experiments/checks/supposed_winners.h"
 #include "experiments/configuration/configuration.h"
 
 namespace xlm {
@@ -18,6 +19,7 @@ std::map<std::string, double> configured_numbers(const Yaml& tree, const Yaml& s
   if (settings.is_map()) {
     for (const auto& [key, value] : settings.entries) configuration.set(key, value);
   }
+  choose_values(configuration, suppose_winners());
   const OpenRun run = read_without_data(configuration);
   std::map<std::string, double> numbers;
   for (const OptionEntry& entry : option_entries(run.options)) {

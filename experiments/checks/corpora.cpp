@@ -1,8 +1,11 @@
 // What data folders hold: what the recipe's `corpora` says, otherwise what the folder says.
 #include "experiments/checks/corpora.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "datasets/prepared/prepared.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -13,12 +16,12 @@ std::string normal_path(const std::string& path) {
   return normal;
 }
 
-std::int64_t symbols_at(const Yaml& node) {
-  std::int64_t symbols = 0;
-  if (!node.is_scalar() || !parse_integer(node.scalar, symbols) || symbols < 1) {
-    fail_at(node, "symbols must be a whole number above 0: the size of the vocabulary");
+std::int64_t count_at(const Yaml& node, const char* what) {
+  std::int64_t count = 0;
+  if (!node.is_scalar() || !parse_integer(node.scalar, count) || count < 1) {
+    fail_at(node, fmt::format("{} must be a whole number above 0", what));
   }
-  return symbols;
+  return count;
 }
 
 }  // namespace
@@ -33,11 +36,16 @@ Corpora::Corpora(const Yaml& tree) {
       declared.name = scalar_text(given, "the name of a corpus");
       continue;
     }
-    refuse_unknown(given, {"name", "symbols"});
+    refuse_unknown(given, {"name", "symbols", "tokens"});
     const Yaml* name = given.find("name");
     if (name == nullptr) fail_at(given, "the corpus has no name, as {name: text8-en, symbols: 27}");
     declared.name = scalar_text(*name, "the name of a corpus");
-    if (const Yaml* symbols = given.find("symbols")) declared.symbols = symbols_at(*symbols);
+    if (const Yaml* symbols = given.find("symbols")) {
+      declared.symbols = count_at(*symbols, "symbols, the size of the vocabulary,");
+    }
+    if (const Yaml* tokens = given.find("tokens")) {
+      declared.tokens = count_at(*tokens, "tokens, the size of the training split,");
+    }
   }
 }
 
@@ -59,6 +67,11 @@ std::string Corpora::name_of(const std::string& path, const CorpusFaults& faults
   }
   if (found.empty()) faults.unnamed.insert(path);
   return found.empty() ? path : found;
+}
+
+std::optional<std::int64_t> Corpora::declared_tokens(const std::string& path) const {
+  const Declared* declared = find(path);
+  return declared == nullptr ? std::nullopt : declared->tokens;
 }
 
 std::optional<std::int64_t> Corpora::symbols_of(const std::string& path) const {

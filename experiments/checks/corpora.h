@@ -19,8 +19,8 @@ struct CorpusFaults {
 
 class Corpora {
  public:
-  /// Of a configuration: {data/text8: text8-en}, or {data/text8: {name: text8-en, symbols: 27}}. Throws UsageError with
-  /// file:line for anything else.
+  /// Of a configuration: {data/text8: text8-en}, or {data/text8: {name: text8-en, symbols: 27, tokens: 90000000}}.
+  /// Throws UsageError with file:line for anything else.
   explicit Corpora(const Yaml& tree);
 
   /// The name of what `path` holds; the path itself where nothing says. Folders are the same however they are written:
@@ -30,10 +30,15 @@ class Corpora {
   /// How many symbols its vocabulary has: of the folder, otherwise as declared; nullopt if neither says.
   std::optional<std::int64_t> symbols_of(const std::string& path) const;
 
+  /// How many tokens its training split has in the paper, as declared, wherever a folder of that name is; nullopt if
+  /// the recipe does not say.
+  std::optional<std::int64_t> declared_tokens(const std::string& path) const;
+
  private:
   struct Declared {
     std::string name;
     std::optional<std::int64_t> symbols;
+    std::optional<std::int64_t> tokens;
   };
   const Declared* find(const std::string& path) const;
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/mixed_runs.h"
+#include "experiments/checks/supposed_winners.h"
 #include "experiments/checks/verdict_gaps.h"
 #include "results/claims/judged_claim.h"
 #include "results/exhibits/continuations.h"
@@ -105,7 +106,8 @@ class RecipeChecker {
  private:
   Store& with_supposed_runs(const Yaml& tree) {
     result_.sweep =
-        suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure), exhibits_of(tree, ExhibitKind::kClaim)));
+        suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure), exhibits_of(tree, ExhibitKind::kClaim)),
+                suppose_winners());
     std::vector<Run> runs;
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
     store_.add(runs);

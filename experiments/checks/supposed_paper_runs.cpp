@@ -2,6 +2,7 @@
 #include "experiments/checks/supposed_paper_runs.h"
 
 #include "experiments/checks/supposed_runs.h"
+#include "experiments/checks/supposed_winners.h"
 
 namespace xlm {
 namespace {
@@ -20,12 +21,14 @@ std::set<std::string> required_keys(const Yaml& tree) {
 }  // namespace
 
 std::shared_ptr<PaperRuns> supposed_paper_runs(const Yaml& tree) {
-  SupposedSweep sweep = suppose(tree, {});
+  const ChooseValue choose = suppose_winners();
+  SupposedSweep sweep = suppose(tree, {}, choose);
+  for (const std::string& key : sweep.chosen_keys) sweep.setting_keys.erase(key);  // nothing says what the paper chose
   PaperRunsKnown known{.runs = {},
                        .keys = std::move(sweep.setting_keys),
                        .required = required_keys(tree),
                        .unnamed = std::move(sweep.unnamed),
-                       .length = length_in_words(tree)};
+                       .length = length_in_words(tree, choose)};
   for (SupposedRun& supposed : sweep.runs) known.runs.push_back(std::move(supposed.run));
   for (const char* length : {"train.epochs", "train.tokens"}) {
     if (known.keys.contains(length)) known.keys.erase("train.steps");  // follows from data that are not there

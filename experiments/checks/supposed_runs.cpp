@@ -67,8 +67,8 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   }
 }
 
-/// A run that is done, without evaluations and numbers.
-Run finished_run(const OpenRun& open, const std::string& corpus) {
+/// A run that is done, without evaluations and numbers. `tokens`: of the training split, if the recipe says it.
+Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<std::int64_t> tokens) {
   Run run;
   run.status = RunStatus::kDone;
   run.step = std::max<std::int64_t>(open.options.train.steps, 1);  // unknown with a budget
@@ -82,12 +82,13 @@ Run finished_run(const OpenRun& open, const std::string& corpus) {
   if (corpus.empty()) return run;
   run.params.emplace_back("data.name", corpus);
   run.params.emplace_back("data.fingerprint", "of " + corpus);
+  if (tokens) run.params.emplace_back(kTrainTokens, *tokens);
   return run;
 }
 
 /// Keys that a run's result depends on, including open lengths.
 std::set<std::string> setting_keys_of(const OpenRun& open) {
-  std::set<std::string> keys{"data.name"};
+  std::set<std::string> keys{"data.name", kTrainTokens};
   for (const OptionEntry& entry : option_entries(open.options)) {
     if (entry.affects_result) keys.insert(entry.key);
   }
@@ -114,6 +115,8 @@ class SupposedEvaluations {
   std::string corpus_of(const std::string& path) {
     return path.empty() ? "" : corpora_.name_of(path, {.unnamed = sweep_.unnamed, .misnamed = sweep_.misnamed});
   }
+
+  std::optional<std::int64_t> tokens_of(const std::string& path) const { return corpora_.declared_tokens(path); }
 
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number) {
@@ -151,17 +154,22 @@ class SupposedEvaluations {
 
 }  // namespace
 
-SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
+SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const ChooseValue& choose) {
   SupposedSweep sweep;
   SupposedEvaluations evaluations(tree, sweep);
   const Yaml base = run_part(tree);
   std::set<std::string> seen;
   std::vector<Yaml> sources;  // of runs that others begin from
   for (const SweepPoint& point : expand_sweep(tree)) {
-    const Yaml configuration = at_point(base, point);
-    if (std::optional<Yaml> source = source_of_point(configuration)) sources.push_back(std::move(*source));
+    Yaml configuration = at_point(base, point);
+    if (std::optional<Yaml> source = source_of_point(configuration)) {
+      choose_values(*source, choose);
+      sources.push_back(std::move(*source));
+    }
+    for (const RecordedChoice& choice : choose_values(configuration, choose)) sweep.chosen_keys.insert(choice.key);
     const OpenRun open = read_without_data(configuration);
-    Run run = finished_run(open, evaluations.corpus_of(open.options.data.path));
+    Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
+                           evaluations.tokens_of(open.options.data.path));
     const std::set<std::string> keys = setting_keys_of(open);
     if (!seen.insert(identity_of(run, keys)).second) continue;
     sweep.setting_keys.insert(keys.begin(), keys.end());
@@ -177,7 +185,8 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named) {
   evaluations.check_conditions();
   for (const Yaml& source : sources) {
     const OpenRun open = read_without_data(source);
-    const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path));
+    const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
+                                 evaluations.tokens_of(open.options.data.path));
     if (seen.contains(identity_of(run, setting_keys_of(open)))) continue;
     throw UsageError(
         fmt::format("{}: model.init_from asks for a run outside this sweep\n"
@@ -198,11 +207,13 @@ NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols) {
   return costs;
 }
 
-std::string length_in_words(const Yaml& tree) {
+std::string length_in_words(const Yaml& tree, const ChooseValue& choose) {
   const Yaml base = run_part(tree);
   RunLengths lengths;
   for (const SweepPoint& point : expand_sweep(tree)) {
-    const OpenRun run = read_without_data(at_point(base, point));
+    Yaml configuration = at_point(base, point);
+    choose_values(configuration, choose);
+    const OpenRun run = read_without_data(std::move(configuration));
     const TrainOptions& train = run.options.train;
     if (train.has_budget()) {
       lengths.add_budget(train.flops, train.seconds);

@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/best_of.h"
 #include "experiments/configuration/kind_of_run.h"
+#include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/requirements.h"
 #include "experiments/configuration/training_length.h"
 
@@ -82,30 +84,14 @@ struct ProgramTrainGroup {
   }
 };
 
-bool is_device(std::string_view text) {
-  if (text == "cpu" || text == "cuda" || text == "auto") return true;
-  std::int64_t index = -1;
-  return text.substr(0, 5) == "cuda:" && parse_integer(text.substr(5), index) && index >= 0;
-}
-
-/// Complaints that name the place of a key, or of the nearest thing above it that is there.
-[[noreturn]] void fail_at(const Yaml& tree, std::string_view key, const std::string& message) {
-  const Yaml* node = find_path(tree, key);
-  for (std::string above(key); node == nullptr && above.find('.') != std::string::npos;) {
-    above.resize(above.rfind('.'));
-    node = find_path(tree, above);
-  }
-  throw UsageError(fmt::format("{}: {}", (node == nullptr ? tree : *node).where(), message));
-}
-
 /// Index of the model that `model.type` names; the first one when it names none, so that reading complains.
 std::size_t chosen_model(const Yaml& tree) {
   const Yaml* type = find_path(tree, "model.type");
   const std::vector<std::string>& types = model_types();
   if (type == nullptr || type->is_null()) {
-    fail_at(tree, "model.type",
-            fmt::format("model.type is missing\nadd it: one of {}; or `program` for a program of your own",
-                        join(types, ", ")));
+    fail_at_key(tree, "model.type",
+                fmt::format("model.type is missing\nadd it: one of {}; or `program` for a program of your own",
+                            join(types, ", ")));
   }
   const auto found = std::find(types.begin(), types.end(), type->scalar);
   return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
@@ -117,89 +103,14 @@ void adopt_pretrained(const Yaml& tree, ModelOptions& model) {
   if (folder.empty()) return;
   const fs::path config = fs::path(folder) / "config.json";
   if (!fs::is_regular_file(config)) {
-    fail_at(tree, "model.pretrained",
-            fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model", config.string()));
+    fail_at_key(
+        tree, "model.pretrained",
+        fmt::format("model.pretrained: there is no {}\ngive the folder of a Hugging Face model", config.string()));
   }
   try {
     model.adopt(read_json(config), config.string());
   } catch (const Json::exception& error) {
     throw DataError(fmt::format("{} is malformed: {}", config.string(), reason_of(error)));
-  }
-}
-
-void check_required(const Yaml& tree, const RunOptions& options) {
-  if (options.data.path.empty()) {
-    fail_at(tree, "data.path", "data.path is missing\nadd it: a folder made by xlm prepare-data");
-  }
-  const TrainOptions& train = options.train;
-  std::vector<std::string> lengths;
-  if (train.steps > 0) lengths.emplace_back("train.steps");
-  if (train.epochs > 0) lengths.emplace_back("train.epochs");
-  if (train.tokens > 0) lengths.emplace_back("train.tokens");
-  if (train.flops > 0) lengths.emplace_back("train.flops");
-  if (train.seconds > 0) lengths.emplace_back("train.seconds");
-  if (lengths.empty()) {
-    fail_at(tree, "train.steps",
-            "train.steps is missing\nadd the number of updates, or train.epochs, train.tokens, train.flops or "
-            "train.seconds");
-  }
-  constexpr const char* kHow = "leave one out; 0 takes away what the file says";
-  if (lengths.size() > 1) {
-    fail_at(tree, lengths[1], fmt::format("{} and {} both say how long training is\n{}", lengths[0], lengths[1], kHow));
-  }
-  if (train.eval_every > 0 && train.eval_every_tokens > 0) {
-    fail_at(tree, "train.eval_every_tokens",
-            fmt::format("train.eval_every and train.eval_every_tokens both say when to evaluate\n{}", kHow));
-  }
-}
-
-void check_device(const Yaml& tree, const std::string& device) {
-  if (is_device(device)) return;
-  fail_at(tree, "device", fmt::format("device is '{}', it must be cpu, cuda, cuda:N or auto", device));
-}
-
-/// A step alone would change nothing but the id.
-void check_continues(const Yaml& tree, const ContinueOptions& continues) {
-  if (!continues.run.empty() || (continues.at == 0 && continues.text == ContinueOptions::Text::kContinue)) return;
-  fail_at(tree, "continue", "continue.run is missing: the run that training goes on from\nadd continue.run=RUN");
-}
-
-/// Values that are each in range but do not go together. Those of the model come first: others follow from them.
-void check_together(const Yaml& tree, const RunOptions& options) {
-  const TrainOptions& train = options.train;
-  std::optional<OptionProblem> problem = options.model.problem();
-  if (!problem) problem = options.model.problem_with(train);
-  if (problem) fail_at(tree, "model." + problem->first, problem->second);
-  if (const auto wrong = options.optimizer.problem()) fail_at(tree, "optimizer." + wrong->first, wrong->second);
-  if (train.block < 1) fail_at(tree, "train.block", "train.block is 0, it must be at least 1");
-  if (train.processes > train.batch) {
-    fail_at(tree, "train.processes",
-            fmt::format("train.processes ({}) share the rows of train.batch ({}), and each needs one", train.processes,
-                        train.batch));
-  }
-  if (train.micro_batch > train.batch || (train.micro_batch > 0 && train.batch % train.micro_batch != 0)) {
-    fail_at(tree, "train.micro_batch",
-            fmt::format("train.micro_batch ({}) must divide train.batch ({})", train.micro_batch, train.batch));
-  }
-  const OptimizerOptions& optimizer = options.optimizer;
-  if (optimizer.schedule != OptimizerOptions::Schedule::kConstant && train.steps > 0 &&
-      optimizer.warmup_steps >= train.steps) {
-    fail_at(tree, "optimizer.warmup_steps",
-            fmt::format("optimizer.warmup_steps ({}) must be less than train.steps ({}) with the cosine schedule",
-                        optimizer.warmup_steps, train.steps));
-  }
-  check_device(tree, options.device);
-  check_continues(tree, options.continues);
-  if (options.eval.stride > options.eval.context) {
-    fail_at(tree, "eval.stride",
-            fmt::format("eval.stride ({}) must not be more than eval.context ({}), which holds it", options.eval.stride,
-                        options.eval.context));
-  }
-  for (const OptionEntry& entry : option_entries(options)) {
-    if (entry.in_range) continue;
-    fail_at(
-        tree, entry.key,
-        fmt::format("{} is {}, as other values say, and it must be {}", entry.key, entry.value.dump(), entry.range));
   }
 }
 
@@ -343,8 +254,7 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   reader.finish();
   run.program = std::move(program);
   check_requirements(demanded, run);
-  check_device(tree, run.device);
-  check_continues(tree, run.continues);
+  check_program_run(tree, run);
   return run;
 }
 
@@ -432,6 +342,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
     if (over->is_map()) tree = merge(std::move(tree), *over);
   }
   for (const std::string& assignment : overrides) apply_one(tree, assignment);
+  note_profile(tree, profile);
   if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(experiment_named_by(file), file.string()));
   return tree;
 }

@@ -4,8 +4,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
+#include "experiments/configuration/best_of.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/runs/branch.h"
 #include "experiments/runs/model_locator.h"
@@ -23,6 +25,7 @@ struct PlannedRun {
   RunPaths paths;
   std::string source_setting;  // names the run it begins from, whatever its seed; empty: it begins from none
   std::optional<Branch> branch = std::nullopt;  // if it goes on from another run, and has no folder yet
+  std::vector<RecordedChoice> choices = {};     // values that other sweeps chose
 
   std::string id() const { return paths.folder.filename().string(); }
   /// The run of the same folder whose model it begins from. Empty if it begins from none, or from one elsewhere.

@@ -27,6 +27,7 @@ Json submitted_environment(const PlannedRun& run) {
                       {"language", data.language},
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
+  if (data.train_tokens > 0) environment["train_tokens"] = data.train_tokens;
   if (!run.inputs.git.empty()) environment["git"] = run.inputs.git;
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;
@@ -68,6 +69,21 @@ void restore(const PlannedRun& planned, const NewRun& content) {
   }
 }
 
+/// A value that another sweep chose, as a record of the journal.
+Json choice_record(const RecordedChoice& choice) {
+  return {
+      {"key", choice.key}, {"value", choice.value}, {"file", choice.file}, {"by", choice.by}, {"runs", choice.runs}};
+}
+
+/// Another sweep may have chosen a value since the run was made with it.
+void record_choices(const PlannedRun& planned, const Run& run) {
+  for (const RecordedChoice& choice : planned.choices) {
+    const Json* known = run.param(std::string(kChosenPrefix) + choice.key);
+    if (known != nullptr && *known == chosen_by(choice.runs)) continue;
+    Journal(planned.paths.journal()).append("choice", choice_record(choice), true);
+  }
+}
+
 /// Device, processes and other settings that do not change the result may change between two attempts.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
@@ -75,6 +91,7 @@ void refresh(const PlannedRun& planned) {
   if (std::find(run.experiments.begin(), run.experiments.end(), experiment) == run.experiments.end()) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
+  record_choices(planned, run);
   if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
   RunConfiguration options = planned.options;
   options.experiment = run.experiment;
@@ -110,6 +127,7 @@ void submit(const PlannedRun& run) {
   if (run.branch) {
     for (const std::string& note : run.branch->notes) content.records.emplace_back("message", Json{{"text", note}});
   }
+  for (const RecordedChoice& choice : run.choices) content.records.emplace_back("choice", choice_record(choice));
   freeze_program(run);
   const fs::path& folder = run.paths.folder;
   if (create_run_folder(folder, content)) return;

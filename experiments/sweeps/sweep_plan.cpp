@@ -69,14 +69,15 @@ std::string why_not_coming(const std::string& status) {
 /// Plans points of a sweep with the runs that they begin from.
 class PointPlanner {
  public:
-  explicit PointPlanner(const fs::path& runs) : planner_(runs), runs_(runs) {}
+  PointPlanner(const fs::path& runs, const ChooseValue& choose) : planner_(runs), runs_(runs), choose_(choose) {}
 
-  PlannedRun plan(const Yaml& configuration) {
+  PlannedRun plan(Yaml configuration) {
     const std::optional<Yaml> source = source_of_point(configuration);
-    if (!source) return planner_.plan(read_run_options(configuration), ModelTense::kFuture);
-    const PlannedRun from = plan(*source);
-    sources_.emplace(from.id(), find_path(configuration, "model.init_from")->where());
-    return planner_.plan_after(from, read_run_options(with_source_as_text(configuration)));
+    std::vector<RecordedChoice> choices = choose_values(configuration, choose_);
+    PlannedRun run = source ? plan_from(plan(*source), configuration)
+                            : planner_.plan(read_run_options(configuration), ModelTense::kFuture);
+    run.choices = std::move(choices);
+    return run;
   }
 
   /// A run that others begin from, but that is not of the sweep, must have a model or be on its way to one.
@@ -96,10 +97,26 @@ class PointPlanner {
   }
 
  private:
+  PlannedRun plan_from(const PlannedRun& from, const Yaml& configuration) {
+    sources_.emplace(from.id(), find_path(configuration, "model.init_from")->where());
+    return planner_.plan_after(from, read_run_options(with_source_as_text(configuration)));
+  }
+
   Planner planner_;
   fs::path runs_;
+  const ChooseValue& choose_;
   std::map<std::string, std::string> sources_;  // their ids, and where the file asks for them
 };
+
+/// The point with what was chosen for it.
+SweepPoint with_choices(SweepPoint point, const std::vector<RecordedChoice>& choices) {
+  for (auto& [key, value] : point) {
+    for (const RecordedChoice& choice : choices) {
+      if (choice.key == key && is_best_of(value)) value = yaml_from_json(choice.value, value.where());
+    }
+  }
+  return point;
+}
 
 fs::path source_folder(const SweepRun& run) { return run.planned.paths.folder.parent_path() / run.source; }
 
@@ -192,9 +209,22 @@ void look_at(SweepRun& planned, bool retry) {
   if (source == SourceState::kLost) planned.reason += fmt::format(", which is {}", status_of_source(planned));
 }
 
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, const SearchPlanning& planning) {
+namespace {
+
+/// Workers plan the later runs of a search by themselves, and could find another winner.
+void check_no_choices(const std::vector<SweepRun>& runs) {
+  const bool any = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.planned.choices.empty(); });
+  if (!any) return;
+  throw UsageError(
+      "sweep.search cannot be used with best_of: the winner could change while the search goes on\n"
+      "give the value itself, or sweep it with `grid`");
+}
+
+}  // namespace
+
+std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, const SweepPlanning& planning) {
   const Yaml base = run_part(tree);
-  PointPlanner planner(runs);
+  PointPlanner planner(runs, planning.choose);
   SweepEvaluations evaluations(tree);
   const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
   std::vector<SweepRun> result;
@@ -207,7 +237,8 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
     run.source = run.planned.source_id();
     if (early_stopping) check_rungs(tree, *early_stopping, run.planned.options);
     run.evaluations = evaluations.of(run.planned);
-    run.setting = setting_of(point);
+    run.point = with_choices(std::move(run.point), run.planned.choices);
+    run.setting = setting_of(run.point);
     look_at(run, retry);
     result.push_back(std::move(run));
     return place->second;
@@ -215,6 +246,7 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   if (const std::optional<Search> search = read_search(tree)) {
     expand_sweep(tree);  // complains about other parts of the sweep
     plan_rounds(tree, *search, planning.counts_failed, record, result, add);
+    check_no_choices(result);
   } else {
     for (const SweepPoint& point : expand_sweep(tree)) add(point);
     evaluations.check_conditions();
@@ -232,6 +264,21 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   if (early_stopping) leave_pruned(*early_stopping, result);
   if (planning.records && !record.write()) return plan_sweep(tree, runs, retry, planning);
   return result;
+}
+
+std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs) {
+  std::vector<std::string> lines;
+  for (const SweepRun& run : runs) {
+    for (const RecordedChoice& choice : run.planned.choices) {
+      const std::string from =
+          choice.runs.empty()
+              ? fmt::format("the fallback: no run of {} has chosen it", choice.file)
+              : fmt::format("the best of {} by {} ({})", choice.file, choice.by, join(choice.runs, ", "));
+      std::string line = fmt::format("{} is {}, {}", choice.key, choice.value.dump(), from);
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+    }
+  }
+  return lines;
 }
 
 std::string shown_value(const SweepPoint& point, const std::string& key) {

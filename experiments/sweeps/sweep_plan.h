@@ -39,10 +39,11 @@ struct SweepRun {
   std::string id() const { return planned.id(); }
 };
 
-/// How a search is planned.
-struct SearchPlanning {
-  bool counts_failed = false;  // of the last round; otherwise the search waits, because they may be tried again
-  bool records = false;        // writes what is asked for the first time, so that it holds for every worker
+/// How a sweep is planned.
+struct SweepPlanning {
+  bool counts_failed = false;  // of a search's last round; otherwise it waits, because they may be tried again
+  bool records = false;        // writes what a search is asked for the first time, so that it holds for every worker
+  ChooseValue choose;          // finds values that are winners of other sweeps; without it, asking for one is an error
 };
 
 /// All runs of a sweep in the order of its points, each once. Reads run folders; writes nothing but a search's record.
@@ -50,7 +51,10 @@ struct SearchPlanning {
 /// from results so far. The same for a point that begins from a run outside the sweep which has no model, is not queued
 /// and has no worker. Throws DataError for missing data.
 std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry,
-                                 const SearchPlanning& planning = {});
+                                 const SweepPlanning& planning = {});
+
+/// What was chosen for the runs, a line for each choice: "optimizer.lr is 0.0001, the best of learning-rate.yaml by …".
+std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs);
 
 /// Orders runs by their ids alone: mixed, but the same on every machine.
 void shuffle_runs(std::vector<SweepRun>& runs);

@@ -128,7 +128,8 @@ class CoreWork final : public Work {
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,
                 .energy = run.costs.contains("energy") ? run.costs.at("energy") : 0,
-                .tensorboard = options.results.tensorboard});
+                .tensorboard = options.results.tensorboard,
+                .times_steps = true});
     peers_.emplace(
         run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
         [&sink] { return sink.should_stop(); }, [&sink](const std::string& text) { sink.message(text); });

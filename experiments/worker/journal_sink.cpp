@@ -17,7 +17,9 @@
 namespace xlm {
 namespace {
 
-constexpr double kBetweenLooks = 0.5;  // seconds, for a request to stop
+constexpr double kBetweenLooks = 0.5;     // seconds, for a request to stop
+constexpr std::size_t kMaxTimes = 50;     // intervals between metrics that last_step_seconds is of
+constexpr std::size_t kFewestTimes = 20;  // fewer are no measurement
 
 }  // namespace
 
@@ -32,6 +34,7 @@ JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings sett
 void JournalSink::begin(const Extent& extent) {
   max_seconds_ = extent.max_seconds;
   tokens_per_step_ = extent.tokens_per_step;
+  times_steps_ = extent.times_steps;
   energy_before_ = extent.energy;
   energy_.emplace();
   if (extent.tensorboard) {
@@ -102,7 +105,18 @@ void JournalSink::progress(std::int64_t step, const NamedValues& values) {
 void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
   check_owner();
   journal_.append("metric", {{"step", step}, {"values", Json(values)}});
+  if (times_steps_) time_steps(step);
   show_in_tensorboard(step, "train/", values);
+}
+
+/// The time since the metrics before, for each step.
+void JournalSink::time_steps(std::int64_t step) {
+  const double now = settings_.clock();
+  if (timed_from_ && step > timed_from_->step) {
+    step_times_.push_back((now - timed_from_->time) / static_cast<double>(step - timed_from_->step));
+    if (step_times_.size() > kMaxTimes) step_times_.pop_front();
+  }
+  timed_from_ = TimedStep{step, now};
 }
 
 /// The first numbers of a worker take the place of what earlier ones wrote of their step and of later ones.
@@ -128,6 +142,7 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), !batches_evaluations_);
   has_unsynced_evaluations_ = batches_evaluations_;
+  timed_from_.reset();
   if (evaluation.split == "valid") evaluated_step_ = evaluation.step;
   NamedValues values = evaluation.values;
   if (!std::isnan(evaluation.loss)) values["loss"] = evaluation.loss;
@@ -145,16 +160,27 @@ NamedValues JournalSink::energy() {
   return {{"energy", energy_before_ + *joules}};
 }
 
+/// The median over the last intervals; nothing if they are too few.
+std::optional<double> JournalSink::last_step_seconds() const {
+  if (step_times_.size() < kFewestTimes) return std::nullopt;
+  std::vector<double> times(step_times_.begin(), step_times_.end());
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
 void JournalSink::costs(const NamedValues& values) {
   check_owner();
   NamedValues all = values;
   all.merge(energy());
+  if (const std::optional<double> seconds = last_step_seconds()) all["last_step_seconds"] = *seconds;
   journal_.append("costs", {{"values", Json(all)}});
 }
 
 /// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
 void JournalSink::saving() {
   saving_since_ = settings_.clock();
+  timed_from_.reset();
   journal_.sync();
 }
 

@@ -1,9 +1,12 @@
 // Where a run's results go: into its journal and log, and onto the screen of the user who waits for it.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/progress.h"
@@ -44,6 +47,7 @@ class JournalSink : public TrainSink {
     double max_seconds = 0;    // of this process; 0: no limit
     double energy = 0;         // joules that earlier attempts used
     bool tensorboard = false;  // whether event files are written
+    bool times_steps = false;  // whether metrics come as their steps end: those of programs come when they are read
   };
 
   /// `lock` is held on `run` and outlives the sink.
@@ -86,6 +90,8 @@ class JournalSink : public TrainSink {
  private:
   bool is_to_stop();
   NamedValues energy();
+  void time_steps(std::int64_t step);
+  std::optional<double> last_step_seconds() const;
   void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
   std::string detail(std::int64_t step, const NamedValues& values) const;
 
@@ -95,6 +101,7 @@ class JournalSink : public TrainSink {
   double began_;
   double max_seconds_ = 0;  // of this process; 0: no limit
   double tokens_per_step_ = 0;
+  bool times_steps_ = false;
   std::int64_t first_step_ = -1;      // of this process, minus one
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
@@ -103,8 +110,14 @@ class JournalSink : public TrainSink {
   std::optional<EnergyMeter> energy_;  // from `begin` on
   std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
   double first_time_ = 0;
-  std::optional<double> saving_since_;  // while a checkpoint is being made
-  double next_look_ = 0;                // for a request to stop
+  struct TimedStep {
+    std::int64_t step = 0;
+    double time = 0;
+  };
+  std::optional<TimedStep> timed_from_;  // the metrics before, if nothing but steps has come since
+  std::deque<double> step_times_;        // seconds for each step between metrics, of the last ones
+  std::optional<double> saving_since_;   // while a checkpoint is being made
+  double next_look_ = 0;                 // for a request to stop
   bool asked_to_stop_ = false;
   std::function<void()> when_stopping_;
   Journal journal_;

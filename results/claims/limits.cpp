@@ -14,7 +14,6 @@ namespace {
 
 constexpr double kLevel = 0.95;
 constexpr double kChance = 0.8;
-constexpr std::int64_t kMaxSeeds = 10'000;
 
 double t_of_level(double freedom) {
   return boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), (1 - kLevel) / 2));
@@ -101,15 +100,7 @@ std::optional<std::int64_t> seeds_to_decide(const Estimate& estimate, const Limi
     const double freedom = std::max(1.0, static_cast<double>(seeds) - spent);
     return chance_to_decide(estimate.value, deviation, freedom, static_cast<double>(seeds), limits) >= kChance;
   };
-  std::int64_t high = std::max<std::int64_t>(estimate.seeds + 1, 2);
-  while (high <= kMaxSeeds && !decides(high)) high *= 2;
-  if (high > kMaxSeeds) return std::nullopt;
-  std::int64_t low = std::max<std::int64_t>(high / 2, estimate.seeds);
-  while (low + 1 < high) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (decides(middle) ? high : low) = middle;
-  }
-  return high;
+  return least_seeds(estimate.seeds, decides);
 }
 
 }  // namespace xlm

@@ -39,12 +39,20 @@ std::optional<double> number_of_grid(RunTable& runs, const std::string& run, con
   });
 }
 
-/// Whether no seed changes what a column holds.
-bool follows_from_configuration(RunTable& runs, const std::string& column) {
+/// Whether several seeds have one and the same number.
+bool is_same_for_seeds(const SeedValues& values) {
+  const std::vector<double> means = values.means();
+  return means.size() > 1 &&
+         std::all_of(means.begin(), means.end(), [&](double value) { return value == means.front(); });
+}
+
+/// Whether no seed changes what a column holds. What some models learn is exact only where the seeds show it.
+bool follows_from_configuration(RunTable& runs, const std::string& column, const SeedValues& values) {
   const std::vector<std::string> behind = columns_behind(column);
   return std::all_of(behind.begin(), behind.end(), [&](const std::string& name) {
     const Quantity* quantity = quantity_of_column(name);
-    return quantity != nullptr ? quantity->exact : !runs.is_measured(name);
+    if (quantity == nullptr) return !runs.is_measured(name);
+    return quantity->exact && (!quantity->learnable || is_same_for_seeds(values));
   });
 }
 
@@ -153,7 +161,7 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     numbers = of_grid(rows);
   } else {
     numbers.values = seed_values(runs_, rows, column, claim_.over);
-    numbers.is_exact = follows_from_configuration(runs_, column);
+    numbers.is_exact = follows_from_configuration(runs_, column, numbers.values);
   }
   if (numbers.values.by_group.empty()) {
     numbers.missing = why_empty(runs_, rows, column.empty() ? claim_.grid.name : column);

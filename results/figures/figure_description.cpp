@@ -49,6 +49,16 @@ std::vector<std::string> read_series(const Yaml& node) {
   return columns;
 }
 
+/// {none: fixed}: points with the first value belong to the series of the second.
+std::map<std::string, std::string> read_same_series(const Yaml& node, const std::vector<std::string>& series) {
+  std::map<std::string, std::string> same;
+  if (node.is_null()) return same;
+  if (!node.is_map()) fail_at(node, "same_series must be a map of values of series, such as {none: fixed}");
+  if (series.empty()) fail_at(node, "same_series is for a figure with 'series'");
+  for (const auto& [value, other] : node.entries) same[value] = scalar_text(other, "a value of same_series");
+  return same;
+}
+
 /// [low, high]. A null leaves an end to the data.
 FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) {
   FigureDescription::Limits limits;
@@ -119,7 +129,7 @@ std::string problem_of(const FigureDescription& description) {
 
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where", "kind", "series", "x_range", "y_range"};
+    std::vector<std::string> names{"figure", "where", "kind", "series", "same_series", "x_range", "y_range"};
     names.insert(names.end(), kLookKeys.begin(), kLookKeys.end());
     OptionLister lister;
     FigureDescription().visit(lister);
@@ -141,6 +151,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   options.take("figure");
   options.take("where");
   description.series = read_series(options.take("series"));
+  description.same_series = read_same_series(options.take("same_series"), description.series);
   description.x_range = read_limits(options.take("x_range"), "x_range");
   description.y_range = read_limits(options.take("y_range"), "y_range");
   description.looks = read_looks(options);

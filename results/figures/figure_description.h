@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ struct FigureDescription {
   std::string x;
   std::string y;
   std::string value;
-  std::vector<std::string> series;  // columns whose values tell the series apart; empty: one series
+  std::vector<std::string> series;                 // columns whose values tell the series apart; empty: one series
+  std::map<std::string, std::string> same_series;  // a value of `series` → the value whose series it belongs to
   std::string grid;
   std::vector<std::int64_t> rows;
   std::string marks;
@@ -61,7 +63,8 @@ struct FigureDescription {
   FigureLooks looks;
   std::string place;  // file:line, for messages
 
-  /// All keys but title, where, kind, series, the ranges and those of read_looks, which have separate readers.
+  /// All keys but title, where, kind, series, same_series, the ranges and those of read_looks, which have separate
+  /// readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the output file; default: made from the title"}, name);
     v.field({.name = "x", .help = "column of the store; step, tokens, flops or seconds: the series of y over training"},

@@ -165,7 +165,11 @@ SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
 
 std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
   std::vector<Value> key;
-  for (const std::vector<Value>* column : series_) key.push_back((*column)[run]);
+  const std::map<std::string, std::string>& same = figure_.description.same_series;
+  for (const std::vector<Value>* column : series_) {
+    const auto other = same.find(to_text((*column)[run]));
+    key.push_back(other == same.end() ? (*column)[run] : to_value(other->second));
+  }
   return key;
 }
 

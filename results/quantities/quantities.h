@@ -42,9 +42,10 @@ struct Quantity {
   NumberFormat format = NumberFormat::kNumber;
   std::int64_t digits = 3;  // decimals in a table of results; lists show one more. < 0: the format decides
   int headline = 0;         // the smallest rank that a run has represents the run; 0: never
-  bool exact = false;  // depends only on the configuration, not on a seed, unless the model learns what it computes
-  bool leads = false;  // comes first if all numbers of an evaluation are listed
-  std::string live;    // its name on the screen during training; empty: not shown
+  bool exact = false;      // depends only on the configuration, not on a seed, unless the model learns what it computes
+  bool learnable = false;  // exact, but some models learn what they compute: then seeds change it
+  bool leads = false;      // comes first if all numbers of an evaluation are listed
+  std::string live;        // its name on the screen during training; empty: not shown
   std::string live_head;
   std::string live_most;  // the quantity shown after it, with a slash between
 };

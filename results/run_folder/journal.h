@@ -25,6 +25,8 @@ namespace xlm {
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}
 ///   checkpoint  {"step", "file", "seconds"}
+///   choice      {"key", "value", "file", "by", "runs": [id]}         a value that another sweep chose; no runs: the
+///               recipe's fallback
 ///   experiment  {"name"}                                             the run also belongs to this experiment
 ///   message     {"text"}
 /// A resumed run writes the records after its checkpoint again. Of two records with the same type, step, name and split

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/journal.h"
@@ -70,6 +71,7 @@ class Assembler {
     if (type == "grid") add_grid(record);
     if (type == "evaluation") add_evaluation(record, time);
     if (type == "wanted") add_wanted(record);
+    if (type == "choice") add_choice(record);
     if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
@@ -217,6 +219,13 @@ class Assembler {
     return a.split == b.split && a.changes == b.changes && name(a) == name(b);
   }
 
+  void add_choice(const Json& record) {
+    std::string key = std::string(kChosenPrefix) + record.at("key").get<std::string>();
+    const std::string runs = chosen_by(record.at("runs").get<std::vector<std::string>>());
+    std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
+    run_.params.emplace_back(std::move(key), runs);
+  }
+
   void add_trace(const Json& record) {
     RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
                    .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
@@ -291,6 +300,10 @@ void read_config(Run& run) {
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");
   if (!fingerprint.empty()) run.params.emplace_back("data.fingerprint", fingerprint);
+  const auto tokens = run.environment.find("train_tokens");
+  if (tokens != run.environment.end() && tokens->is_number_integer()) {
+    run.params.emplace_back(kTrainTokens, *tokens);
+  }
 }
 
 }  // namespace
@@ -302,6 +315,10 @@ std::string at_text(const SettingList& at) {
     text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
   }
   return text;
+}
+
+std::string chosen_by(const std::vector<std::string>& runs) {
+  return runs.empty() ? std::string(kChosenByNone) : join(runs, " ");
 }
 
 std::string data_name(const std::string& dataset, const std::string& language) {

@@ -82,6 +82,18 @@ std::string at_text(const SettingList& at);
 /// The name of a corpus: "wiki40b-fi" if it has a language.
 std::string data_name(const std::string& dataset, const std::string& language);
 
+/// The resolved key for the size of the training split, in tokens; runs of older programs lack it.
+inline constexpr const char* kTrainTokens = "data.train_tokens";
+
+/// The beginning of a resolved key that says which runs of another sweep chose the value of KEY: best_of.KEY.
+inline constexpr std::string_view kChosenPrefix = "best_of.";
+
+/// Its value where no run has chosen, but the recipe's fallback stands.
+inline constexpr std::string_view kChosenByNone = "fallback";
+
+/// Its value for ids of runs.
+std::string chosen_by(const std::vector<std::string>& runs);
+
 /// An evaluation that a sweep wants of a trained run.
 struct WantedEvaluation {
   std::string split;

@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
-#include <boost/math/quadrature/gauss_kronrod.hpp>
 
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kMaxRuns = 10'000;     // more are no advice
 constexpr double kDifferentVariances = 0.05;  // p below which two variances are not taken as one
 
 /// The two-sided quantile: |T| exceeds it with the probability `alpha`.
@@ -97,29 +94,6 @@ Decision decide(const PrintedDifference& difference, double corrected_p, const D
   return within ? Decision::kAgrees : Decision::kUndecided;
 }
 
-DecisionChances decision_chances(double difference, double deviation, double freedom, std::int64_t runs,
-                                 const PrintedMean& printed, const DecisionRule& rule) {
-  const double error = deviation * std::sqrt(1 / static_cast<double>(runs) + 1 / static_cast<double>(printed.runs));
-  const double t = student_quantile(freedom, 1 - rule.level);
-  const boost::math::chi_squared squares(freedom);
-  // The estimate of the error varies with the seeds: each chance is an average over its quantiles.
-  const auto average = [&](const auto& chance) {
-    const auto at_quantile = [&](double quantile) {
-      return chance(t * error * std::sqrt(boost::math::quantile(squares, quantile) / freedom) + printed.rounding);
-    };
-    constexpr unsigned kDepth = 10;
-    constexpr double kAccuracy = 1e-7;
-    return boost::math::quadrature::gauss_kronrod<double, 31>::integrate(at_quantile, 0.0, 1.0, kDepth, kAccuracy);
-  };
-  const double margin = rule.margin.value_or(0);
-  DecisionChances chances;
-  chances.differs =
-      average([&](double half_width) { return 1 - chance_within(margin + half_width, difference, error); });
-  if (!rule.margin) return chances;
-  chances.agrees = average([&](double half_width) { return chance_within(margin - half_width, difference, error); });
-  return chances;
-}
-
 std::optional<std::int64_t> runs_to_decide(const OwnMean& ours, const PrintedMean& printed, const DecisionRule& rule,
                                            std::int64_t tests, double chance) {
   const double difference = ours.value - printed.value;
@@ -134,18 +108,7 @@ std::optional<std::int64_t> runs_to_decide(const OwnMean& ours, const PrintedMea
     const double agrees = rule.margin ? chance_within(inner, difference, of_mean) : 0;
     return agrees + 1 - chance_within(outer, difference, of_mean) >= chance;
   };
-  std::int64_t too_few = ours.runs;
-  std::int64_t enough = ours.runs + 1;
-  while (!decides(enough)) {
-    if (enough >= kMaxRuns) return std::nullopt;
-    too_few = enough;
-    enough = std::min(2 * enough, kMaxRuns);
-  }
-  while (enough - too_few > 1) {
-    const std::int64_t middle = too_few + (enough - too_few) / 2;
-    (decides(middle) ? enough : too_few) = middle;
-  }
-  return enough;
+  return least_seeds(ours.runs, decides);
 }
 
 }  // namespace xlm

@@ -58,15 +58,6 @@ PrintedDifference difference_from_printed(const OwnMean& ours, const PrintedMean
 /// needs it below 1 − level. "Agrees" needs no correction: that all of several agree holds only where each does.
 Decision decide(const PrintedDifference& difference, double corrected_p, const DecisionRule& rule);
 
-/// How likely each decision is for one comparison, where ours truly differs by `difference` and single runs of both by
-/// the standard deviation `deviation` (normal errors). `freedom` is that of the estimate of it.
-struct DecisionChances {
-  double agrees = 0;   // 0 without a margin
-  double differs = 0;  // not corrected for several tests
-};
-DecisionChances decision_chances(double difference, double deviation, double freedom, std::int64_t runs,
-                                 const PrintedMean& printed, const DecisionRule& rule);
-
 /// The least number of our runs (n) that would decide with a chance of at least `chance`, if further runs scatter
 /// around the present mean as much as they do now. The printed value stays as it is. `tests`: how many are corrected at
 /// once. Nothing if no number of runs would: the paper's own error and rounding are larger than what is to be told

@@ -112,7 +112,8 @@ bool says_how_it_ran(std::string_view key) {
                                                    "train.micro_batch",
                                                    "train.processes",
                                                    "train.threads"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() || key == kTrainTokens ||
+         key.starts_with(kChosenPrefix);
 }
 
 RunWriter::RunWriter(SQLite::Database& database)

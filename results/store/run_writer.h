@@ -17,8 +17,9 @@
 
 namespace xlm {
 
-/// Whether a key says only where and how a run was made: runs that differ in such keys and the seed are seeds of one
-/// setting. The schema says so too (`affects_result`), which the store does not know; a test compares them.
+/// Whether a key says only where and how a run was made, or follows from others: runs that differ in such keys and the
+/// seed are seeds of one setting. The schema says so too (`affects_result`), which the store does not know; a test
+/// compares them.
 bool says_how_it_ran(std::string_view key);
 
 class RunWriter {

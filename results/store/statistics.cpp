@@ -94,6 +94,22 @@ std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& sampl
   return boost::math::cdf(boost::math::complement(distribution, std::max(0.0, statistic)));
 }
 
+std::optional<std::int64_t> least_seeds(std::int64_t present, const std::function<bool(std::int64_t seeds)>& decides) {
+  constexpr std::int64_t kMaxSeeds = 10'000;
+  std::int64_t too_few = present;
+  std::int64_t enough = std::max<std::int64_t>(present + 1, 2);
+  while (!decides(enough)) {
+    if (enough >= kMaxSeeds) return std::nullopt;
+    too_few = enough;
+    enough = std::min(2 * enough, kMaxSeeds);
+  }
+  while (enough - too_few > 1) {
+    const std::int64_t middle = too_few + (enough - too_few) / 2;
+    (decides(middle) ? enough : too_few) = middle;
+  }
+  return enough;
+}
+
 std::vector<double> holm(const std::vector<double>& p) {
   std::vector<std::size_t> order(p.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

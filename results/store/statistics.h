@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,10 @@ std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& s
 /// centre are equal, so that nothing varies within a sample. Student's t, for which the variances are wanted, takes
 /// errors as normal anyway.
 std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples);
+
+/// The least number of seeds above `present`, and at least two, for which `decides` holds, which stays true once it is.
+/// Nothing above 10,000: more are no advice.
+std::optional<std::int64_t> least_seeds(std::int64_t present, const std::function<bool(std::int64_t seeds)>& decides);
 
 /// p-values of several tests made at once, corrected so that the probability of one false finding among all stays below
 /// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.

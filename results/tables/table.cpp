@@ -296,6 +296,7 @@ class TableBuilder {
       if (most > 0) windows.insert(fmt::format("{}", most));
     }
     notes_.windows = join({windows.begin(), windows.end()}, " or ");
+    note_fallbacks(rows);
     const auto is_apart = [](const CellSample& sample) { return !sample.apart.empty(); };
     const bool any_apart = std::any_of(samples_.begin(), samples_.end(), [&](const std::vector<CellSample>& row) {
       return std::any_of(row.begin(), row.end(), is_apart);
@@ -303,6 +304,18 @@ class TableBuilder {
     if (!any_apart) return;
     notes_.length = lengths.text();
     notes_.paper_length = description_.paper->length();
+  }
+
+  /// Values that another sweep should have chosen, and has not.
+  void note_fallbacks(const std::set<std::size_t>& rows) {
+    for (const std::string& column : runs_.column_names()) {
+      if (!column.starts_with(kChosenPrefix)) continue;
+      const std::string key = column.substr(kChosenPrefix.size());
+      for (const std::size_t row : rows) {
+        if (to_text(runs_.column_or_nothing(column)[row]) != kChosenByNone) continue;
+        notes_.fallbacks.insert(fmt::format("{}={}", key, to_text(runs_.column_or_nothing(key)[row])));
+      }
+    }
   }
 
   /// Whether the runs of a cell differ as they should, in `over` alone.

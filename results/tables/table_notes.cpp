@@ -181,6 +181,10 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                     some_listed(notes.lost)));
   }
   add(mixed_note(notes));
+  if (!notes.fallbacks.empty()) {
+    add(fmt::format("{}: the recipe's fallback, as no run of another sweep has chosen it.",
+                    join({notes.fallbacks.begin(), notes.fallbacks.end()}, ", ")));
+  }
   for (const std::string& line : notes.own) add(line);
   return lines;
 }

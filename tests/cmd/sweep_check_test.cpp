@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/recipe_check.h"
+#include "experiments/checks/supposed_winners.h"
 #include "experiments/configuration/configuration.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/program.h"
@@ -87,7 +88,7 @@ TEST(SweepCheck, CommandsInHeadersMakeOnePointOfSeedsAlone) {
     const std::vector<std::string> keys = pareto_keys(recipe);
     if (keys.empty()) continue;
     ++commands;
-    const SupposedSweep sweep = suppose(read_configuration(recipe, "paper", {}), {});
+    const SupposedSweep sweep = suppose(read_configuration(recipe, "paper", {}), {}, suppose_winners());
     std::map<std::string, std::string> points;  // the settings of each group, without keys that tell runs apart by name
     for (const SupposedRun& supposed : sweep.runs) {
       std::string group;

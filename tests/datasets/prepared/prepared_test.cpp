@@ -146,6 +146,7 @@ TEST_F(PreparedFolder, Opens) {
   EXPECT_EQ(summary.dataset, "text");
   EXPECT_EQ(summary.fingerprint, data.fingerprint);
   EXPECT_EQ(summary.symbols, data.vocabulary.size());
+  EXPECT_EQ(summary.train_tokens, 40);
 }
 
 /// Losses by document, word or byte depend on these even if the tokens are the same.

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "experiments/configuration/best_of.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/sweep.h"
 #include "experiments/sweeps/sweep_conditions.h"
@@ -121,12 +122,15 @@ TEST(Recipes, MayHoldEveryOptionOfARun) {
   }
 }
 
+ChosenValue fallback_of(const BestOf& best) { return {.value = best.fallback.value(), .runs = {}}; }
+
 TEST(Recipes, OfTheRecurrencePaperBeginWithPretrainedWeights) {
   for (const std::string& name : kRecurrent) {
     for (const char* profile : {"", "paper"}) {
       const Yaml tree = recipe(name, profile);
       EXPECT_THAT(required(tree), ElementsAre("model.pretrained")) << name << " " << profile;
       Yaml run = runs_of(tree).front();
+      choose_values(run, fallback_of);
       run.set("train.epochs", make_scalar("0", "test"));  // whose length in steps the data would have to say
       run.set("train.eval_every_tokens", make_scalar("0", "test"));
       run.set("train.steps", make_scalar("1", "test"));
@@ -156,10 +160,11 @@ TEST(Recipes, TrainOneModelWithoutRecurrenceForAllOverlaps) {
   }
 }
 
-/// The learning rate of the models without and with recurrence.
-std::map<bool, std::set<double>> rates_of(const Yaml& tree) {
+/// The learning rate of the models without and with recurrence, as `choose` chooses it.
+std::map<bool, std::set<double>> rates_of(const Yaml& tree, const ChooseValue& choose = nullptr) {
   std::map<bool, std::set<double>> rates;
-  for (const Yaml& run : runs_of(tree)) {
+  for (Yaml& run : runs_of(tree)) {
+    choose_values(run, choose);
     rates[said(run, "model.recurrence.pool") != "none"].insert(number(run, "optimizer.lr"));
   }
   return rates;
@@ -171,10 +176,10 @@ TEST(Recipes, HaveOneRateForTheRecurrentModelAndOneForTheOtherOutOfOneSetOfCandi
     ASSERT_EQ(candidates.size(), 2U);
     EXPECT_EQ(candidates.at(false), candidates.at(true)) << profile;
     EXPECT_GE(candidates.at(false).size(), 3U) << profile;
-    const std::map<bool, std::set<double>> chosen = rates_of(recipe("recurrence/table-1", profile));
+    const std::map<bool, std::set<double>> chosen = rates_of(recipe("recurrence/table-1", profile), fallback_of);
     for (const std::string& name : kRecurrent) {
       if (name == kRecurrent.front()) continue;
-      const std::map<bool, std::set<double>> rates = rates_of(recipe(name, profile));
+      const std::map<bool, std::set<double>> rates = rates_of(recipe(name, profile), fallback_of);
       EXPECT_EQ(rates, chosen) << name << " " << profile;
       for (const bool recurrent : {false, true}) {
         ASSERT_EQ(rates.at(recurrent).size(), 1U) << name << " " << profile;
@@ -184,10 +189,26 @@ TEST(Recipes, HaveOneRateForTheRecurrentModelAndOneForTheOtherOutOfOneSetOfCandi
   }
 }
 
-TEST(Recipes, AskForTheRatesThatCanBeChosenApart) {
-  Yaml tree = read_configuration(fs::path(XLM_SOURCE_DIR) / "experiments/recipes/recurrence/table-1.yaml", "small",
-                                 {"sweep.zip=[{model.recurrence.pool: [none, mean], optimizer.lr: [1e-4, 2e-4]}]"});
-  EXPECT_EQ(rates_of(tree), (std::map<bool, std::set<double>>{{false, {1e-4}}, {true, {2e-4}}}));
+TEST(Recipes, OfTheRecurrencePaperTakeTheirRatesFromTheSweepThatSelectsThem) {
+  const ChooseValue by_model = [](const BestOf& best) {
+    EXPECT_EQ(best.file.filename(), "learning-rate.yaml");
+    EXPECT_EQ(best.by, "valid.word_perplexity");
+    const std::string pool = best.where.find("model.recurrence.pool")->scalar;
+    EXPECT_EQ(best.where.entries.size(), 1U);
+    return ChosenValue{.value = make_scalar(pool == "none"   ? "1e-4"
+                                            : pool == "mean" ? "2e-4"
+                                                             : "0",
+                                            "test"),
+                       .runs = {}};
+  };
+  for (const std::string& name : kRecurrent) {
+    if (name == kRecurrent.front()) continue;
+    for (const std::string& profile : profiles_with_runs()) {
+      EXPECT_EQ(rates_of(recipe(name, profile), by_model),
+                (std::map<bool, std::set<double>>{{false, {1e-4}}, {true, {2e-4}}}))
+          << name << " " << profile;
+    }
+  }
 }
 
 TEST(Recipes, DrawACurveOverWindowsForEachModelAndOverlap) {
@@ -221,17 +242,6 @@ TEST(Recipes, OfAdaptiveSpansHaveThePapersPenaltyForTheirLimitInEveryProfile) {
         const double penalty = said(run, "model.span_penalty").empty() ? 2e-6 : number(run, "model.span_penalty");
         EXPECT_EQ(penalty, limit == 8192 ? 0.5e-6 : 2e-6) << name << " " << profile << " " << limit;
       }
-    }
-  }
-}
-
-TEST(Recipes, OfTheRecurrencePaperSayThatTheirRatesAreSetByHand) {
-  for (const std::string& name : kRecurrent) {
-    if (name == kRecurrent.front()) continue;
-    for (const Yaml& table : find_exhibits(recipe(name, "paper"), ExhibitKind::kTable)) {
-      const Yaml* notes = table.find("notes");
-      ASSERT_NE(notes, nullptr) << name;
-      EXPECT_THAT(to_text(*notes), HasSubstr("are set by hand")) << name;
     }
   }
 }

@@ -67,6 +67,54 @@ TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
               AllOf(HasSubstr("step 3  valid (final)  loss 1.5000  bpc 2.2500\n"), HasSubstr("  best so far\n")));
 }
 
+TEST_F(JournalSinkTest, TheLastStepsAreTimedWithoutEvaluationsAndCheckpoints) {
+  double now = 0;
+  JournalSink out = sink({.clock = [&] { return now; }});
+  out.begin({.times_steps = true});
+  for (std::int64_t step = 1; step <= 100; ++step) {
+    now += step <= 40 ? 1 : 3;  // spans have grown after step 40
+    out.metrics(step, {{"loss", 1}});
+    if (step % 10 != 0) continue;
+    out.evaluation({.split = "valid", .step = step, .loss = 1});
+    out.saving();
+    now += 1000;
+    out.checkpoint(step, folder_.path() / "checkpoints" / "step");
+  }
+  out.costs({{"step_seconds", 2.2}});
+  const Json values = records().back().at("values");
+  EXPECT_EQ(values.at("step_seconds"), 2.2);
+  EXPECT_EQ(values.at("last_step_seconds"), 3.0);
+}
+
+TEST_F(JournalSinkTest, AFewStepsAreNotTimed) {
+  double now = 0;
+  JournalSink out = sink({.clock = [&] { return now; }});
+  out.begin({.times_steps = true});
+  for (std::int64_t step = 1; step <= 20; ++step) {
+    now += 1;
+    out.metrics(step, {{"loss", 1}});
+  }
+  out.costs({{"params", 1}});
+  EXPECT_FALSE(records().back().at("values").contains("last_step_seconds")) << "20 records hold 19 intervals";
+  now += 4;
+  out.metrics(22, {{"loss", 1}});
+  out.costs({{"params", 1}});
+  EXPECT_EQ(records().back().at("values").at("last_step_seconds"), 1.0);
+}
+
+/// A program writes many lines at once, and nothing says when their steps ended.
+TEST_F(JournalSinkTest, StepsWhoseMetricsAreReadLaterAreNotTimed) {
+  double now = 0;
+  JournalSink out = sink({.clock = [&] { return now; }});
+  out.begin({});
+  for (std::int64_t step = 1; step <= 50; ++step) {
+    now += 1;
+    out.metrics(step, {{"loss", 1}});
+  }
+  out.costs({{"params", 1}});
+  EXPECT_FALSE(records().back().at("values").contains("last_step_seconds"));
+}
+
 TEST_F(JournalSinkTest, ACheckpointSaysHowLongItTook) {
   double now = 100;
   JournalSink out = sink({.clock = [&] { return now; }});

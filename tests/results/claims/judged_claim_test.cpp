@@ -166,6 +166,33 @@ TEST_F(Claims, WhatFollowsFromTheConfigurationNeedsNoSeeds) {
       ClaimVerdict::kRefuted);
 }
 
+/// The FLOPs of a model that learns its spans differ from seed to seed.
+TEST_F(Claims, FlopsThatAreLearntHaveAnIntervalAndNeedSeeds) {
+  const std::vector<double> learnt{0.50e8, 0.60e8, 0.55e8};
+  for (int seed = 1; seed <= 3; ++seed) {
+    maker_.make({.id = "adaptive-span-text8-" + std::to_string(30'000'000 + seed),
+                 .type = "adaptive",
+                 .span = 512,
+                 .seed = seed,
+                 .bpc = 1.8,
+                 .flops = learnt[static_cast<std::size_t>(seed - 1)]});
+  }
+  store_.sync(maker_.runs());
+  const std::string share =
+      "claim: c\nvalue: =flops_per_token[a]/flops_per_token[b]\na: {model.span: 512, model.span_type: adaptive}\n"
+      "b: {model.span: 128, model.span_type: fixed}\n";
+  const JudgedClaim near = judged(share + "at_most: 0.45\n");
+  const ClaimPart& part = near.parts.front();
+  EXPECT_FALSE(part.is_exact);
+  EXPECT_EQ(part.seeds, 3);
+  ASSERT_TRUE(part.half_width);
+  EXPECT_NEAR(*part.half_width, 4.302653 * 0.05e8 / 1.28e8 / std::sqrt(3.0), 1e-6);
+  EXPECT_EQ(near.verdict, ClaimVerdict::kUndecided) << "the mean of 0.43 alone says nothing";
+  EXPECT_EQ(verdict(share + "at_most: 0.9\n"), ClaimVerdict::kConfirmed);
+  const JudgedClaim one = judged(share + "at_most: 0.9\n", {.filters = parse_filters({"seed=1"})});
+  EXPECT_EQ(one.verdict, ClaimVerdict::kUndecided) << "one seed does not show whether others have the same FLOPs";
+}
+
 TEST_F(Claims, RowsOfAGridBecomeOneNumberOfEachRun) {
   const std::string grid = "claim: c\nwhere: {model.span_type: fixed, model.span: 256}\n";
   const JudgedClaim first = judged(grid + "grid: {name: spans, rows: [1, 1], as: max}\nat_most: 40\n");

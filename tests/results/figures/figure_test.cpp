@@ -99,6 +99,26 @@ TEST_F(Figures, PlaceEvaluationsAtTheirSettings) {
   for (const FigurePoint& point : curve.series[0].points) EXPECT_LT(point.y, 3);
 }
 
+TEST_F(Figures, AValueMayBelongToTheSeriesOfAnother) {
+  const std::string text = "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\n";
+  const MadeRun alone{.id = "adaptive-span-text8-00000099", .type = "none", .span = 8, .bpc = 1.25};
+  maker_.make(alone);
+  store_.sync(maker_.runs());
+  const Figure apart = figure(text);
+  ASSERT_EQ(apart.series.size(), 3);
+  const Figure joined = figure(text + "same_series: {none: fixed}\n");
+  ASSERT_EQ(joined.series.size(), 2);
+  const auto fixed = [](const Figure& drawn) {
+    return *std::find_if(drawn.series.begin(), drawn.series.end(),
+                         [](const FigureSeries& series) { return series.label == "fixed"; });
+  };
+  ASSERT_EQ(fixed(joined).points.size(), fixed(apart).points.size() + 1);
+  EXPECT_EQ(fixed(joined).points.front().x, 8) << "the curve begins with it";
+  EXPECT_EQ(fixed(joined).points.front().y, 1.25);
+  EXPECT_THROW(figure("figure: F\nx: model.span\ny: test.bpc\nsame_series: {none: fixed}\n"), UsageError);
+  EXPECT_THROW(figure(text + "same_series: [none]\n"), UsageError);
+}
+
 TEST_F(Figures, SeveralColumnsTellSeriesApartTogether) {
   for (const int seed : {1, 2}) {
     const MadeRun run{.id = fmt::format("adaptive-span-text8-{:08x}", seed), .type = "fixed", .span = 64, .seed = seed};

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/results/store/decision_chances.h"
+
 namespace xlm {
 namespace {
 

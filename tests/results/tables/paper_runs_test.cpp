@@ -59,6 +59,19 @@ TEST(PaperRuns, SizesDataStepsAndPrecisionMatter) {
               ElementsAre("data.name=enwik8 (paper: text8-en)", "train.precision=bfloat16 (paper: float32)"));
 }
 
+TEST(PaperRuns, TheBeginningOfACorpusIsAnotherOne) {
+  Settings paper = kPaper;
+  paper.emplace_back(kTrainTokens, 90'000'000);
+  const PaperRunsKnown known{.runs = {run_with("a", paper)}};
+  Settings ours = kPaper;
+  EXPECT_THAT(apart(known, ours), IsEmpty()) << "an older program did not record it";
+  ours.emplace_back(kTrainTokens, 4'053'277);
+  EXPECT_THAT(apart(known, ours), ElementsAre("data.train_tokens=4053277 (paper: 90000000)"));
+  ours.back().second = 90'000'000;
+  EXPECT_THAT(apart(known, ours), IsEmpty());
+  EXPECT_THAT(apart({.runs = {run_with("a", kPaper)}}, ours), IsEmpty()) << "the recipe does not say it";
+}
+
 TEST(PaperRuns, SeedsAndHowOftenIsEvaluatedDoNot) {
   const PaperRunsKnown known{.runs = {run_with("a", kPaper)}};
   EXPECT_THAT(apart(known, with({{"seed", 7}, {"train.eval_every", 500}})), IsEmpty());

@@ -1,0 +1,75 @@
+// Winners of other sweeps as if those were done.
+#include "experiments/checks/supposed_winners.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "experiments/checks/supposed_runs.h"
+#include "experiments/sweeps/winners.h"
+#include "results/store/store.h"
+
+namespace xlm {
+namespace {
+
+/// The other sweep as if it were done.
+class SupposedOther {
+ public:
+  SupposedOther(const BestOf& best, std::vector<fs::path> asking)
+      : runs_(filled(store_, suppose(configuration_of_other(best), {}, suppose_winners(std::move(asking))))) {}
+  SupposedOther(const SupposedOther&) = delete;
+  SupposedOther& operator=(const SupposedOther&) = delete;
+  ~SupposedOther() = default;
+
+  ChosenValue choose(const BestOf& best) {
+    BestOf strict = best;
+    strict.fallback.reset();  // it must not hide that nothing can be chosen
+    const ChosenValue chosen = choose_winner(runs_, strict);
+    std::set<std::string> values;
+    for (const std::size_t row : runs_.select(conditions_of(best))) {
+      values.insert(to_text(runs_.column(best.key)[row]));
+    }
+    if (values.size() > 1) return chosen;
+    throw UsageError(
+        fmt::format("{}: {} has one value of '{}' alone, so nothing is chosen\nvary it there, or write the value here",
+                    best.place, best.file.string(), best.key));
+  }
+
+ private:
+  static Store& filled(Store& store, const SupposedSweep& sweep) {
+    std::vector<Run> runs;
+    for (const SupposedRun& supposed : sweep.runs) runs.push_back(supposed.run);
+    store.add(runs);
+    return store;
+  }
+
+  Store store_ = Store::in_memory();
+  RunTable runs_;
+};
+
+}  // namespace
+
+ChooseValue suppose_winners(std::vector<fs::path> asking) {
+  using Others = std::map<std::pair<fs::path, std::string>, std::shared_ptr<SupposedOther>>;
+  return [asking = std::move(asking), others = std::make_shared<Others>()](const BestOf& best) {
+    if (std::find(asking.begin(), asking.end(), best.file) != asking.end()) {
+      throw UsageError(
+          fmt::format("{}: {} asks for its own winner, through other sweeps or itself\n"
+                      "give '{}' a value in one of them",
+                      best.place, best.file.string(), best.key));
+    }
+    std::shared_ptr<SupposedOther>& other = (*others)[{best.file, best.profile}];
+    if (!other) {
+      std::vector<fs::path> chain = asking;
+      chain.push_back(best.file);
+      other = std::make_shared<SupposedOther>(best, std::move(chain));
+    }
+    return other->choose(best);
+  };
+}
+
+}  // namespace xlm

@@ -1,0 +1,221 @@
+// The winner of another sweep.
+#include "experiments/sweeps/winners.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/sweep.h"
+#include "results/quantities/quantities.h"
+#include "results/run_folder/run_folder.h"
+#include "results/store/statistics.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+[[noreturn]] void fail(const BestOf& best, const std::string& message, const std::string& advice) {
+  throw UsageError(fmt::format("{}: {}\n{}", best.place, message, advice));
+}
+
+std::string conditions_in_words(const BestOf& best) {
+  std::vector<std::string> parts;
+  for (const Filter& filter : read_filters(best.where)) parts.push_back(filter.text());
+  return parts.empty() ? "" : " with " + join(parts, ", ");
+}
+
+Yaml value_as_yaml(const Value& value, const BestOf& best) {
+  const std::string text = to_text(value);
+  const bool is_text = std::holds_alternative<std::string>(value);
+  if (is_text && text.starts_with("[")) return parse_yaml(text, best.place);  // a list
+  Yaml scalar = make_scalar(text, best.place);
+  scalar.quoted = is_text;
+  return scalar;
+}
+
+/// Runs that have one value of the key.
+struct Candidate {
+  Value value;
+  std::vector<std::size_t> rows;
+  std::vector<double> numbers;
+  bool is_lost = false;  // a run diverged or was pruned
+};
+
+class WinnerSearch {
+ public:
+  WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
+
+  ChosenValue search() {
+    const std::vector<std::size_t> rows = runs_.select(conditions_of(best_));
+    if (rows.empty()) return fallback_or_fail("no run");
+    refuse_unfinished(rows);
+    refuse_several_corpora(rows);
+    std::optional<Candidate> winner;
+    std::vector<Candidate> candidates = candidates_of(rows);
+    refuse_missing_values(candidates);
+    for (Candidate& candidate : candidates) {
+      if (candidate.is_lost) continue;
+      if (!winner || is_better(mean(candidate.numbers), mean(winner->numbers))) winner = std::move(candidate);
+    }
+    if (!winner) return fallback_or_fail("no run that neither diverged nor was pruned");
+    ChosenValue chosen{.value = value_as_yaml(winner->value, best_), .runs = {}};
+    for (const std::size_t row : winner->rows) chosen.runs.push_back(runs_.id(row));
+    return chosen;
+  }
+
+ private:
+  ChosenValue fallback_or_fail(const std::string& found) const {
+    if (best_.fallback) return {.value = *best_.fallback, .runs = {}};
+    fail(best_,
+         fmt::format("'{}' is the best of {}, of which there is {}{}", best_.key, best_.file.filename().string(), found,
+                     conditions_in_words(best_)),
+         fmt::format("run it first: {}\nor give the value that is used without it: `fallback: VALUE`",
+                     command_of_other(best_)));
+  }
+
+  /// A winner among some of the runs might not be the winner among all.
+  void refuse_unfinished(const std::vector<std::size_t>& rows) {
+    const std::set<std::string> ended{std::string(name_of(RunStatus::kDone)),
+                                      std::string(name_of(RunStatus::kDiverged)),
+                                      std::string(name_of(RunStatus::kPruned))};
+    const std::vector<Value>& statuses = runs_.column("status");
+    const auto left = std::count_if(rows.begin(), rows.end(),
+                                    [&](std::size_t row) { return !ended.contains(to_text(statuses[row])); });
+    if (left == 0) return;
+    fail(best_,
+         fmt::format("'{}' is the best of {}, of which {} of {} runs{} are not done", best_.key,
+                     best_.file.filename().string(), left, rows.size(), conditions_in_words(best_)),
+         fmt::format("finish it first: {}", command_of_other(best_)));
+  }
+
+  /// A number of one corpus is not better than that of another.
+  void refuse_several_corpora(const std::vector<std::size_t>& rows) {
+    const std::vector<std::string> corpora = corpora_of(runs_, rows, {best_.by});
+    const std::set<std::string> different(corpora.begin(), corpora.end());
+    if (different.size() < 2) return;
+    fail(best_,
+         fmt::format("'{}' is the best of {}, whose runs{} were measured on several corpora: {}", best_.key,
+                     best_.file.filename().string(), conditions_in_words(best_),
+                     join({different.begin(), different.end()}, ", ")),
+         "say which is meant: `where: {data.name: NAME}`, or `where: {data.path: DIR}` with the whole path");
+  }
+
+  /// The values of the key in the other sweep. A condition on what its file does not set is taken as met.
+  std::vector<Value> values_of_sweep() const {
+    const Yaml other = configuration_of_other(best_);
+    const Yaml base = run_part(other);
+    const std::vector<Filter> filters = read_filters(best_.where);
+    std::vector<Value> values;
+    for (const SweepPoint& point : expand_sweep(other)) {
+      const Yaml configuration = at_point(base, point);
+      const bool is_meant = std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+        const Yaml* set = find_path(configuration, filter.column);
+        return set == nullptr || !set->is_scalar() || filter.holds_for(to_value(set->scalar));
+      });
+      const Yaml* value = find_path(configuration, best_.key);
+      if (is_meant && value != nullptr && value->is_scalar()) values.push_back(to_value(value->scalar));
+    }
+    return values;
+  }
+
+  /// Runs of a part of the sweep choose nothing. If it has none of the file's values, it was run with others.
+  void refuse_missing_values(const std::vector<Candidate>& candidates) const {
+    std::set<std::string> missing;
+    bool any = false;
+    for (const Value& value : values_of_sweep()) {
+      const bool found = std::any_of(candidates.begin(), candidates.end(),
+                                     [&](const Candidate& one) { return same_value(one.value, value); });
+      any = any || found;
+      if (!found) missing.insert(to_text(value));
+    }
+    if (!any || missing.empty()) return;
+    fail(best_,
+         fmt::format("'{}' is the best of {}, which has no run{} of its values {}", best_.key,
+                     best_.file.filename().string(), conditions_in_words(best_),
+                     join({missing.begin(), missing.end()}, ", ")),
+         fmt::format("finish it first: {}", command_of_other(best_)));
+  }
+
+  std::vector<Candidate> candidates_of(const std::vector<std::size_t>& rows) {
+    const std::vector<Value>& values = runs_.column(best_.key);
+    const std::vector<Value>& numbers = runs_.column(best_.by);
+    const std::vector<Value>& statuses = runs_.column("status");
+    std::vector<Candidate> candidates;
+    for (const std::size_t row : rows) {
+      if (is_missing(values[row])) {
+        fail(best_, fmt::format("the run {} has no '{}'", runs_.id(row), best_.key),
+             "correct `best_of`, or add `where`");
+      }
+      auto found = std::find_if(candidates.begin(), candidates.end(),
+                                [&](const Candidate& one) { return same_value(one.value, values[row]); });
+      if (found == candidates.end()) {
+        candidates.push_back({.value = values[row], .rows = {}, .numbers = {}});
+        found = std::prev(candidates.end());
+      }
+      found->rows.push_back(row);
+      if (to_text(statuses[row]) != name_of(RunStatus::kDone)) {
+        found->is_lost = true;
+        continue;
+      }
+      const std::optional<double> number = as_number(numbers[row]);
+      if (!number) fail(best_, fmt::format("the run {} has no {}", runs_.id(row), best_.by), "correct `by`");
+      found->numbers.push_back(*number);
+    }
+    for (const Candidate& candidate : candidates) refuse_mixed(candidate);
+    return candidates;
+  }
+
+  void refuse_mixed(const Candidate& candidate) {
+    std::vector<std::string> keys = differing_keys(runs_, candidate.rows);
+    std::erase(keys, "seed");
+    if (keys.empty()) return;
+    fail(best_,
+         fmt::format("the runs of {} with {}={} differ in {}", best_.file.filename().string(), best_.key,
+                     to_text(candidate.value), join(keys, ", ")),
+         fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
+  }
+
+  bool is_better(double a, double b) const {
+    const Quantity* known = quantity_of_column(best_.by);
+    return known != nullptr && known->better == Better::kHigher ? a > b : a < b;
+  }
+
+  RunTable& runs_;
+  const BestOf& best_;
+};
+
+}  // namespace
+
+std::vector<Filter> conditions_of(const BestOf& best) {
+  const Yaml other = configuration_of_other(best);
+  std::vector<Filter> filters = read_filters(best.where);
+  const std::string experiment = scalar_text(*other.find("experiment"), "experiment");
+  filters.push_back({"experiment", Filter::Relation::kEqual, {Value(experiment)}});
+  return filters;
+}
+
+ChosenValue choose_winner(RunTable& runs, const BestOf& best) { return WinnerSearch(runs, best).search(); }
+
+ChooseValue choose_among(std::function<std::shared_ptr<RunTable>()> open) {
+  struct Known {
+    std::shared_ptr<RunTable> runs;
+    std::map<std::string, ChosenValue> answers;
+  };
+  return [open = std::move(open), known = std::make_shared<Known>()](const BestOf& best) {
+    if (!known->runs) known->runs = open();
+    const std::string fallback = best.fallback ? to_text(*best.fallback) : "";
+    const std::string question = fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", best.key, best.file.string(), best.profile,
+                                             best.by, to_text(best.where), fallback, best.place);
+    const auto answer = known->answers.find(question);
+    if (answer != known->answers.end()) return answer->second;
+    return known->answers.emplace(question, choose_winner(*known->runs, best)).first->second;
+  };
+}
+
+}  // namespace xlm
