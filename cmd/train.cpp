@@ -140,9 +140,16 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
   return tree;
 }
 
+/// Says which values other sweeps have chosen.
+void say_choices(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
+  if (global.quiet) return;
+  for (const std::string& line : choices_in_words(runs)) say(line + "\n");
+}
+
 /// What the run would cost, as a sweep of one point.
 int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions& global) {
   const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false, {.choose = choose});
+  say_choices(runs, global);
   const SweepRun& run = runs.front();
   const MachineSpeed speed(global.runs, this_process().host);
   const CostEstimate cost = CostEstimator(core, &speed).of(run);
@@ -196,6 +203,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   install_stop_handlers();
   PlannedRun planned = Planner(global.runs).plan(options);
   planned.choices = std::move(choices);
+  say_choices({SweepRun{.point = {}, .planned = planned}}, global);
   if (!global.quiet) {
     say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
     if (!planned.options.continues.run.empty()) {

@@ -36,7 +36,7 @@ const Yaml* value_at(const SweepPoint& point, const std::string& key) {
   return nullptr;
 }
 
-bool same_value(const Yaml& a, const Yaml& b) { return to_json(a) == to_json(b); }
+bool same_setting_value(const Yaml& a, const Yaml& b) { return to_json(a) == to_json(b); }
 
 /// A list of points, each a map of dotted keys to values.
 std::vector<SweepPoint> read_points(const Yaml& sweep, const char* section) {
@@ -54,7 +54,7 @@ std::vector<SweepPoint> read_points(const Yaml& sweep, const char* section) {
 bool matches(const SweepPoint& point, const SweepPoint& partial) {
   return std::all_of(partial.begin(), partial.end(), [&](const auto& wanted) {
     const Yaml* value = value_at(point, wanted.first);
-    return value != nullptr && same_value(*value, wanted.second);
+    return value != nullptr && same_setting_value(*value, wanted.second);
   });
 }
 
@@ -110,8 +110,8 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& filters) {
     if (value == nullptr) value = find_path(tree, condition.first);
     if (value == nullptr) return false;
     const Yaml& wanted = condition.second;
-    if (!wanted.is_sequence()) return same_value(*value, wanted);
-    return std::any_of(wanted.items.begin(), wanted.items.end(), [&](const Yaml& w) { return same_value(*value, w); });
+    if (!wanted.is_sequence()) return same_setting_value(*value, wanted);
+    return std::any_of(wanted.items.begin(), wanted.items.end(), [&](const Yaml& w) { return same_setting_value(*value, w); });
   });
 }
 
@@ -161,7 +161,7 @@ bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
     const Yaml* values = block->find(key);
     if (values == nullptr) continue;
     std::vector<bool> kept;
-    for (const Yaml& item : values->items) kept.push_back(same_value(item, value));
+    for (const Yaml& item : values->items) kept.push_back(same_setting_value(item, value));
     if (std::find(kept.begin(), kept.end(), true) == kept.end()) return false;
     for (auto& [name, node] : block->entries) {
       std::size_t place = 0;

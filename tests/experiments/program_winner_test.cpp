@@ -188,7 +188,12 @@ TEST_F(ProgramWinnerTest, AValueIsTakenInTrainingAndInPointsOfASweep) {
   write_file(
       file("one.yaml"),
       run_config("data", "seed: 9\noptimizer: {lr: {best_of: rates.yaml, by: valid.loss, where: {model.span: 8}}}\n"));
-  ASSERT_EQ(run({"train", "one.yaml"}).code, kDone);
+  const std::vector<std::vector<std::string>> commands{{"train", "one.yaml", "--dry-run"}, {"train", "one.yaml"}};
+  for (const std::vector<std::string>& words : commands) {
+    const ProgramResult result = run(words);
+    ASSERT_EQ(result.code, kDone) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("optimizer.lr is 0.0625, the best of rates.yaml by valid.loss ("));
+  }
   write_file(file("asking.yaml"),
              run_config("data",
                         "sweep:\n  include:\n    - seed: 9\n"
