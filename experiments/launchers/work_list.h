@@ -36,8 +36,8 @@ struct WorkList {
   fs::path file() const { return folder() / "work.json"; }
 };
 
-/// The list of a sweep. The same sweep in the same folder of runs has the same name; a search
-/// keeps that of its first round.
+/// The list of a sweep. The same sweep in the same folder of runs has the same name; a search keeps that of its first
+/// round.
 WorkList make_work_list(const std::string& experiment, const fs::path& runs, std::vector<SweepRun> items);
 
 /// Writes list.file(), whole.
@@ -58,7 +58,7 @@ void queue_failed_runs(const WorkList& list);
 std::vector<WorkList> work_lists(const fs::path& runs);
 
 /// The lists of a folder of runs that have no run left for a worker. Each run is done, has failed, has a worker, or is
-/// asked to stop.
+/// asked to stop. A list that grows is finished only if one of its runs is asked to stop.
 std::vector<WorkList> finished_lists(const fs::path& runs);
 
 }  // namespace xlm
