@@ -19,8 +19,8 @@ bool is_inside(const Box& box, const Box& plot) {
   return box.left >= plot.left && box.right <= plot.right && box.bottom >= plot.bottom && box.top <= plot.top;
 }
 
-/// Rectangles of a width beside a line, inside the plot: at its ends first, then along it.
-std::vector<Box> boxes_beside(const PlacedLine& line, const FigureLayout& layout, double width) {
+/// Rectangles of a width next to a line, inside the plot: at its ends first, then along it.
+std::vector<Box> boxes_along(const PlacedLine& line, const FigureLayout& layout, double width) {
   constexpr int kPlaces = 8;
   const Box& plot = layout.plot;
   const double gap = kNoteGap * layout.text_size;
@@ -80,7 +80,7 @@ std::string place_notes(const Figure& figure, FigureLayout& layout) {
   for (std::size_t i = 0; i < looks.references.size(); ++i) {
     const std::string& label = looks.references[i].label;
     if (label.empty()) continue;
-    const std::vector<Box> boxes = boxes_beside(layout.references[i], layout, text_width(label, layout.text_size));
+    const std::vector<Box> boxes = boxes_along(layout.references[i], layout, text_width(label, layout.text_size));
     const std::optional<Box> box = box_for_text(figure, layout, boxes);
     if (!box) return fmt::format("the label '{}' has no room in the plot", label);
     add_note(label, *box, kReferenceColour, layout);
