@@ -26,21 +26,23 @@ std::vector<Box> boxes_along(const PlacedLine& line, const FigureLayout& layout,
   const double gap = kNoteGap * layout.text_size;
   const double height = kTextLine * layout.text_size;
   std::vector<Box> boxes;
-  for (int place = 0; place <= kPlaces; ++place) {
-    // From the far end: the right of a level line, the top of an upright one.
-    const double share = 1 - static_cast<double>(place) / kPlaces;
-    for (const bool beyond : {true, false}) {
-      Box box;
-      if (line.upright) {
-        box.left = beyond ? line.place + gap : line.place - gap - width;
-        box.bottom = plot.bottom + share * (plot.height() - height);
-      } else {
-        box.left = plot.left + gap + share * (plot.width() - width - 2 * gap);
-        box.bottom = beyond ? line.place : line.place - height;
+  for (const double away : {0.05, 0.6}) {  // of a text's height: further from the line if data are everywhere along it
+    for (int place = 0; place <= kPlaces; ++place) {
+      // From the far end: the right of a level line, the top of an upright one.
+      const double share = 1 - static_cast<double>(place) / kPlaces;
+      for (const bool beyond : {true, false}) {
+        Box box;
+        if (line.upright) {
+          box.left = beyond ? line.place + gap + away * height : line.place - gap - away * height - width;
+          box.bottom = plot.bottom + share * (plot.height() - height);
+        } else {
+          box.left = plot.left + gap + share * (plot.width() - width - 2 * gap);
+          box.bottom = beyond ? line.place + away * height : line.place - away * height - height;
+        }
+        box.right = box.left + width;
+        box.top = box.bottom + height;
+        if (is_inside(box, plot)) boxes.push_back(box);
       }
-      box.right = box.left + width;
-      box.top = box.bottom + height;
-      if (is_inside(box, plot)) boxes.push_back(box);
     }
   }
   return boxes;
