@@ -33,7 +33,7 @@ void place_texts_on_x(const Figure& figure, FigureLayout& layout) {
   for (std::size_t i = 0; i < texts.size(); ++i) add(texts[i], share_of(layout.x, layout.x.ticks[i]));
 }
 
-/// A text beside an upright line, at a share of the plot's height.
+/// A text next to an upright line, at a share of the plot's height.
 void place_at_side(const std::string& text, double x, double share, PlacedText::Anchor anchor, FigureLayout& layout) {
   if (text.empty()) return;
   layout.texts.push_back({.text = text,

@@ -3,12 +3,12 @@
 
 #include "results/figures/figure_series.h"
 #include "results/figures/gnuplot_parts.h"
+#include "results/figures/plot_room.h"
 #include "results/figures/plotly_parts.h"
 
 namespace xlm {
 namespace {
 
-constexpr double kBarsWidth = 0.8;  // of the room between two places
 constexpr std::string_view kSpreadColour = "#333333";
 
 std::string problem_of_bars(const FigureDescription& description) {
@@ -26,16 +26,16 @@ BuiltFigure build_bars(RunTable& runs, const FigureDescription& description, con
   return built;
 }
 
-std::string bars_script(const Figure& figure, PictureFormat format) {
-  GnuplotScript script(figure, format);
+std::string bars_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  GnuplotScript script(figure, layout, format);
   std::vector<std::string> parts;
-  const double width = kBarsWidth / static_cast<double>(figure.series.size());
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     std::vector<std::vector<double>> boxes;
     std::vector<std::vector<double>> spreads;
     for (const FigurePoint& point : figure.series[i].points) {
-      const double x = point.x + (static_cast<double>(i) + 0.5) * width - kBarsWidth / 2;
-      boxes.push_back({x, point.y, width * 0.94});
+      const BarEnds bar = ends_of_bar(figure, i, point.x);
+      const double x = (bar.left + bar.right) / 2;
+      boxes.push_back({x, point.y, bar.right - bar.left});
       if (point.spread) spreads.push_back({x, point.y, *point.spread});
     }
     script.data(fmt::format("boxes{}", i), boxes);
@@ -73,6 +73,7 @@ Json bars_plot(const Figure& figure) {
 
 FigureKind bars_kind() {
   return {.name = "bars",
+          .shows_facets = true,
           .may_leave_zero = true,
           .problem = problem_of_bars,
           .build = build_bars,

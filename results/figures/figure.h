@@ -49,6 +49,7 @@ struct Figure {
   std::vector<FigureFront> fronts;                               // one for each corpus, if requested
   std::vector<std::vector<double>> grid;                         // heatmap: [y][x]; NaN means no value
   std::vector<std::vector<std::vector<std::string>>> grid_runs;  // heatmap: the runs of each cell
+  std::vector<Figure> panels;                                    // small multiples; their titles are values
   std::string caption;                                           // one line below: what points and bars mean
   std::vector<std::string> notes;                                // what the user should know about the picture
   std::vector<std::string> warnings;                             // how it differs from the description

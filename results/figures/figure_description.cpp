@@ -91,6 +91,18 @@ std::string first_note(const FigureLooks& looks) {
   return looks.minor_ticks ? "minor_ticks" : "";
 }
 
+std::string problem_of_facets(const FigureDescription& description, const FigureKind& kind) {
+  using Place = LegendKeys::Place;
+  if (description.looks.facet.by.empty()) return "";
+  if (!kind.shows_facets || !description.grid.empty())
+    return "has a 'facet', which only a " + join(names_of_kinds(&FigureKind::shows_facets), ", ") +
+           " of columns of the store shows";
+  const Place place = description.looks.legend.place;
+  const bool around =
+      place == Place::kAuto || place == Place::kBelow || place == Place::kRight || place == Place::kNone;
+  return around ? "" : "has a 'facet', so its legend stands below or right of all panels";
+}
+
 /// Options that only some kinds have.
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
@@ -101,6 +113,7 @@ std::string problem_of_looks(const FigureDescription& description, const FigureK
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
   if (const std::string note = first_note(description.looks); !note.empty() && !kind.shows_notes)
     return fmt::format("has '{}', which a {} does not show", note, kind.name);
+  if (const std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
   const bool x_limits = description.x_range.low || description.x_range.high;
   if (x_limits && !kind.shows_x_range)
     return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";

@@ -10,6 +10,7 @@
 
 #include "base/json.h"
 #include "results/figures/figure.h"
+#include "results/figures/figure_layout.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 
@@ -30,6 +31,7 @@ struct FigureKind {
   bool shows_x_range = false;
   bool shows_y_range = true;
   bool shows_notes = true;      // reference lines, annotations and minor ticks
+  bool shows_facets = false;    // small multiples
   bool smooths = false;         // lines over steps
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 
@@ -38,8 +40,8 @@ struct FigureKind {
   /// The numbers of the `selected` runs: at least one. Throws UsageError for a name that the store does not have.
   BuiltFigure (*build)(RunTable& runs, const FigureDescription& description,
                        const std::vector<std::size_t>& selected) = nullptr;
-  /// A complete gnuplot script with its data.
-  std::string (*gnuplot)(const Figure& figure, PictureFormat format) = nullptr;
+  /// A gnuplot script with its data, which draws one plot of a picture whose size and format are set.
+  std::string (*gnuplot)(const Figure& figure, const FigureLayout& layout, PictureFormat format) = nullptr;
   /// {"name", "data": [trace, …], "layout"} for plotly.js.
   Json (*plotly)(const Figure& figure) = nullptr;
 };

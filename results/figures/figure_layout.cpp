@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "results/figures/axis_texts.h"
+#include "results/figures/layout_parts.h"
+#include "results/figures/legend_place.h"
 #include "results/figures/plot_notes.h"
 #include "results/figures/plot_room.h"
 #include "results/figures/text_measure.h"
@@ -33,8 +35,14 @@ constexpr double kPad = 0.7;        // at the edge of the picture
 constexpr double kLabelGap = 0.35;  // between the name of y and the texts at its ticks
 constexpr double kColourBar = 1.3;
 constexpr double kLeastPlotWidth = 11;
+constexpr double kLeastPanelWidth = 9;
 constexpr double kLeastPlotHeight = 8;
-constexpr double kLegendAtRight = 0.34;  // of the width, at most
+constexpr double kPanelGap = 0.8;          // between panels
+constexpr double kPanelShape = 0.8;        // height of a panel, of its width
+constexpr double kLeastPanelHeight = 1.3;  // inches
+constexpr double kRoomAroundPanels = 0.6;  // inches, above and below
+constexpr double kPanelStroke = 1.25;      // strokes of panels are those of a picture that is wider by this
+constexpr double kLegendAtRight = 0.34;    // of the width, at most
 constexpr double kLegendInside = 0.6;
 constexpr std::string_view kCaptionColour = "#777777";
 
@@ -45,21 +53,53 @@ double lines_height(const std::vector<std::string>& lines, double size) {
 /// Lines and marks are thinner in a small picture.
 double stroke_of(double width) { return std::clamp(width / kUsualWidth, 0.6, 1.0); }
 
+/// A place of the legend, and whether its labels may break into lines there.
+struct LegendTry {
+  LegendPlace place = LegendPlace::kNone;
+  bool may_break = true;
+};
+
 /// Places of the legend in the order in which they are tried.
-std::vector<LegendKeys::Place> places_to_try(const Figure& figure) {
-  using Place = LegendKeys::Place;
-  const Place place = figure.description.looks.legend.place;
-  if (!has_legend(figure)) return {Place::kNone};
-  if (place == Place::kAuto) return {Place::kRight, Place::kBelow};
-  if (place == Place::kInside) return {Place::kInside, Place::kBelow};
-  return {place};
+std::vector<LegendTry> legends_to_try(const Figure& figure) {
+  const LegendPlace place = figure.description.looks.legend.place;
+  if (!has_legend(figure)) return {{LegendPlace::kNone}};
+  if (place == LegendPlace::kInside) return {{LegendPlace::kInside}, {LegendPlace::kBelow}};
+  if (place != LegendPlace::kAuto) return {{place}};
+  if (!figure.panels.empty()) return {{LegendPlace::kBelow}};
+  return {{LegendPlace::kRight, false}, {LegendPlace::kBelow}, {LegendPlace::kRight}};
 }
 
-/// One try to lay a figure out: with a size of text and a place of the legend.
+/// Numbers of columns of panels in the order in which they are tried; a single 0 if there are no panels.
+std::vector<std::size_t> columns_to_try(const Figure& figure) {
+  const std::size_t count = figure.panels.size();
+  if (count == 0) return {0};
+  const auto own = static_cast<std::size_t>(figure.description.looks.facet.columns);
+  const auto square = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+  std::vector<std::size_t> columns;
+  for (std::size_t most = own > 0 ? std::min(own, count) : count <= 3 ? count : square; most > 0; --most)
+    columns.push_back(most);
+  return columns;
+}
+
+/// What one try to lay a figure out is made with.
+struct LayoutTry {
+  double size = 0;  // of text
+  LegendTry legend;
+  std::size_t columns = 0;  // of panels
+  bool is_panel = false;
+};
+
 class LayoutAttempt {
  public:
-  LayoutAttempt(const Figure& figure, double size, LegendPlace legend_place)
-      : figure_(figure), size_(size), legend_place_(legend_place) {
+  LayoutAttempt(const Figure& figure, const LayoutTry& tried)
+      : figure_(figure),
+        size_(tried.size),
+        legend_place_(tried.legend.place),
+        legend_may_break_(tried.legend.may_break),
+        columns_(tried.columns),
+        title_size_((tried.is_panel ? 1 : kTitleSize) * tried.size),
+        least_width_(tried.is_panel ? kLeastPanelWidth : kLeastPlotWidth) {
+    const double size = tried.size;
     layout_.text_size = size;
     layout_.x_name_size = size;
     set_axes();
@@ -69,10 +109,15 @@ class LayoutAttempt {
     set_ends();
     thin_ticks();
     place_texts();
-    place_axis_texts(figure_, layout_);
+    if (!has_panels()) place_axis_texts(figure_, layout_);
     place_legend();
-    if (!is_heatmap()) blame(place_notes(figure_, layout_));
-    check();
+    if (has_panels()) {
+      place_panels();
+    } else {
+      if (!is_heatmap()) blame(place_notes(figure_, layout_));
+      check_plot();
+    }
+    check_labels();
   }
 
   const std::string& problem() const { return problem_; }
@@ -81,8 +126,12 @@ class LayoutAttempt {
  private:
   bool is_at_right() const { return legend_place_ == LegendPlace::kRight; }
   bool is_below() const { return legend_place_ == LegendPlace::kBelow; }
+  std::size_t rows_of_panels() const { return (figure_.panels.size() + columns_ - 1) / columns_; }
+  bool has_panels() const { return columns_ > 0; }
   /// Whether the height follows from the width: without a given height, what needs room is added to the picture.
-  bool height_is_free() const { return figure_.description.height <= 0 && figure_.description.width > 0; }
+  bool height_is_free() const {
+    return figure_.description.height <= 0 && (figure_.description.width > 0 || has_panels());
+  }
   bool is_heatmap() const { return !figure_.grid.empty(); }
   double caption_size() const { return std::max(kCaptionSize * size_, kLeastSize); }
   double em(double factor) const { return factor * size_; }
@@ -97,14 +146,17 @@ class LayoutAttempt {
   void thin_ticks();
   void place_texts();
   void place_legend();
-  std::optional<Box> corner_of_legend() const;
-  void draw_legend(double left, double top);
-  void check();
-  void add_lines(const std::vector<std::string>& lines, PlacedText like, double towards_x, double towards_y);
+  void place_panels();
+  void check_plot();
+  void check_labels();
 
   const Figure& figure_;
   double size_;
   LegendPlace legend_place_;
+  bool legend_may_break_;
+  std::size_t columns_;  // of panels; 0: none
+  double title_size_;
+  double least_width_;  // of the plot, of the size of texts
   FigureLayout layout_;
   std::string problem_;
   std::vector<std::string> title_;
@@ -124,6 +176,13 @@ void LayoutAttempt::set_axes() {
       description.width > 0 ? std::max(kLeastHeight, width * usual_height / usual_width) : usual_height;
   layout_.width = width * kPointsPerInch;
   layout_.stroke = stroke_of(width);
+  if (has_panels()) {
+    const double panel = width / static_cast<double>(columns_);
+    const double height = static_cast<double>(rows_of_panels()) * std::max(kPanelShape * panel, kLeastPanelHeight);
+    layout_.stroke = stroke_of(kPanelStroke * panel);
+    layout_.height = (description.height > 0 ? description.height : height + kRoomAroundPanels) * kPointsPerInch;
+    return;
+  }
   layout_.height = (description.height > 0 ? description.height : std::min(shape, usual_height)) * kPointsPerInch;
   if (is_heatmap()) {
     layout_.colour = colour_axis(figure_);
@@ -138,11 +197,11 @@ void LayoutAttempt::set_axes() {
 void LayoutAttempt::break_texts() {
   const double room = layout_.width - 2 * em(kPad);
   const FigureLooks& looks = figure_.description.looks;
-  title_ = wrapped_text(looks.show_title ? figure_.description.title : "", room, kTitleSize * size_);
+  title_ = wrapped_text(looks.show_title ? figure_.description.title : "", room, title_size_);
   caption_ = wrapped_text(looks.show_caption ? figure_.caption : "", room, caption_size());
   x_label_ = wrapped_text(figure_.x_label, room, size_);
   y_label_ = wrapped_text(figure_.y_label, 0.72 * layout_.height, size_);
-  if (widest_text(title_, kTitleSize * size_) > room) blame("a word of its title is wider than the picture");
+  if (widest_text(title_, title_size_) > room) blame("a word of its title is wider than the picture");
   if (!has_legend(figure_)) return;
   const double legend_room = is_below() ? room : (is_at_right() ? kLegendAtRight : kLegendInside) * layout_.width;
   const auto columns = static_cast<std::size_t>(looks.legend.columns);
@@ -150,14 +209,23 @@ void LayoutAttempt::break_texts() {
                          columns > 0  ? columns
                          : is_below() ? legend_entries(figure_).size()
                                       : 1);
-  if (legend_.width > legend_room + 1e-6) blame("a label of its legend is wider than the room for the legend");
+  const bool broken = std::any_of(legend_.cells.begin(), legend_.cells.end(),
+                                  [](const LegendBlock::Cell& cell) { return cell.lines.size() > 1; });
+  if ((broken && !legend_may_break_) || legend_.width > legend_room + 1e-6)
+    blame("a label of its legend is wider than the room for the legend");
   if (!height_is_free()) return;
-  layout_.height += lines_height(title_, kTitleSize * size_) - kTextLine * kTitleSize * size_;
+  layout_.height += lines_height(title_, title_size_) - kTextLine * title_size_;
   if (is_below()) layout_.height += legend_.height;
 }
 
 /// The left and the right end of the plot.
 void LayoutAttempt::set_sides() {
+  if (has_panels()) {
+    layout_.plot.left = em(kPad) + lines_height(y_label_, size_);
+    layout_.plot.right = layout_.width - em(kPad);
+    if (has_legend(figure_) && is_at_right()) layout_.plot.right -= legend_.width + em(1);
+    return;
+  }
   const std::vector<std::string> ticks = is_heatmap() ? layout_.y_names : tick_texts(layout_.y);
   layout_.plot.left =
       em(kPad) + lines_height(y_label_, size_) + em(kLabelGap) + widest_text(ticks, size_) + em(kTickGapAtSide);
@@ -176,6 +244,10 @@ void LayoutAttempt::set_sides() {
 
 /// Names on x stand level, upright, or only some of them.
 void LayoutAttempt::set_names() {
+  if (has_panels()) {
+    x_texts_ = -em(kTickGapBelow);  // panels end with some room
+    return;
+  }
   x_texts_ = kTextLine * size_;
   if (layout_.x_names.empty()) return;
   const double margin = is_heatmap() ? 0 : figure_.tokens_on_x ? 1 : 0.2;
@@ -190,6 +262,7 @@ void LayoutAttempt::set_names() {
   layout_.x_names = std::move(names.names);
   layout_.upright_x_names = names.upright;
   layout_.x_name_size = names.size;
+  x_texts_ = kTextLine * std::max(size_, names.size);
   if (!names.upright) return;
   x_texts_ = names.length + em(0.3);
   if (height_is_free() && !figure_.tokens_on_x) layout_.height += names.length - kTextLine * size_;
@@ -201,12 +274,13 @@ void LayoutAttempt::set_ends() {
   if (is_below() && has_legend(figure_)) bottom += legend_.height + em(0.4);
   bottom += lines_height(x_label_, size_) + x_texts_ + em(kTickGapBelow);
   layout_.plot.bottom = bottom;
-  layout_.plot.top = layout_.height - em(kPad) - lines_height(title_, kTitleSize * size_) - em(0.5);
+  layout_.plot.top = layout_.height - em(kPad) - lines_height(title_, title_size_) - em(0.5);
   if (has_legend(figure_) && is_at_right() && legend_.height > layout_.plot.top - bottom + x_texts_)
     blame(fmt::format("its legend has {} entries", legend_.cells.size()));
 }
 
 void LayoutAttempt::thin_ticks() {
+  if (has_panels()) return;
   thin_ticks_on_x(layout_.x, layout_.plot.width(), size_);
   thin_ticks_on_y(layout_.y, layout_.plot.height(), size_);
   thin_ticks_on_y(layout_.colour, layout_.plot.height(), size_);
@@ -222,17 +296,6 @@ void LayoutAttempt::thin_ticks() {
   if (layout_.cell_size < kLeastSize) layout_.cell_size = 0;
 }
 
-/// Adds lines one after the other; each is moved by (towards_x, towards_y) lines from the one before.
-void LayoutAttempt::add_lines(const std::vector<std::string>& lines, PlacedText like, double towards_x,
-                              double towards_y) {
-  for (const std::string& line : lines) {
-    like.text = line;
-    layout_.texts.push_back(like);
-    like.x += towards_x * kTextLine * like.size;
-    like.y += towards_y * kTextLine * like.size;
-  }
-}
-
 void LayoutAttempt::place_texts() {
   using Anchor = PlacedText::Anchor;
   const Box& plot = layout_.plot;
@@ -242,12 +305,11 @@ void LayoutAttempt::place_texts() {
     return std::clamp((plot.left + plot.right) / 2, std::min(pad + half, layout_.width / 2),
                       std::max(layout_.width - pad - half, layout_.width / 2));
   };
-  const double title_size = kTitleSize * size_;
   add_lines(
-      title_,
-      {.x = centred(title_, title_size), .y = layout_.height - pad - kTextLine * title_size / 2, .size = title_size}, 0,
-      -1);
-  add_lines(x_label_,
+      layout_, title_,
+      {.x = centred(title_, title_size_), .y = layout_.height - pad - kTextLine * title_size_ / 2, .size = title_size_},
+      0, -1);
+  add_lines(layout_, x_label_,
             {.x = centred(x_label_, size_),
              .y = plot.bottom - em(kTickGapBelow) - x_texts_ - kTextLine * size_ / 2,
              .size = size_},
@@ -255,8 +317,8 @@ void LayoutAttempt::place_texts() {
   const double half = widest_text(y_label_, size_) / 2;
   const double y = std::clamp((plot.bottom + plot.top) / 2, std::min(pad + half, layout_.height / 2),
                               std::max(layout_.height - pad - half, layout_.height / 2));
-  add_lines(y_label_, {.x = pad + kTextLine * size_ / 2, .y = y, .size = size_, .upright = true}, 1, 0);
-  add_lines(caption_,
+  add_lines(layout_, y_label_, {.x = pad + kTextLine * size_ / 2, .y = y, .size = size_, .upright = true}, 1, 0);
+  add_lines(layout_, caption_,
             {.x = layout_.width - pad,
              .y = pad + lines_height(caption_, caption_size()) - kTextLine * caption_size() / 2,
              .size = caption_size(),
@@ -266,7 +328,7 @@ void LayoutAttempt::place_texts() {
   if (!is_heatmap()) return;
   layout_.colour_bar = {plot.right + em(1), plot.right + em(1 + kColourBar), plot.bottom, plot.top};
   const std::vector<std::string> label = wrapped_text(figure_.value_label, 0.72 * layout_.height, size_);
-  add_lines(label,
+  add_lines(layout_, label,
             {.x = layout_.width - pad - lines_height(label, size_) + kTextLine * size_ / 2,
              .y = (plot.bottom + plot.top) / 2,
              .size = size_,
@@ -274,65 +336,59 @@ void LayoutAttempt::place_texts() {
             1, 0);
 }
 
-/// The rectangle of a legend inside: the corner that the description names, or one without data.
-std::optional<Box> LayoutAttempt::corner_of_legend() const {
-  const Box& plot = layout_.plot;
-  const double gap = em(0.6);
-  std::vector<Box> corners;
-  for (const bool top : {true, false}) {
-    for (const bool right : {true, false}) {
-      const double left = right ? plot.right - gap - legend_.width : plot.left + gap;
-      const double bottom = top ? plot.top - gap - legend_.height : plot.bottom + gap;
-      corners.push_back({left, left + legend_.width, bottom, bottom + legend_.height});
-    }
-  }
-  switch (legend_place_) {
-    case LegendPlace::kTopRight:
-      return corners[0];
-    case LegendPlace::kTopLeft:
-      return corners[1];
-    case LegendPlace::kBottomRight:
-      return corners[2];
-    case LegendPlace::kBottomLeft:
-      return corners[3];
-    default:
-      return empty_box(figure_, layout_, corners);
-  }
-}
-
 void LayoutAttempt::place_legend() {
   if (!has_legend(figure_)) return;
-  if (is_at_right()) return draw_legend(layout_.plot.right + em(1), layout_.plot.top);
+  if (is_at_right()) return draw_legend(legend_, layout_.plot.right + em(1), layout_.plot.top, layout_);
   if (is_below()) {
-    return draw_legend(std::max(em(kPad), (layout_.width - legend_.width) / 2),
-                       em(kPad) + lines_height(caption_, caption_size()) + legend_.height + em(0.2));
+    return draw_legend(legend_, std::max(em(kPad), (layout_.width - legend_.width) / 2),
+                       em(kPad) + lines_height(caption_, caption_size()) + legend_.height + em(0.2), layout_);
   }
   if (is_heatmap()) return;
-  const std::optional<Box> box = corner_of_legend();
+  const std::optional<Box> box = corner_of_legend(figure_, layout_, legend_, legend_place_);
   if (!box) return blame("its legend covers data in every corner");
   if (box->left < layout_.plot.left || box->bottom < layout_.plot.bottom) blame("its legend is larger than the plot");
-  draw_legend(box->left, box->top);
+  draw_legend(legend_, box->left, box->top, layout_);
 }
 
-void LayoutAttempt::draw_legend(double left, double top) {
-  using Anchor = PlacedText::Anchor;
-  add_lines(legend_.title, {.x = left, .y = top - legend_.line / 2, .size = size_, .anchor = Anchor::kLeft}, 0, -1);
-  for (const LegendBlock::Cell& cell : legend_.cells) {
-    const double x = left + cell.x;
-    const double y = top - cell.y;
-    layout_.samples.push_back({cell.entry, x, y, legend_.sample});
-    add_lines(cell.lines, {.x = x + legend_.sample + legend_.gap, .y = y, .size = size_, .anchor = Anchor::kLeft}, 0,
-              -1);
+/// Lays every panel out in its cell of the plot.
+void LayoutAttempt::place_panels() {
+  const Box& area = layout_.plot;
+  const auto columns = static_cast<double>(columns_);
+  const auto rows = static_cast<double>(rows_of_panels());
+  const double gap = em(kPanelGap);
+  const double width = (area.width() - gap * (columns - 1)) / columns;
+  const double height = (area.height() - gap * (rows - 1)) / rows;
+  for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
+    const double left = area.left + static_cast<double>(i % columns_) * (width + gap);
+    const double top = area.top - static_cast<double>(i / columns_) * (height + gap);
+    Figure panel = figure_.panels[i];
+    panel.description.width = width / kPointsPerInch;
+    panel.description.height = height / kPointsPerInch;
+    panel.description.looks.show_title = true;
+    panel.description.looks.show_caption = false;
+    panel.description.looks.legend.place = LegendPlace::kNone;
+    panel.x_label.clear();
+    panel.y_label.clear();
+    LayoutAttempt attempt(panel, {.size = size_, .is_panel = true});
+    if (!attempt.problem().empty())
+      return blame(fmt::format("in the panel '{}' {}", panel.description.title, attempt.problem()));
+    layout_.panels.push_back(moved(attempt.take(), left, top - height));
+    layout_.panels.back().width = layout_.width;
+    layout_.panels.back().height = layout_.height;
+    layout_.panels.back().stroke = layout_.stroke;
   }
 }
 
-void LayoutAttempt::check() {
+void LayoutAttempt::check_plot() {
   const Box& plot = layout_.plot;
-  if (plot.width() < em(kLeastPlotWidth))
+  if (plot.width() < em(least_width_))
     blame(fmt::format("{:.1f} inches remain between its axes", std::max(plot.width(), 0.0) / kPointsPerInch));
   if (plot.height() < em(kLeastPlotHeight))
     blame(
         fmt::format("{:.1f} inches of its height remain for the axes", std::max(plot.height(), 0.0) / kPointsPerInch));
+}
+
+void LayoutAttempt::check_labels() {
   if (widest_text(y_label_, size_) > layout_.height - em(kPad) ||
       widest_text(x_label_, size_) > layout_.width - em(kPad))
     blame("the name of an axis is longer than the picture");
@@ -340,24 +396,18 @@ void LayoutAttempt::check() {
 
 }  // namespace
 
-Box box_of(const PlacedText& text) {
-  const double length = text.monospaced ? monospaced_width(text.text, text.size) : text_width(text.text, text.size);
-  const double before = length * static_cast<double>(static_cast<int>(text.anchor)) / 2;
-  const double half = kTextLine * text.size / 2;
-  if (text.upright) return {text.x - half, text.x + half, text.y - before, text.y - before + length};
-  return {text.x - before, text.x - before + length, text.y - half, text.y + half};
-}
-
 FigureLayout layout_of(const Figure& figure) {
   std::string problem;
   const double own = figure.description.looks.font_size;
   const std::vector<double> sizes =
       own > 0 ? std::vector<double>{own} : std::vector<double>(kTextSizes.begin(), kTextSizes.end());
-  for (const double size : sizes) {
-    for (const LegendKeys::Place place : places_to_try(figure)) {
-      LayoutAttempt attempt(figure, size, place);
-      if (attempt.problem().empty()) return attempt.take();
-      problem = attempt.problem();
+  for (const std::size_t columns : columns_to_try(figure)) {
+    for (const double size : sizes) {
+      for (const LegendTry& legend : legends_to_try(figure)) {
+        LayoutAttempt attempt(figure, {.size = size, .legend = legend, .columns = columns});
+        if (attempt.problem().empty()) return attempt.take();
+        problem = attempt.problem();
+      }
     }
   }
   const FigureDescription& description = figure.description;

@@ -64,16 +64,15 @@ struct FigureLayout {
   Axis x;  // with the ticks that have room
   Axis y;
   Axis colour;
-  std::vector<std::string> x_names;  // empty where there is no room
+  std::vector<std::string> x_names;  // "" without room
   std::vector<std::string> y_names;
   bool upright_x_names = false;
   double x_name_size = 0;  // text size of names on x
   double cell_size = 0;    // heatmap: of the numbers in cells; 0: they have no room
   Box colour_bar;          // heatmap
-};
 
-/// The rectangle that a text covers.
-Box box_of(const PlacedText& text);
+  std::vector<FigureLayout> panels;  // of small multiples, in the places of the whole picture
+};
 
 /// Throws UsageError if the figure cannot be legible at its size.
 FigureLayout layout_of(const Figure& figure);

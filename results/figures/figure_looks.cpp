@@ -25,21 +25,23 @@ double look_number(const Yaml& node, const std::string& what) {
   return number;
 }
 
-LegendKeys read_legend(const Yaml& node) {
-  LegendKeys legend;
-  if (node.is_null()) return legend;
+/// Keys from a map, or from the value of the first of them alone.
+template <class Keys>
+Keys read_keys(const Yaml& node, const std::string& first) {
+  Keys keys;
+  if (node.is_null()) return keys;
   Yaml map = node;
   if (node.is_scalar()) {
     map = Yaml();
     map.kind = Yaml::Kind::kMap;
     map.source = node.source;
     map.line = node.line;
-    map.set("place", node);
+    map.set(first, node);
   }
   OptionReader reader(map);
-  legend.visit(reader);
+  keys.visit(reader);
   reader.finish();
-  return legend;
+  return keys;
 }
 
 std::vector<std::pair<std::string, std::string>> read_labels(const Yaml& node) {
@@ -106,7 +108,8 @@ std::vector<Annotation> read_annotations(const Yaml& node) {
 
 FigureLooks read_looks(Yaml& options) {
   FigureLooks looks;
-  looks.legend = read_legend(options.take("legend"));
+  looks.legend = read_keys<LegendKeys>(options.take("legend"), "place");
+  looks.facet = read_keys<FacetKeys>(options.take("facet"), "by");
   looks.labels = read_labels(options.take("labels"));
   looks.order = read_order(options.take("order"));
   looks.references = read_references(options.take("references"));

@@ -1,4 +1,4 @@
-// Keys of a figure's description that say how it looks on paper: legend, labels, order, lines and notes in the plot.
+// Keys of a figure's description that say how it looks on paper: legend, panels, labels, order, lines and notes.
 #pragma once
 
 #include <array>
@@ -32,6 +32,17 @@ struct LegendKeys {
   }
 };
 
+/// `facet: COLUMN`, or a map of by and columns: small multiples, one panel for each value of a column of the store.
+struct FacetKeys {
+  std::string by;            // empty: one plot
+  std::int64_t columns = 0;  // at most; 0: as many as have room
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "by", .help = "column of the store; each of its values has a panel"}, by);
+    v.field({.name = "columns", .help = "of panels, at most; 0: as many as have room", .min = 0, .max = 50}, columns);
+  }
+};
+
 /// A line across the plot at a number of one axis.
 struct ReferenceLine {
   std::optional<double> x;
@@ -39,7 +50,7 @@ struct ReferenceLine {
   std::string label;
 };
 
-/// A text beside a point.
+/// A text next to a point.
 struct Annotation {
   std::string x;  // a number, or the name of a place
   double y = 0;
@@ -48,6 +59,7 @@ struct Annotation {
 
 struct FigureLooks {
   LegendKeys legend;
+  FacetKeys facet;
   std::vector<std::pair<std::string, std::string>> labels;  // by the value or label that the text stands for
   std::vector<std::string> order;                           // of series, by value or label; the others follow
   std::vector<ReferenceLine> references;
@@ -67,7 +79,8 @@ struct FigureLooks {
 };
 
 /// The names of the keys that read_looks takes.
-inline constexpr std::array<std::string_view, 5> kLookKeys{"legend", "labels", "order", "references", "annotations"};
+inline constexpr std::array<std::string_view, 6> kLookKeys{"legend", "facet",      "labels",
+                                                           "order",  "references", "annotations"};
 
 /// Takes the keys of kLookKeys out of a description. Throws UsageError with file:line.
 FigureLooks read_looks(Yaml& options);

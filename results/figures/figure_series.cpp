@@ -26,13 +26,6 @@ std::string series_label(const std::string& column, const Value& value) {
   return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
 }
 
-/// The text that the description gives for a value; its label if it gives none.
-std::string renamed_value(const FigureLooks& looks, const Value& value, const std::string& label) {
-  const std::string text = is_missing(value) ? "other" : to_text(value);
-  const std::string other = renamed(looks, text);
-  return other == text ? label : other;
-}
-
 /// A run and those that it goes on from, each up to the step at which the next one begins.
 constexpr std::string_view kFamily =
     "WITH RECURSIVE family(run_id, last) AS (SELECT ?1, 9e15 UNION ALL "
@@ -158,6 +151,15 @@ void add_fronts(Figure& figure) {
 
 }  // namespace
 
+std::string value_label(const FigureLooks& looks, const std::string& column, const Value& value) {
+  const std::string label = series_label(column, value);
+  const std::string by_label = renamed(looks, label);
+  if (by_label != label) return by_label;
+  const std::string text = is_missing(value) ? "other" : to_text(value);
+  const std::string by_value = renamed(looks, text);
+  return by_value == text ? label : by_value;
+}
+
 SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
     : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
@@ -174,14 +176,14 @@ std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
 }
 
 std::string SeriesBuilder::label_of(const std::vector<Value>& key, bool rename) const {
+  const FigureLooks& looks = figure_.description.looks;
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < key.size(); ++i) {
-    const std::string label = series_label(figure_.description.series[i], key[i]);
-    const std::string by_label = rename ? renamed(figure_.description.looks, label) : label;
-    parts.push_back(by_label == label && rename ? renamed_value(figure_.description.looks, key[i], label) : by_label);
+    const std::string& column = figure_.description.series[i];
+    parts.push_back(rename ? value_label(looks, column, key[i]) : series_label(column, key[i]));
   }
   const std::string whole = join(parts, ", ");
-  return rename && parts.size() > 1 ? renamed(figure_.description.looks, whole) : whole;
+  return rename && parts.size() > 1 ? renamed(looks, whole) : whole;
 }
 
 void SeriesBuilder::add_place(const Value& x, std::string name) {

@@ -1,6 +1,8 @@
 // Computes and draws figures.
 #include "results/figures/figures.h"
 
+#include "results/figures/figure_panels.h"
+#include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/store/unmet_condition.h"
@@ -18,6 +20,7 @@ std::vector<Filter> conditions_on_figure(const FigureDescription& description, s
 std::vector<std::string> columns_of_figure(const FigureDescription& description) {
   std::vector<std::string> columns{description.x, description.y, description.value};
   columns.insert(columns.end(), description.series.begin(), description.series.end());
+  columns.push_back(description.looks.facet.by);
   return columns;
 }
 
@@ -39,12 +42,20 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
   if (Figure* figure = std::get_if<Figure>(&built)) {
     figure->warnings = lost_logarithms(*figure);
     put_in_order(*figure);
+    if (!description.looks.facet.by.empty()) add_panels(runs, selected, *figure);
   }
   return built;
 }
 
 std::string gnuplot_script(const Figure& figure, PictureFormat format) {
-  return kind_of(figure.description).gnuplot(figure, format);
+  const FigureKind& kind = kind_of(figure.description);
+  const FigureLayout layout = layout_of(figure);
+  std::string script = gnuplot_terminal(figure, layout, format);
+  if (figure.panels.empty()) return script + kind.gnuplot(figure, layout, format);
+  script += "set multiplot\n" + frame_script(figure, layout, format);
+  for (std::size_t i = 0; i < figure.panels.size(); ++i)
+    script += "reset\n" + kind.gnuplot(figure.panels[i], layout.panels[i], format);
+  return script + "unset multiplot\n";
 }
 
 Json plotly_figure(const Figure& figure) { return kind_of(figure.description).plotly(figure); }

@@ -112,10 +112,12 @@ std::string GnuplotScript::shown(std::string_view text) const {
   return gnuplot_string(format_ == PictureFormat::kTex ? latex_escape(text) : text);
 }
 
-GnuplotScript::GnuplotScript(const Figure& figure, PictureFormat format)
-    : figure_(figure), layout_(layout_of(figure)), format_(format), set_apart_(figure) {
-  add(terminal_of(figure.description.font, layout_, format));
-  add("set encoding utf8\n");
+std::string gnuplot_terminal(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  return terminal_of(figure.description.font, layout, format) + "set encoding utf8\n";
+}
+
+GnuplotScript::GnuplotScript(const Figure& figure, const FigureLayout& layout, PictureFormat format)
+    : figure_(figure), layout_(layout), format_(format), set_apart_(figure) {
   add(looks_of(layout_));
   place_texts();
   for (const PlacedSample& sample : layout_.samples) place_sample(sample);
@@ -254,8 +256,15 @@ void GnuplotScript::plot_series() {
 
 void GnuplotScript::plot(const std::vector<std::string>& parts) { add("plot " + join(parts, ", \\\n     ") + "\n"); }
 
-std::string series_script(const Figure& figure, PictureFormat format) {
-  GnuplotScript script(figure, format);
+std::string frame_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  GnuplotScript script(figure, layout, format);
+  script.add("unset border\nunset tics\n");
+  script.plot({"[0:1] [0:1] 2 notitle"});  // beyond the range: gnuplot draws texts only with a plot
+  return script.text();
+}
+
+std::string series_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  GnuplotScript script(figure, layout, format);
   if (figure.x_names.empty()) script.set_x_axis();
   script.set_y_axis();
   script.name_x();

@@ -18,11 +18,13 @@ inline constexpr std::string_view kErrorBar =
 /// `text` as a gnuplot string: in single quotes, where gnuplot expands nothing. Control characters become blanks.
 std::string gnuplot_string(std::string_view text);
 
-/// A script under construction. It begins with terminal, margins, texts and legend.
+/// Sets the size, font and format of a picture: the beginning of its script.
+std::string gnuplot_terminal(const Figure& figure, const FigureLayout& layout, PictureFormat format);
+
+/// The script of one plot under construction. It begins with margins, texts and legend.
 class GnuplotScript {
  public:
-  /// Throws UsageError if the figure cannot be legible at its size.
-  GnuplotScript(const Figure& figure, PictureFormat format);
+  GnuplotScript(const Figure& figure, const FigureLayout& layout, PictureFormat format);
 
   const FigureLayout& layout() const { return layout_; }
 
@@ -71,13 +73,16 @@ class GnuplotScript {
   void add_spreads(std::size_t index, std::string_view colour, std::vector<std::string>& parts);
 
   const Figure& figure_;
-  FigureLayout layout_;
+  const FigureLayout& layout_;
   PictureFormat format_;
   SetApart set_apart_;
   std::string text_;
 };
 
 /// The whole script of points or lines: both axes and all series.
-std::string series_script(const Figure& figure, PictureFormat format);
+std::string series_script(const Figure& figure, const FigureLayout& layout, PictureFormat format);
+
+/// The script of the texts and the legend around panels.
+std::string frame_script(const Figure& figure, const FigureLayout& layout, PictureFormat format);
 
 }  // namespace xlm

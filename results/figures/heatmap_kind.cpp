@@ -122,8 +122,8 @@ std::vector<std::string> cell_labels(const Figure& figure, const GnuplotScript& 
   return {labels("<", "#ffffff"), labels(">=", "#000000")};
 }
 
-std::string heatmap_script(const Figure& figure, PictureFormat format) {
-  GnuplotScript script(figure, format);
+std::string heatmap_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  GnuplotScript script(figure, layout, format);
   std::vector<std::vector<double>> cells;
   std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" for empty cells
   for (std::size_t y = 0; y < figure.grid.size(); ++y) {

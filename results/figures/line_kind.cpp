@@ -84,6 +84,7 @@ FigureKind line_kind() {
           .shows_fronts = true,
           .shows_rows = true,
           .shows_x_range = true,
+          .shows_facets = true,
           .smooths = true,
           .problem = problem_of_columns,
           .build = build_line,

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "results/figures/layout_parts.h"
+
 namespace xlm {
 namespace {
 
-constexpr int kPlacesOnLine = 24;  // between two points, and along a bar
+constexpr double kShareOfBar = 0.94;  // of the room of a bar
+constexpr int kPlacesOnLine = 24;     // between two points, and along a bar
 
 bool boxes_touch(const Box& a, const Box& b) {
   return std::min(a.right, b.right) > std::max(a.left, b.left) && std::min(a.top, b.top) > std::max(a.bottom, b.bottom);
@@ -28,6 +31,13 @@ int places_in(const Box& box, const Spot& from, const Spot& to) {
 
 double margin_of_names(const Figure& figure) { return !figure.grid.empty() ? 0.5 : figure.tokens_on_x ? 1 : 0.6; }
 
+BarEnds ends_of_bar(const Figure& figure, std::size_t series, double x) {
+  const double width = kBarsWidth / static_cast<double>(figure.series.size());
+  const double middle = x + (static_cast<double>(series) + 0.5) * width - kBarsWidth / 2;
+  const double half = kShareOfBar * width / 2;
+  return {middle - half, middle + half};
+}
+
 double share_of(const Axis& axis, double value) {
   if (axis.log && value <= 0) return 0;
   const auto scaled = [&](double number) { return axis.log ? std::log(number) : number; };
@@ -44,13 +54,20 @@ Spot spot_of(const Figure& figure, const FigureLayout& layout, double x, double 
 
 int data_in(const Figure& figure, const FigureLayout& layout, const Box& box) {
   int count = 0;
-  for (const FigureSeries& series : figure.series) {
+  for (std::size_t index = 0; index < figure.series.size(); ++index) {
+    const FigureSeries& series = figure.series[index];
     for (std::size_t i = 0; i < series.points.size(); ++i) {
       const FigurePoint& point = series.points[i];
       const double spread = point.spread.value_or(0);
       const Spot top = spot_of(figure, layout, point.x, point.y + spread);
-      Spot bottom = spot_of(figure, layout, point.x, point.y - spread);
-      if (figure.has_bars) bottom.y = layout.plot.bottom;
+      const Spot bottom = spot_of(figure, layout, point.x, point.y - spread);
+      if (figure.has_bars) {
+        const BarEnds bar = ends_of_bar(figure, index, point.x);
+        const Box drawn{spot_of(figure, layout, bar.left, 0).x, spot_of(figure, layout, bar.right, 0).x,
+                        layout.plot.bottom, top.y};
+        count += boxes_touch(box, drawn) ? kPlacesOnLine : 0;
+        continue;
+      }
       count += places_in(box, bottom, top);
       if (!series.joined || i == 0) continue;
       const FigurePoint& before = series.points[i - 1];

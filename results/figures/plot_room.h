@@ -16,8 +16,17 @@ struct Spot {
 };
 Spot spot_of(const Figure& figure, const FigureLayout& layout, double x, double y);
 
-/// Room beside the first and the last named place on x, in distances between places.
+/// Room next to the first and the last named place on x, in distances between places.
 double margin_of_names(const Figure& figure);
+
+inline constexpr double kBarsWidth = 0.8;  // of all bars of a place, of the room between two places
+
+/// The left and the right end of a bar on x.
+struct BarEnds {
+  double left = 0;
+  double right = 0;
+};
+BarEnds ends_of_bar(const Figure& figure, std::size_t series, double x);
 
 /// The share of a number along an axis, from 0 to 1.
 double share_of(const Axis& axis, double value);

@@ -49,6 +49,7 @@ FigureKind scatter_kind() {
           .shows_grids = true,
           .shows_fronts = true,
           .shows_x_range = true,
+          .shows_facets = true,
           .problem = problem_of_columns,
           .build = build_scatter,
           .gnuplot = series_script,

@@ -78,7 +78,11 @@ BuiltFigure SharedLooks::applied(BuiltFigure built) {
   Figure* figure = std::get_if<Figure>(&built);
   if (figure == nullptr || figure->description.series.empty()) return built;
   auto& looks = looks_[figure->description.series];
-  for (FigureSeries& series : figure->series) series.look = looks.try_emplace(series.value, looks.size()).first->second;
+  const auto apply = [&](Figure& part) {
+    for (FigureSeries& series : part.series) series.look = looks.try_emplace(series.value, looks.size()).first->second;
+  };
+  apply(*figure);
+  for (Figure& panel : figure->panels) apply(panel);
   return built;
 }
 

@@ -119,8 +119,8 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
 }
 
 /// The text, a character below each point.
-std::string text_script(const Figure& figure, PictureFormat format) {
-  GnuplotScript script(figure, format);
+std::string text_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
+  GnuplotScript script(figure, layout, format);
   script.set_y_axis();
   script.name_x();
   script.add("set grid noxtics ytics\n");

@@ -124,7 +124,7 @@
 
   /// On a phone the legend and the colours' scale are below the picture, which keeps its width.
   function narrow(data, layout) {
-    layout.legend = { orientation: "h", y: -0.2, yanchor: "top" };
+    layout.legend = { title: layout.legend?.title, orientation: "h", y: -0.2, yanchor: "top" };
     layout.font.size = 11;
     Object.assign(layout.margin, { l: 48, r: 8 });
     for (const trace of data) {

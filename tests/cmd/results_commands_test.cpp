@@ -1,4 +1,7 @@
 // xlm pareto, table, figure and report: output, messages and exit codes.
+#include <map>
+#include <string>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -304,6 +307,22 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(xlm("report none").code, 2);
   EXPECT_EQ(xlm("report missing.yaml").code, 2);
   EXPECT_EQ(xlm("report").code, 2);
+}
+
+TEST_F(ResultsCommands, FiguresOfPanelsNameThePanelOfEveryPoint) {
+  make_sweep();
+  write("panels.yaml", "figure: F\nx: seed\ny: test.bpc\nseries: model.span_type\nfacet: model.span\n");
+  const Json points = json("figure panels.yaml --out page.html")[0]["points"];
+  ASSERT_EQ(points.size(), 8);
+  std::map<std::string, int> in_panel;
+  for (const Json& point : points) {
+    ASSERT_EQ(point["runs"].size(), 1);
+    const Json run = json("runs show " + point["runs"][0].get<std::string>());
+    EXPECT_EQ(point["panel"], "span limit " + run["params"]["model.span"].dump());
+    ++in_panel[point["panel"]];
+  }
+  EXPECT_EQ(in_panel.size(), 2U);
+  EXPECT_THAT(read_file(temporary_.path() / "page.html"), HasSubstr("<h3>span limit 256</h3>"));
 }
 
 TEST_F(ResultsCommands, FigureWithoutGnuplotIsAnError) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "results/figures/figure_layout.h"
 #include "results/figures/gnuplot_process.h"
+#include "results/figures/layout_parts.h"
 #include "results/figures/plot_room.h"
 #include "results/figures/series_looks.h"
 #include "tests/results/figures/figures.h"
@@ -172,6 +173,22 @@ TEST_F(Looks, NotesTouchNoOtherText) {
   EXPECT_THROW(layout_of(with(many + "]\n")), UsageError) << "so many texts have no room around one point";
 }
 
+TEST_F(Looks, LabelsOfLinesStandBetweenBars) {
+  const Figure bars =
+      figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nreferences: [{y: 1.0, label: paper}]\n");
+  const FigureLayout layout = layout_of(bars);
+  const auto label = std::find_if(layout.texts.begin(), layout.texts.end(),
+                                  [](const PlacedText& text) { return text.text == "paper"; });
+  ASSERT_NE(label, layout.texts.end());
+  const Box box = box_of(*label);
+  for (const FigurePoint& point : bars.series.at(0).points) {
+    ASSERT_GT(point.y, 1.5) << "higher than the label";
+    const BarEnds bar = ends_of_bar(bars, 0, point.x);
+    EXPECT_NEAR((bar.left + bar.right) / 2, point.x, 1e-12) << "the only bar of its place";
+    EXPECT_TRUE(box.left >= spot_of(bars, layout, bar.right, 0).x || box.right <= spot_of(bars, layout, bar.left, 0).x);
+  }
+}
+
 TEST_F(Looks, NotesNeedAnAxisOfNumbers) {
   EXPECT_THAT(problem_of("references: [{y: 1}]\n"), IsEmpty());
   for (const char* key : {"references: [{y: 1}]\n", "annotations: [{x: 64, y: 1, text: t}]\n", "minor_ticks: true\n"}) {
@@ -218,7 +235,7 @@ TEST_F(Looks, AreTheSameForAValueInAllFiguresOfAFile) {
   EXPECT_EQ(plotly_figure(second)["data"][0]["line"]["color"], series_look(1).colour);
   EXPECT_EQ(made("order: [fixed]\n").series[0].look, 1U);
   const Figure other = std::get<Figure>(looks.applied(built("figure: G\nx: seed\ny: test.bpc\nseries: model.span\n")));
-  EXPECT_EQ(other.series[0].look, 0U) << "another column begins anew";
+  EXPECT_EQ(other.series[0].look, 0U) << "another column begins again";
 }
 
 TEST_F(Looks, OfLatexAreItsOwn) {
