@@ -243,11 +243,9 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     wait_for(device);
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
-  const auto* gpt2 = row.model.get_if<Gpt2Options>();  // the paper's count of FLOPs has no head
-  const auto head = static_cast<double>(gpt2 != nullptr ? 2 * row.symbols * gpt2->width : 0);
   return {.seconds = median_seconds(seconds),
           .memory = static_cast<double>(peak_memory(device)),
-          .flops_per_token = model->costs(row.block).at("flops_per_token") + head,
+          .flops_per_token = model->costs(row.block).at("flops_per_token"),
           .parameters = static_cast<double>(model->parameter_count())};
 }
 

@@ -212,7 +212,7 @@ std::string explanation(const Row& row, const Counts& counts, const RunOptions& 
   if (flops != row.values.end()) {
     text += fmt::format(
         "FLOPs per token: two per multiply-add of the layers' matrices and of attention, and the recurrence's own,\n"
-        "times {0}/({0} − {1}); without embeddings and the output layer = {2:.0f}\n",
+        "times {0}/({0} − {1}), and of the output layer; without embeddings = {2:.0f}\n",
         row.window, row.overlap, flops->second);
   }
   return text;

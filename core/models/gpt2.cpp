@@ -280,8 +280,9 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   return output;
 }
 
-/// The cost of the blocks' matrices and attention, two per multiply-add, and that of the recurrence; without
-/// embeddings, norms, biases and the output layer, as the paper counts. Repeated tokens cost again.
+/// The cost of the blocks' matrices and attention, two per multiply-add, that of the recurrence, and that of the output
+/// layer; without embeddings, norms and biases. Repeated tokens cost again, but have no logits. paper_flops counts as
+/// the paper does, the blocks alone.
 NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);
   const auto layers = static_cast<double>(o_.layers);
@@ -297,7 +298,10 @@ NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   of_window += insertions * 4 * width * width;
   const double of_token = 2 * layers * width + insertions * 4 * width;
   const double own = o_.recurrent() ? (of_token + of_window / window) * again : 0;
-  return {{"params", static_cast<double>(parameter_count())}, {"flops_per_token", paper + own}, {"paper_flops", paper}};
+  const double logits = 2 * static_cast<double>(head_.numel());
+  return {{"params", static_cast<double>(parameter_count())},
+          {"flops_per_token", paper + own + logits},
+          {"paper_flops", paper}};
 }
 
 /// Reads token by token within a window and keeps its keys and values; past its end the next window begins with the

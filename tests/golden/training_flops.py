@@ -27,13 +27,13 @@ def transformer(model, symbols, block):
 
 
 def gpt2(model, symbols, block):
-    """Yoshida et al. 2020, section 5.1: the layers alone, and the tokens of the overlap once more. Attention is over
-    half of the window."""
-    del symbols, block  # embeddings and logits are not counted
+    """Yoshida et al. 2020, section 5.1: the layers, and the tokens of the overlap once more. Attention is over half of
+    the window. The paper leaves the logits out, which only a scored token has; here they count as for other models."""
+    del block
     width, window = model["width"], model["window"]
     of_layer = 4 * width * width + 2 * width * model["feed_forward"]
     attention = 2 * width * window / 2
-    return model["layers"] * (of_layer + attention) * window / (window - model["overlap"])
+    return model["layers"] * (of_layer + attention) * window / (window - model["overlap"]) + width * symbols
 
 
 def adaptive_span(model, symbols, block):

@@ -240,11 +240,13 @@ TEST(Gpt2, ReadingWithKeysAndValuesKeptEqualsComputingEveryWindow) {
   }
 }
 
-/// FLOPs per token of a model with windows of 300 tokens.
-double flops(Gpt2Options options, std::int64_t overlap, Pool pool) {
+constexpr std::int64_t kCostedSymbols = 7;
+
+/// The cost of a token of a model with windows of 300 tokens: flops_per_token, or paper_flops.
+double cost_of_token(const std::string& name, Gpt2Options options, std::int64_t overlap, Pool pool) {
   options.overlap = overlap;
   options.recurrence.pool = pool;
-  return make_model(options, 7)->costs(0).at("flops_per_token");
+  return make_model(options, kCostedSymbols)->costs(0).at(name);
 }
 
 TEST(Gpt2, CostsEqualThePapers) {
@@ -252,12 +254,32 @@ TEST(Gpt2, CostsEqualThePapers) {
   const std::map<std::int64_t, double> printed{{0, 1.75e8},  {5, 1.78e8},   {10, 1.81e8},  {30, 1.94e8}, {50, 2.10e8},
                                                {75, 2.33e8}, {100, 2.62e8}, {150, 3.50e8}, {200, 5.25e8}};
   for (const auto pool : {Pool::kNone, Pool::kMean}) {
-    const double disjoint = flops({}, 0, pool);  // GPT-2 small; a smaller model shows the effect of overlap
+    const auto flops = [pool](const Gpt2Options& options, std::int64_t overlap) {
+      return cost_of_token("paper_flops", options, overlap, pool);
+    };
+    const double disjoint = flops({}, 0);  // GPT-2 small; a smaller model shows the effect of overlap
     const Gpt2Options small{.width = 16, .layers = 2};
     for (const auto& [overlap, expected] : printed) {
-      const double whole = disjoint * flops(small, overlap, pool) / flops(small, 0, pool);
+      const double whole = disjoint * flops(small, overlap) / flops(small, 0);
       EXPECT_NEAR(whole, expected, 0.005 * expected) << overlap;
     }
+  }
+}
+
+TEST(Gpt2, LogitsCostOnceForAScoredTokenAndTheRecurrenceLittle) {
+  const Gpt2Options small{.width = 16, .layers = 2};
+  const double logits = 2.0 * 16 * kCostedSymbols;
+  for (const std::int64_t overlap : {0, 30, 200}) {
+    const auto both = [&](Pool pool) {
+      return std::pair{cost_of_token("flops_per_token", small, overlap, pool),
+                       cost_of_token("paper_flops", small, overlap, pool)};
+    };
+    const auto [plain, paper] = both(Pool::kNone);
+    EXPECT_NEAR(plain - paper, logits, 1e-6) << overlap;
+    const auto [recurrent, same] = both(Pool::kMean);
+    EXPECT_EQ(same, paper);
+    EXPECT_GT(recurrent, plain);
+    EXPECT_LT(recurrent - plain, 0.05 * paper) << overlap;
   }
 }
 
@@ -267,7 +289,7 @@ TEST(Gpt2, InsertedLayersCost) {
   const auto with = [&](std::int64_t layer, std::int64_t embeddings) {
     options.recurrence.insert_layer = layer;
     options.recurrence.embeddings = embeddings;
-    return flops(options, 0, Pool::kMean);
+    return cost_of_token("flops_per_token", options, 0, Pool::kMean);
   };
   const double of_layer = 4 * k * k / 300 + 4 * k;  // keys and values of a window, and each token's use of them
   EXPECT_NEAR(with(0, 1) - with(2, 1), 2 * of_layer, 1e-9) << "in all layers, and in one";
