@@ -111,7 +111,8 @@ bool holds(const Yaml& tree, const SweepPoint& point, const Yaml& filters) {
     if (value == nullptr) return false;
     const Yaml& wanted = condition.second;
     if (!wanted.is_sequence()) return same_setting_value(*value, wanted);
-    return std::any_of(wanted.items.begin(), wanted.items.end(), [&](const Yaml& w) { return same_setting_value(*value, w); });
+    return std::any_of(wanted.items.begin(), wanted.items.end(),
+                       [&](const Yaml& w) { return same_setting_value(*value, w); });
   });
 }
 

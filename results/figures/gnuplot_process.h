@@ -5,7 +5,7 @@
 
 namespace xlm {
 
-/// That of a portable folder, which lies beside the executable; else the one in PATH.
+/// That of a portable folder, which is next to the executable; else the one in PATH.
 std::string gnuplot_program();
 
 /// The standard output of gnuplot for `script`. `program` is searched in PATH. Throws Error with gnuplot's message if

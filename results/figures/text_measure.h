@@ -18,7 +18,7 @@ double monospaced_width(std::string_view text, double size);
 /// The widest of several texts; 0 if there is none.
 double widest_text(const std::vector<std::string>& texts, double size);
 
-/// The text in lines no wider than `width`, broken at blanks. A longer word is a line of its own. No text: no line.
+/// The text in lines no wider than `width`, broken at blanks. A longer word is a separate line. No text: no line.
 std::vector<std::string> wrapped_text(const std::string& text, double width, double size);
 
 }  // namespace xlm

@@ -210,7 +210,7 @@ TEST_F(ProgramSearch, WhatWasAskedForHoldsAlthoughAnEarlierRunEndsOtherwiseNow) 
     if (std::isnan(loss)) failed = id;
   }
   ASSERT_NE(failed, "");
-  // Somebody mends the run: its loss becomes the least.
+  // A user mends the run: its loss becomes the least.
   Journal journal(runs_ / failed / "journal.jsonl");
   journal.append("evaluation", {{"step", 1},
                                 {"split", "valid"},
@@ -333,6 +333,19 @@ TEST_F(SearchOnSlurm, PreemptedJobsGoOnWithTheSameSettings) {
   const ProgramResult ended = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"});
   EXPECT_EQ(ended.code, kDone) << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("6 of at most 6 settings tried"));
+}
+
+TEST_F(ProgramSearch, WinnersOfOtherSweepsAreRefused) {
+  write_file(folder_.path() / "rates.yaml", run_config("data", "sweep: {grid: {optimizer.lr: [0.3, 0.0625]}}\n"));
+  ASSERT_EQ(run({"sweep", "rates.yaml"}).code, kDone);
+  const std::size_t before = run_folders().size();
+  write_sweep(
+      "optimizer: {lr: {best_of: rates.yaml, by: valid.loss}}\n"
+      "sweep: {search: {measure: valid.loss, trials: 2, keys: {model.width: [8, 16]}}}\n");
+  const ProgramResult result = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("sweep.search cannot be used with best_of"));
+  EXPECT_EQ(run_folders().size(), before);
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_F(Figures, TimesCountFromTheFirstRun) {
     }
   }
   store_.sync(maker_.runs());
-  const Figure result = figure("figure: f\nx: finished\ny: test.bpc\nfront: true\nwhere: {experiment: times}\n");
+  const Figure result = figure("figure: f\nx: finished\ny: test.bpc\nwhere: {experiment: times}\nfront: true\n");
   EXPECT_EQ(result.x_label, "finished, hours after the first run");
   EXPECT_TRUE(result.x_ticks.empty());
   ASSERT_EQ(result.series.size(), 1);
