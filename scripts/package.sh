@@ -47,5 +47,5 @@ mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site
 "$out/bin/xlm" completion bash >"$share/bash-completion/completions/xlm"
 "$out/bin/xlm" completion zsh >"$share/zsh/site-functions/_xlm"
 "$out/bin/xlm" completion fish >"$share/fish/vendor_completions.d/xlm.fish"
-cp -r README.md CHANGELOG.md LICENSE docs "$share/doc/xlm/"
+cp -r README.md CHANGELOG.md CONTRIBUTING.md LICENSE docs examples "$share/doc/xlm/"
 du -sh "$out" | cut -f1 | xargs printf '%s: %s\n' "$out"

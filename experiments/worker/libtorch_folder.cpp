@@ -58,7 +58,8 @@ fs::path libtorch_folder(const fs::path& own) {
   if (const std::string named = environment_word("XLM_LIBTORCH"); !named.empty()) return checked(named, "XLM_LIBTORCH");
   std::error_code ignored;
   if (!is_portable() || fs::exists(own, ignored)) return {};
-  const fs::path neighbour = own.parent_path().parent_path().parent_path() / "torch" / "lib";  // wheels in one environment
+  const fs::path neighbour =
+      own.parent_path().parent_path().parent_path() / "torch" / "lib";  // wheels in one environment
   if (fs::exists(neighbour / own.filename(), ignored)) return checked(neighbour, "torch");
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
     const std::string environment = environment_word(name);

@@ -95,7 +95,7 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 17> kKeys{"data.path",
+  constexpr std::array<std::string_view, 19> kKeys{"data.path",
                                                    "device",
                                                    "program.code",
                                                    "program.grace",
@@ -107,7 +107,9 @@ bool says_how_it_ran(std::string_view key) {
                                                    "train.cuda_graph",
                                                    "train.deterministic",
                                                    "train.keep_every",
+                                                   "train.debug",
                                                    "train.log_every",
+                                                   "train.log_norms",
                                                    "train.max_hours",
                                                    "train.micro_batch",
                                                    "train.processes",

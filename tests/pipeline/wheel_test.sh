@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 # Copies only the files that a wheel needs, because setuptools writes next to them.
 mkdir source
-cp -r "$source"/{pyproject.toml,setup.py,README.md,CMakeLists.txt,CHANGELOG.md,LICENSE,docs,scripts,python,experiments} source/
+cp -r "$source"/{pyproject.toml,setup.py,README.md,CMakeLists.txt,CHANGELOG.md,CONTRIBUTING.md,LICENSE,docs,examples,scripts,python,experiments} source/
 install() {  # install BUILD FOLDER
   PYTHONPATH=$readers XLM_BUILD=$1 python3 -m pip install --quiet --disable-pip-version-check --no-index --no-deps \
     --no-build-isolation --root-user-action=ignore --target "$2" ./source
