@@ -113,7 +113,7 @@ std::string problem_of_looks(const FigureDescription& description, const FigureK
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
   if (const std::string note = first_note(description.looks); !note.empty() && !kind.shows_notes)
     return fmt::format("has '{}', which a {} does not show", note, kind.name);
-  if (const std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
+  if (std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
   const bool x_limits = description.x_range.low || description.x_range.high;
   if (x_limits && !kind.shows_x_range)
     return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";

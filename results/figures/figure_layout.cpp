@@ -359,8 +359,9 @@ void LayoutAttempt::place_panels() {
   const double width = (area.width() - gap * (columns - 1)) / columns;
   const double height = (area.height() - gap * (rows - 1)) / rows;
   for (std::size_t i = 0; i < figure_.panels.size(); ++i) {
+    const std::size_t row = i / columns_;
     const double left = area.left + static_cast<double>(i % columns_) * (width + gap);
-    const double top = area.top - static_cast<double>(i / columns_) * (height + gap);
+    const double top = area.top - static_cast<double>(row) * (height + gap);
     Figure panel = figure_.panels[i];
     panel.description.width = width / kPointsPerInch;
     panel.description.height = height / kPointsPerInch;

@@ -153,7 +153,7 @@ void add_fronts(Figure& figure) {
 
 std::string value_label(const FigureLooks& looks, const std::string& column, const Value& value) {
   const std::string label = series_label(column, value);
-  const std::string by_label = renamed(looks, label);
+  std::string by_label = renamed(looks, label);
   if (by_label != label) return by_label;
   const std::string text = is_missing(value) ? "other" : to_text(value);
   const std::string by_value = renamed(looks, text);
