@@ -100,7 +100,7 @@ std::string Dialogue::ask(const std::string& line, double seconds) {
   const double end = monotonic_seconds() + seconds;
   for (std::size_t looked_at = 0;;) {
     if (const std::size_t newline = unread_.find('\n', looked_at); newline != std::string::npos) {
-      const std::string answer = unread_.substr(0, newline);
+      std::string answer = unread_.substr(0, newline);
       unread_.erase(0, newline + 1);
       return answer;
     }

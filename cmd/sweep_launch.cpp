@@ -157,7 +157,7 @@ LaunchReport SweepLaunch::wait() {
     say(launched_.text);
   }
   for (;;) {
-    const LaunchReport report = SweepWatch(request_.list.items, settings).run();
+    LaunchReport report = SweepWatch(request_.list.items, settings).run();
     if (report.interrupted || !request_.list.growth) return report;
     std::vector<SweepRun> grown = grown_runs(request_.list);
     if (grown.size() <= request_.list.items.size()) return report;

@@ -28,7 +28,7 @@ class SupposedOther {
   ChosenValue choose(const BestOf& best) {
     BestOf strict = best;
     strict.fallback.reset();  // it must not hide that nothing can be chosen
-    const ChosenValue chosen = choose_winner(runs_, strict);
+    ChosenValue chosen = choose_winner(runs_, strict);
     std::set<std::string> values;
     for (const std::size_t row : runs_.select(conditions_of(best))) {
       values.insert(to_text(runs_.column(best.key)[row]));
