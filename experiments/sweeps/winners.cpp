@@ -52,7 +52,10 @@ class WinnerSearch {
   WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
 
   ChosenValue search() {
-    const std::vector<std::size_t> rows = runs_.select(conditions_of(best_));
+    const std::vector<Filter> conditions = conditions_of(best_);
+    // Other runs of the store may lack the columns that `where` names.
+    if (runs_.select({conditions.back()}).empty()) return fallback_or_fail("no run");
+    const std::vector<std::size_t> rows = runs_.select(conditions);
     if (rows.empty()) return fallback_or_fail("no run");
     refuse_unfinished(rows);
     refuse_several_corpora(rows);

@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// The conditions that the other sweep's runs must meet: those of `best`, and to be of its experiment.
+/// The conditions that the other sweep's runs must meet: those of `best`, and last, to be of its experiment.
 std::vector<Filter> conditions_of(const BestOf& best);
 
 /// The value that `best` asks for, among the runs of the other sweep's experiment that meet its conditions. Runs of one

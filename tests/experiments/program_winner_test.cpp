@@ -110,6 +110,15 @@ TEST_F(ProgramWinnerTest, AFallbackIsNotedUnderTheTableUntilTheWinnerIsKnown) {
   EXPECT_THAT(run({"table", "asking.yaml"}).out, Not(HasSubstr("fallback")));
 }
 
+TEST_F(ProgramWinnerTest, RunsOfOtherExperimentsMayLackItsColumns) {
+  write_file(file("other.yaml"), run_config("data", "experiment: other\n"));
+  ASSERT_EQ(run({"train", "other.yaml"}).code, kDone);
+  write_asking(", where: {model.recurrence.pool: none}, fallback: 0.0625");
+  const ProgramResult result = sweep();
+  ASSERT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out + result.err, HasSubstr("optimizer.lr is 0.0625, the fallback: no run of rates.yaml"));
+}
+
 TEST_F(ProgramWinnerTest, AnUnfinishedSweepHasNoWinnerYet) {
   order("seed=2:fail-at=5");
   EXPECT_NE(run({"sweep", "rates.yaml"}).code, kDone);
