@@ -120,7 +120,7 @@ int main(int argc, char** argv) {
   try {
     return xlm::time_optimizers(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "{}\n", error.what());
+    fmt::print(stderr, "error: {}\n", error.what());
     return 1;
   }
 }
