@@ -12,6 +12,7 @@
 #include "results/claims/side_formula.h"
 #include "results/claims/side_numbers.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/formula.h"
 #include "results/store/reproduction.h"
 #include "results/store/statistics.h"
@@ -95,19 +96,24 @@ class ClaimJudge {
     return parts;
   }
 
-  /// +1 if a higher number is better.
+  /// +1 if a higher number is better. A grid has no direction of its own.
   double sign() const {
     if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
-    const Quantity* quantity = quantity_of_column(claim_.value);
-    return quantity != nullptr && quantity->better == Better::kHigher ? 1 : -1;
+    const std::string asker = fmt::format("{}: the claim '{}'", claim_.place, claim_.claim);
+    const char* other = claim_.expects == Expectation::kBetter
+                            ? "say it in this claim alone: `lower: a` or `higher: a`"
+                            : "write claims with `lower: a` or `higher: a`, which say it themselves";
+    return needed_direction(runs_, claim_.value, asker, other) == Better::kHigher ? 1 : -1;
   }
 
   /// Limits of first − second, of which the claim says that the first is better, or not better, or alike.
   Limits limits_of_difference() const {
     if (claim_.expects == Expectation::kAlike) return {.low = -*claim_.within, .high = *claim_.within};
+    if (claim_.expects == Expectation::kValue) return {};  // they are those of the value
     Limits limits{.open = claim_.expects != Expectation::kNotBetter};
-    const double margin = sign() * claim_.margin;
-    const bool is_above = (sign() > 0) == (claim_.expects != Expectation::kNotBetter);
+    const double up = sign();
+    const double margin = up * claim_.margin;
+    const bool is_above = (up > 0) == (claim_.expects != Expectation::kNotBetter);
     (is_above ? limits.low : limits.high) = margin;
     return limits;
   }

@@ -72,6 +72,7 @@ class Assembler {
     if (type == "evaluation") add_evaluation(record, time);
     if (type == "wanted") add_wanted(record);
     if (type == "choice") add_choice(record);
+    if (type == "better") add_directions(record);
     if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
@@ -224,6 +225,16 @@ class Assembler {
     const std::string runs = chosen_by(record.at("runs").get<std::vector<std::string>>());
     std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
     run_.params.emplace_back(std::move(key), runs);
+  }
+
+  /// The newest declaration counts, of config.yaml or of the journal.
+  void add_directions(const Json& record) {
+    for (const auto& [name, better] : values_of(record).items()) {
+      std::string key = std::string(kDirectionPrefix) + name;
+      Json word = better.get<std::string>();
+      std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
+      run_.params.emplace_back(std::move(key), std::move(word));
+    }
   }
 
   void add_trace(const Json& record) {

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
@@ -133,6 +134,7 @@ class TableBuilder {
     table_.corner = description_.corner;
     table_.has_printed = !description_.printed.empty();
     table_.columns = columns_of(runs_, selected_, description_);
+    for (TableColumn& column : table_.columns) find_direction(column);
     for (const TableEntry& entry : table_rows(runs_, selected_, description_)) {
       TableRow row{entry.label, {}};
       const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
@@ -162,6 +164,20 @@ class TableBuilder {
             fmt::format("the table '{}' has nothing to show: {}\n"
                         "see `xlm runs ls`, and `xlm sweep` to make runs",
                         description_.title, reason)};
+  }
+
+  /// Of a number that is not among the known quantities, the runs say which way it is better.
+  void find_direction(TableColumn& column) {
+    CellOptions& cells = column.cells;
+    const bool is_starred = !description_.stars.against.empty() && description_.stars.value == cells.value;
+    const char* asker = cells.best                            ? "`best`"
+                        : cells.aggregate == Aggregate::kBest ? "`aggregate: best`"
+                        : is_starred                          ? "`stars`"
+                                                              : nullptr;
+    if (cells.has_direction || asker == nullptr) return;
+    cells.better = needed_direction(runs_, cells.value,
+                                    fmt::format("{}: {} of the column '{}'", description_.place, asker, column.label),
+                                    "say it for this column alone: `better: higher`, or lower");
   }
 
   TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const TableEntry& entry) {
