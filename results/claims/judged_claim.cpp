@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -118,6 +119,25 @@ class ClaimJudge {
     return limits;
   }
 
+  /// The values of a column in some rows.
+  std::set<std::string> texts_in(const std::vector<std::size_t>& rows, const std::string& column) {
+    std::set<std::string> texts;
+    for (const std::size_t row : rows) texts.insert(to_text(runs_.column_or_nothing(column)[row]));
+    return texts;
+  }
+
+  /// Whether a program was edited between the runs of two sides, and no condition asks for that.
+  bool differ_in_code(const ClaimSide& first, const std::vector<std::size_t>& rows, const ClaimSide& second,
+                      const std::vector<std::size_t>& other_rows) {
+    const auto asks_for_it = [](const ClaimSide& side) {
+      return std::any_of(side.where.begin(), side.where.end(),
+                         [](const Filter& filter) { return filter.column.starts_with("program."); });
+    };
+    if (asks_for_it(first) || asks_for_it(second) || rows.empty() || other_rows.empty()) return false;
+    return texts_in(rows, "program.name") == texts_in(other_rows, "program.name") &&
+           texts_in(rows, kProgramFingerprint) != texts_in(other_rows, kProgramFingerprint);
+  }
+
   PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
     PartNumber number{.limits = limits_of_difference()};
     ClaimPart& part = number.part;
@@ -129,6 +149,7 @@ class ClaimJudge {
     if (!chosen.empty()) part.label += fmt::format(" ({} {})", column_label(claim_.nearest), chosen);
     add_runs(part, a.values);
     add_runs(part, b.values);
+    part.is_of_other_code = differ_in_code(first, a.values.rows, second, b.values.rows);
     for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
     }
@@ -369,6 +390,10 @@ class ClaimJudge {
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
     std::vector<std::string> notes = claim_.notes;
     for (const ClaimPart& part : judged.parts) {
+      if (part.is_of_other_code) {
+        notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
+                                    part.label, kProgramFingerprint));
+      }
       if (part.mixes.empty()) continue;
       constexpr std::size_t kMaxNamedKeys = 4;
       notes.push_back(fmt::format("{}: runs of one side differ in {}; conditions of the sides choose among them",

@@ -293,6 +293,9 @@ void read_config(Run& run) {
       if (content.is_string()) run.contents[key] = content.get<std::string>();
     }
   }
+  if (const auto code = run.contents.find("program.folder"); code != run.contents.end()) {
+    run.params.emplace_back(kProgramFingerprint, code->second);
+  }
   // The seed of the run it begins from, and the place of that run, are no settings.
   const auto parent = run.environment.find("parent");
   if (parent != run.environment.end() && parent->is_object()) {

@@ -58,7 +58,8 @@ std::optional<Better> direction_of_result(RunTable& runs, const std::string& col
 }
 
 std::optional<Better> direction_of(RunTable& runs, const std::string& column) {
-  return column.empty() || !runs.is_measured(column) ? Better::kLower : direction_of_result(runs, column);
+  const bool is_result = is_formula(column) || (!column.empty() && runs.is_measured(column));
+  return is_result ? direction_of_result(runs, column) : Better::kLower;
 }
 
 Better needed_direction(RunTable& runs, const std::string& column, const std::string& asker, const std::string& other) {
