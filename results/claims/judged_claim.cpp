@@ -100,7 +100,7 @@ class ClaimJudge {
   /// +1 if a higher number is better. A grid has no direction of its own.
   double sign() const {
     if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
-    const std::string asker = fmt::format("{}: the claim '{}'", claim_.place, claim_.claim);
+    const std::string asker = fmt::format("the claim '{}'", claim_.claim);
     const char* other = claim_.expects == Expectation::kBetter
                             ? "say it in this claim alone: `lower: a` or `higher: a`"
                             : "write claims with `lower: a` or `higher: a`, which say it themselves";

@@ -144,7 +144,7 @@ std::vector<bool> maximized_axes(RunTable& runs, const FigureDescription& descri
     return {maximize == Maximize::kX || maximize == Maximize::kBoth,
             maximize == Maximize::kY || maximize == Maximize::kBoth};
   }
-  const std::string asker = fmt::format("{}: `front`", description.place);
+  const std::string asker = "`front`";
   const auto is_higher = [&](const std::string& column, bool is_series) {
     const std::string name = quantity_in(column);
     if (!is_series || known_direction(name)) {
@@ -375,7 +375,7 @@ void smooth_series(Figure& figure) {
 
 Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column) {
   if (description.aggregate != Aggregate::kBest) return Better::kLower;
-  const std::string asker = fmt::format("{}: `aggregate: best`", description.place);
+  const std::string asker = "`aggregate: best`";
   const std::string other = "use `aggregate: min` or `aggregate: max`";
   if (!is_along_training(description.x)) return needed_direction(runs, column, asker, other);
   if (const std::optional<Better> direction = direction_of_result(runs, column)) return *direction;

@@ -21,8 +21,8 @@ std::optional<Better> direction_of_result(RunTable& runs, const std::string& col
 /// The same of any column: of one that was set and is no result, less is better.
 std::optional<Better> direction_of(RunTable& runs, const std::string& column);
 
-/// The direction of a column that something needs. Throws UsageError if nothing says it: `asker` is what needs it, with
-/// its place ("table.yaml:3: `best`"), and `other` another remedy than declaring it ("add `better: higher`").
+/// The direction of a column that something needs. Throws UsageError if nothing says it: `asker` is what needs it
+/// ("`best`"), and `other` another remedy than declaring it ("add `better: higher`").
 Better needed_direction(RunTable& runs, const std::string& column, const std::string& asker, const std::string& other);
 
 /// The same of a column of a front: of all known quantities less counts as better, unless a user says otherwise.

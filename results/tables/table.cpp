@@ -175,8 +175,7 @@ class TableBuilder {
                         : is_starred                          ? "`stars`"
                                                               : nullptr;
     if (cells.has_direction || asker == nullptr) return;
-    cells.better = needed_direction(runs_, cells.value,
-                                    fmt::format("{}: {} of the column '{}'", description_.place, asker, column.label),
+    cells.better = needed_direction(runs_, cells.value, fmt::format("{} of the column '{}'", asker, column.label),
                                     "say it for this column alone: `better: higher`, or lower");
   }
 

@@ -169,8 +169,8 @@ TEST_F(Directions, OfTablesFollowWhatIsDeclared) {
 TEST_F(Directions, OfTablesAreAskedForWithTheRemedy) {
   add_runs("");
   EXPECT_THAT(refusal([&] { table("best: true"); }),
-              AllOf(HasSubstr("t.yaml:1"), HasSubstr("`best`"), HasSubstr("program: {better: {accuracy: higher}}"),
-                    HasSubstr("`better: higher`")));
+              AllOf(HasSubstr("`best` of the column 'test.accuracy'"),
+                    HasSubstr("program: {better: {accuracy: higher}}"), HasSubstr("`better: higher`")));
   EXPECT_THAT(refusal([&] { table("aggregate: best"); }), HasSubstr("`aggregate: best`"));
   EXPECT_THAT(best_rows("best: true, better: higher"), ElementsAre("192"));
   EXPECT_THAT(best_rows("digits: 2"), IsEmpty());
@@ -185,7 +185,7 @@ TEST_F(Directions, OfClaimsFollowWhatIsDeclared) {
 TEST_F(Directions, OfClaimsAreAskedForOnlyWhereTheyCount) {
   add_runs("");
   EXPECT_THAT(refusal([&] { claim("better: a\n"); }),
-              AllOf(HasSubstr("c.yaml:1"), HasSubstr("'accuracy' is not among"), HasSubstr("`higher: a`")));
+              AllOf(HasSubstr("the claim 'C': 'accuracy' is not among"), HasSubstr("`higher: a`")));
   EXPECT_THAT(refusal([&] { claim("not_better: a\nmargin: 0.1\n"); }), HasSubstr("'accuracy' is not among"));
   for (const char* sure : {"higher: a\n", "lower: b\n", "within: 0.5\n", "at_least: 0.1\n"}) {
     EXPECT_EQ(refusal([&] { claim(sure); }), "nothing") << sure;
