@@ -128,6 +128,11 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
     if (const std::string unmet = unmet_condition(runs, query.where); !unmet.empty()) {
       throw DataError(unmet + "\n`xlm runs ls` lists the runs");
     }
+    std::vector<std::string> named = query.columns;
+    named.insert(named.end(), query.group_by.begin(), query.group_by.end());
+    if (const std::string further = further_settings(runs, query.where, named); !further.empty()) {
+      throw DataError(fmt::format("no run has all of {}; {}", join(query.columns, ", "), further));
+    }
     throw DataError(
         fmt::format("no run has all of {} ({} runs fulfil the conditions)\n"
                     "final evaluations and costs appear when a run is done; see `xlm runs ls`",

@@ -16,6 +16,7 @@
 #include "results/store/directions.h"
 #include "results/store/pareto.h"
 #include "results/store/statistics.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
@@ -332,9 +333,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
-    return no_figure(description, !text.empty() ? text
-                                                : fmt::format("none of {} runs has both {} and {}", selected.size(),
-                                                              description.x, description.y));
+    if (!text.empty()) return no_figure(description, text);
+    const std::string further = further_settings(runs, description.where, {description.x, description.y});
+    return no_figure(description, fmt::format("none of {} runs has both {} and {}{}", selected.size(), description.x,
+                                              description.y, further.empty() ? "" : "; " + further));
   }
   const bool is_time = is_time_column(description.x);
   if (is_time) {
