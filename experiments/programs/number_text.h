@@ -16,7 +16,7 @@ std::optional<double> printed_number(std::string_view text);
 std::optional<double> printed_count(std::string_view text);
 
 /// A number without the sign between its thousands: "-4175.5" of "-4,175.5" and ','. A text without the sign stays as
-/// it is; nothing where the sign stands elsewhere, as in "4,17".
+/// it is; nullopt if the sign stands elsewhere, as in "4,17".
 std::optional<std::string> without_thousands(std::string_view text, char sign);
 
 /// Signs that a program may print between thousands, and that are no part of another number.
