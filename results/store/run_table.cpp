@@ -87,7 +87,7 @@ bool is_known_outcome(const std::string& column) {
 
 /// The names that may be meant by one that is not known: those that end with it behind a dot, otherwise the nearest.
 std::string meant_names(const std::string& name, const std::vector<std::string>& names) {
-  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kMaxNames = 3;
   if (name == "run") return " (did you mean 'run_id'?)";
   std::vector<std::string> longer;
   for (const std::string& other : names) {
@@ -95,7 +95,7 @@ std::string meant_names(const std::string& name, const std::vector<std::string>&
     if (is_own && other.ends_with("." + name)) longer.push_back("'" + other + "'");
   }
   if (longer.empty()) return did_you_mean(name, names);
-  longer.resize(std::min(longer.size(), kMostNames));
+  longer.resize(std::min(longer.size(), kMaxNames));
   return fmt::format(" (did you mean {}?)", join(longer, " or "));
 }
 
