@@ -32,21 +32,23 @@ void add_placeholders_below(const Json& value, std::set<std::string>& names) {
   for (const Json& item : value) add_placeholders_below(item, names);
 }
 
-/// Which of the variables the files of a program's code name.
-std::set<std::string> variables_in(const Code& code) {
-  std::set<std::string> found;
+/// Adds those of the variables that a text names.
+void add_variables(std::string_view text, std::set<std::string>& found) {
+  for (const char* name : {kConfigVariable, kSeedVariable, kOwnModule}) {
+    if (text.find(name) != std::string_view::npos) found.insert(name);
+  }
+}
+
+/// The same of the files of a program's code.
+void add_variables_of(const Code& code, std::set<std::string>& found) {
   for (const CodeFile& file : code.files) {
     if (file.kind == CodeFile::Kind::kLink) continue;
     try {
-      const std::string text = read_file(code.folder / file.path);
-      for (const char* name : {kConfigVariable, kSeedVariable, kOwnModule}) {
-        if (text.find(name) != std::string::npos) found.insert(name);
-      }
+      add_variables(read_file(code.folder / file.path), found);
     } catch (const Error&) {
       // It has gone since the code was read: the copy that runs start from has it.
     }
   }
-  return found;
 }
 
 /// What is known of the ways into the programs of a sweep.
@@ -74,7 +76,10 @@ class WaysIn {
   void add(const SweepRun& run) {
     const ProgramOptions& program = *run.planned.options.program;
     has_flags_ = has_flags_ || program.flags != ProgramOptions::Flags::kNone;
-    for (const std::string& word : program.command) add_placeholders(word, placeholders_);
+    for (const std::string& word : program.command) {
+      add_placeholders(word, placeholders_);
+      add_variables(word, variables_);  // a word may be a script
+    }
     for (const auto& [name, value] : program.environment) add_placeholders(value, placeholders_);
     add_placeholders_below(program.metrics, placeholders_);
     for (const WantedEvaluation& wanted : run.evaluations) add_placeholders_below(wanted.program, placeholders_);
@@ -83,7 +88,7 @@ class WaysIn {
     }
     const auto& code = run.planned.inputs.code;
     if (code == nullptr || !codes_.insert(code->hash).second) return;
-    variables_.merge(variables_in(*code));
+    add_variables_of(*code, variables_);
   }
 
   std::set<std::string> placeholders_;

@@ -42,6 +42,7 @@ TEST_F(ProgramUnreachedAxes, AreNoneWhereThereIsAWayIn) {
               Not(HasSubstr(kSlip)));
   EXPECT_THAT(warnings_of("[python3, own.py, '{lr}']", "import os\nprint(os.environ['XLM_CONFIG'])\n"),
               Not(HasSubstr(kSlip)));
+  EXPECT_THAT(warnings_of("[sh, -c, 'python3 own.py {lr} $XLM_CONFIG']", kOfArguments), Not(HasSubstr(kSlip)));
   EXPECT_THAT(warnings_of("[python3, own.py, '{seed}']", kOfArguments), Not(HasSubstr(kSlip)))
       << "no option has a placeholder: it has another way, which is not known";
 }
