@@ -15,7 +15,8 @@ void add_names_of(const Yaml* metrics, ReportedNames& names) {
   if (metrics == nullptr || metrics->is_null()) return;
   for (const MetricDescription& metric : metric_descriptions(to_json(*metrics))) {
     if (metric.kind == MetricKind::kLines) {
-      for (const std::string& name : LinePattern(metric.target).names()) names.add(name);
+      const LinePattern pattern(metric.target);
+      for (const std::string& name : pattern.names()) names.add(name);
       continue;
     }
     for (const auto& [theirs, ours] : metric.names) names.add(ours);
