@@ -97,6 +97,7 @@ Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<s
     std::erase_if(run.params, [&name = key](const auto& param) { return param.first == name; });
     run.params.emplace_back(key, value);
   }
+  if (open.options.program) run.params.emplace_back(kProgramFingerprint, "of " + open.options.program->folder);
   if (corpus.empty()) return run;
   run.params.emplace_back("data.name", corpus);
   run.params.emplace_back("data.fingerprint", "of " + corpus);

@@ -47,7 +47,7 @@ void add_names_in(const Yaml& tree, const Yaml& program, ReportedNames& names) {
 }  // namespace
 
 void ReportedNames::add(const std::string& name) {
-  if (name == "step") return;  // of the numbers beside it
+  if (name == "step") return;  // no quantity: it says where the others belong
   const QuantityPlace place = quantity_place(name);
   if (place.kind == QuantityPlace::Kind::kRun) {
     costs.insert(place.name);

@@ -97,7 +97,7 @@ class ClaimJudge {
     return parts;
   }
 
-  /// +1 if a higher number is better. A grid has no direction of its own.
+  /// +1 if a higher number is better. Of a grid, less counts as better.
   double sign() const {
     if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
     const std::string asker = fmt::format("the claim '{}'", claim_.claim);
