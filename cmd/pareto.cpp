@@ -13,6 +13,7 @@
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/pareto.h"
 #include "results/store/unmet_condition.h"
@@ -28,25 +29,47 @@ struct ParetoOptions {
   std::vector<std::string> where;
   std::vector<std::string> group_by;
   std::vector<std::string> maximize;
+  std::vector<std::string> minimize;
   std::string reference;
   std::string format;
   fs::path out;
 };
 
-/// --maximize takes x, y, or the name of a column.
-std::vector<bool> maximized(const ParetoOptions& options, const std::vector<std::string>& columns) {
+/// The columns that `option` names as x, y or by their names.
+std::vector<bool> named_axes(const std::string& option, const std::vector<std::string>& names,
+                             const std::vector<std::string>& columns) {
   std::vector<bool> flags(columns.size());
-  for (const std::string& name : listed_columns(options.maximize)) {
+  for (const std::string& name : listed_columns(names)) {
     const auto found = std::find(columns.begin(), columns.end(), name);
     if (name == "x" || name == "y") {
       flags[name == "x" ? 0 : 1] = true;
     } else if (found != columns.end()) {
       flags[static_cast<std::size_t>(found - columns.begin())] = true;
     } else {
-      throw UsageError(fmt::format("--maximize takes x, y or one of {}, not '{}'", join(columns, ", "), name));
+      throw UsageError(fmt::format("{} takes x, y or one of {}, not '{}'", option, join(columns, ", "), name));
     }
   }
   return flags;
+}
+
+/// Of columns that neither option names the runs declare it, if they are not among the known quantities.
+void add_declared(RunTable& runs, const std::vector<bool>& minimized, ParetoQuery& query) {
+  for (std::size_t i = 0; i < query.columns.size(); ++i) {
+    if (query.maximize[i] || minimized[i]) continue;
+    const std::string& column = query.columns[i];
+    const Better better =
+        front_direction(runs, column, "a front over " + column,
+                        fmt::format("say it here: --maximize {0}, or --minimize {0}", shell_word(column)));
+    query.maximize[i] = better == Better::kHigher;
+  }
+}
+
+/// An axis has one direction.
+void refuse_both(const ParetoQuery& query, const std::vector<bool>& minimized) {
+  for (std::size_t i = 0; i < query.columns.size(); ++i) {
+    if (!query.maximize[i] || !minimized[i]) continue;
+    throw UsageError(fmt::format("--maximize and --minimize both name {}", query.columns[i]));
+  }
 }
 
 std::vector<double> reference_point(const std::string& text, std::size_t columns) {
@@ -68,7 +91,7 @@ ParetoQuery query_of(const ParetoOptions& options) {
   query.columns = {options.x, options.y};
   const std::vector<std::string> further = listed_columns(options.further);
   query.columns.insert(query.columns.end(), further.begin(), further.end());
-  query.maximize = maximized(options, query.columns);
+  query.maximize = named_axes("--maximize", options.maximize, query.columns);
   query.group_by = listed_columns(options.group_by);
   query.where = parse_filters(options.where);
   query.reference = reference_point(options.reference, query.columns.size());
@@ -92,15 +115,23 @@ void tell_budgets(RunTable& runs, const ParetoResult& result) {
 }
 
 int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
-  const ParetoQuery query = query_of(options);
+  ParetoQuery query = query_of(options);
+  const std::vector<bool> minimized = named_axes("--minimize", options.minimize, query.columns);
+  refuse_both(query, minimized);
   const std::string format = output_format(options.format, options.out, table_formats(), global);
   Store store = open_store(global);
   RunTable runs(store);
   if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
+  add_declared(runs, minimized, query);
   const ParetoResult result = run_pareto(runs, query);
   if (result.fronts.empty()) {
     if (const std::string unmet = unmet_condition(runs, query.where); !unmet.empty()) {
       throw DataError(unmet + "\n`xlm runs ls` lists the runs");
+    }
+    std::vector<std::string> named = query.columns;
+    named.insert(named.end(), query.group_by.begin(), query.group_by.end());
+    if (const std::string further = further_settings(runs, query.where, named); !further.empty()) {
+      throw DataError(fmt::format("no run has all of {}; {}", join(query.columns, ", "), further));
     }
     throw DataError(
         fmt::format("no run has all of {} ({} runs fulfil the conditions)\n"
@@ -135,6 +166,9 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--maximize", options->maximize, "Axis on which more is better: x, y or a column")
       ->allow_extra_args(false)
       ->type_name("AXIS");
+  app.add_option("--minimize", options->minimize, "Axis on which less is better, if nothing else says it")
+      ->allow_extra_args(false)
+      ->type_name("AXIS");
   app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
   add_output_options(app, options->format, options->out, table_formats());
@@ -146,8 +180,9 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "Columns are resolved keys (model.span, seed, data.name), evaluations (test.bpc, valid.bpc) and costs\n"
       "(" +
       join(costs, ", ") +
-      "). Less is better unless --maximize says otherwise. Runs of\n"
-      "several corpora are not compared: each corpus has its own front.\n\n"
+      "). Less is better unless --maximize says otherwise. Of a\n"
+      "number that xlm does not know, its program declares it (program.better), or one of both options does.\n"
+      "Runs of several corpora are not compared: each corpus has its own front.\n\n"
       "Examples:\n"
       "  xlm pareto --x flops_per_token --y test.bpc\n"
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "

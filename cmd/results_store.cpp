@@ -56,6 +56,20 @@ std::string name_in_runs(const std::string& name, const GlobalOptions& global) {
 
 }  // namespace
 
+std::set<std::string> measured_columns(const GlobalOptions& global) {
+  std::set<std::string> columns;
+  if (!fs::exists(global.store_file())) return columns;
+  try {
+    Store store = Store::open_read_only(global.store_file());
+    RunTable runs(store);
+    const std::vector<std::string> names = runs.column_names();
+    columns.insert(names.begin(), names.end());
+  } catch (const Error&) {
+    return {};  // commands that need the store say what is wrong with it
+  }
+  return columns;
+}
+
 ChooseValue choose_in_store(const GlobalOptions& global) {
   struct OpenedStore {
     explicit OpenedStore(Store opened) : store(std::move(opened)), runs(store) {}

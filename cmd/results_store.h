@@ -20,6 +20,10 @@ Store open_store(const GlobalOptions& global);
 /// Finds values that are winners of other sweeps among the runs of the store, which is opened at the first question.
 ChooseValue choose_in_store(const GlobalOptions& global);
 
+/// The columns that runs of the store have, as it was when it was last synced. None if there is no store, or
+/// it cannot be read; nothing is written.
+std::set<std::string> measured_columns(const GlobalOptions& global);
+
 /// Progress and liveness for a sync.
 SyncOptions sync_options(const GlobalOptions& global);
 

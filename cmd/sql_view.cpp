@@ -2,6 +2,7 @@
 #include "cmd/sql_view.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -14,12 +15,16 @@ namespace {
 
 using SqlCells = std::vector<std::vector<std::string>>;  // by row and column
 
-/// A number of a column that the store's views name: "test_bpc" is test.bpc.
+/// A number of a column that the store's views name: "test_bpc" is test.bpc. Of a column that is no quantity, such as a
+/// time, all digits count.
 std::string sql_number(std::string column, double value) {
   if (quantity_of_column(column) == nullptr) {
     if (const std::size_t split = column.find('_'); split != std::string::npos) column[split] = '.';
   }
-  return column_number(column, value);
+  std::string text = column_number(column, value);
+  const bool has_prefix = std::isalpha(static_cast<unsigned char>(text.back())) != 0;  // "1.80G"
+  if (has_prefix && quantity_of_column(column) == nullptr) text = fmt::format("{}", value);
+  return text;
 }
 
 std::string sql_cell(const std::string& column, const Json& value, bool for_people) {

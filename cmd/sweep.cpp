@@ -352,7 +352,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   read_resources(tree.find("resources"));  // a slip is one for every launcher, and nothing is written yet
   read_early_stopping(tree);               // likewise
   if (command.check) {
-    const RecipeCheck checked = check_recipe(tree, is_paper_profile(file, command.profile));
+    const RecipeCheck checked = check_recipe(tree, is_paper_profile(file, command.profile), measured_columns(global));
     return report_check(command.file, command.profile, checked, global);
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -15,6 +16,7 @@
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/sweeps/search.h"
+#include "experiments/sweeps/unreached_axes.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/hosts.h"
 #include "experiments/worker/pinned_program.h"
@@ -67,6 +69,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const 
                .program = {},
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
+  for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = read_early_stopping(tree);
   if (read_search(tree)) request_.list.growth = ListGrowth{to_text(tree), *tree.source, fs::current_path()};

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/mixed_runs.h"
+#include "experiments/checks/named_by_exhibits.h"
 #include "experiments/checks/supposed_winners.h"
 #include "experiments/checks/verdict_gaps.h"
 #include "results/claims/judged_claim.h"
@@ -26,46 +27,12 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxNamed = 3;
-constexpr std::int64_t kMaxRows = 1000;  // of a supposed grid
 
 /// "a, b, c and 4 more".
 std::string some_of(const std::vector<std::string>& names) {
   if (names.size() <= kMaxNamed) return join(names, ", ");
   const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
   return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxNamed);
-}
-
-std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
-  return has_exhibits(tree, kind) ? find_exhibits(tree, kind) : std::vector<Yaml>{};
-}
-
-/// What text figures, figures of grids and claims about grids name.
-NamedByExhibits named_by(const std::vector<Yaml>& figures, const std::vector<Yaml>& claims) {
-  NamedByExhibits named;
-  const auto text = [](const Yaml& node, const char* key) {
-    const Yaml* value = node.find(key);
-    return value != nullptr && value->is_scalar() ? value->scalar : std::string();
-  };
-  for (const Yaml& claim : claims) {
-    const Yaml* grid = claim.find("grid");
-    if (grid == nullptr) continue;
-    const bool is_map = grid->is_map();
-    const std::string name = is_map ? text(*grid, "name") : text(claim, "grid");
-    const Yaml* rows = is_map ? grid->find("rows") : nullptr;
-    const bool has_last = rows != nullptr && rows->is_sequence() && rows->items.size() == 2;
-    std::int64_t last = 1;
-    if (has_last && !parse_integer(rows->items[1].scalar, last)) last = 1;
-    if (!name.empty())
-      named.grids[name] = std::clamp<std::int64_t>(last, std::max<std::int64_t>(named.grids[name], 1), kMaxRows);
-  }
-  for (const Yaml& figure : figures) {
-    if (const std::string grid = text(figure, "grid"); !grid.empty()) named.grids.try_emplace(grid, 1);
-    if (text(figure, "kind") != "text") continue;
-    for (const char* key : {"y", "marks"}) {
-      if (const std::string trace = text(figure, key); !trace.empty()) named.traces.insert(trace);
-    }
-  }
-  return named;
 }
 
 std::string point_text(const SweepPoint& point) {
@@ -77,7 +44,8 @@ std::string point_text(const SweepPoint& point) {
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
  public:
-  RecipeChecker(const Yaml& tree, bool of_paper) : tree_(tree), of_paper_(of_paper), runs_(with_supposed_runs(tree)) {
+  RecipeChecker(const Yaml& tree, bool of_paper, const std::set<std::string>& measured)
+      : tree_(tree), of_paper_(of_paper), runs_(with_supposed_runs(tree, measured)) {
     const std::string experiment = recipe_experiment(tree);
     if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
   }
@@ -104,10 +72,8 @@ class RecipeChecker {
   }
 
  private:
-  Store& with_supposed_runs(const Yaml& tree) {
-    result_.sweep =
-        suppose(tree, named_by(exhibits_of(tree, ExhibitKind::kFigure), exhibits_of(tree, ExhibitKind::kClaim)),
-                suppose_winners());
+  Store& with_supposed_runs(const Yaml& tree, const std::set<std::string>& measured) {
+    result_.sweep = suppose(tree, named_by_exhibits(tree, measured), suppose_winners());
     std::vector<Run> runs;
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
     store_.add(runs);
@@ -432,6 +398,8 @@ bool is_paper_profile(const Yaml& file, const std::string& profile) {
   return profile == "paper" || (profile.empty() && !has_paper);
 }
 
-RecipeCheck check_recipe(const Yaml& tree, bool of_paper) { return RecipeChecker(tree, of_paper).check(); }
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper, const std::set<std::string>& measured) {
+  return RecipeChecker(tree, of_paper, measured).check();
+}
 
 }  // namespace xlm

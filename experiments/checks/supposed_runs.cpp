@@ -12,6 +12,7 @@
 #include "experiments/checks/corpora.h"
 #include "experiments/checks/open_run.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/reported_names.h"
 #include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/sweep_evaluations.h"
 #include "results/quantities/quantities.h"
@@ -31,8 +32,10 @@ double layers_of(const Json* layers) {
 }
 
 /// A number for every quantity that evaluations report, except those that are only reported when something goes wrong.
-std::map<std::string, double> supposed_values(double number) {
+/// `further` are those that only a program knows.
+std::map<std::string, double> supposed_values(double number, const std::set<std::string>& further) {
   std::map<std::string, double> values;
+  for (const std::string& name : further) values[name] = number;
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kEvaluation && quantity.name != "worse_than_guessing")
       values[quantity.name] = number;
@@ -40,16 +43,21 @@ std::map<std::string, double> supposed_values(double number) {
   return values;
 }
 
-void add_evaluation(Run& run, const std::string& split, const Json& settings, double number) {
+void add_evaluation(Run& run, const std::string& split, const Json& settings, double number,
+                    const std::set<std::string>& further) {
   RunEvaluation evaluation{.split = split, .step = run.step, .final = true, .settings = settings};
   evaluation.at = differing_settings(run, settings);
   evaluation.main = evaluation.at.empty();
-  evaluation.values = supposed_values(number);
+  evaluation.values = supposed_values(number, further);
   run.evaluations.push_back(std::move(evaluation));
 }
 
 /// Adds the numbers that a run reports about itself and during training.
-void add_numbers(Run& run, double number, const NamedByExhibits& named) {
+void add_numbers(Run& run, double number, const NamedByExhibits& named, const ReportedNames& reported) {
+  for (const std::string& name : reported.costs) {
+    if (run.param(name) == nullptr) run.costs[name] = number;  // a setting of the name stays one
+  }
+  for (const std::string& name : reported.series) run.metrics[name][run.step] = number;
   for (const Quantity& quantity : quantities()) {
     if (quantity.by == ReportedBy::kRun) run.costs[quantity.name] = number;
     const bool is_axis = quantity.name.starts_with("training_");  // recorded along training, too
@@ -67,6 +75,16 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named) {
   }
 }
 
+/// What runs of the program of `tree` report, as it says and exhibits suppose.
+ReportedNames names_of_program(const Yaml& tree, const NamedByExhibits& named) {
+  ReportedNames names = reported_names(tree);
+  for (const std::string& column : named.columns) {
+    names.add(column);
+    if (!evaluation_column(column)) names.costs.insert(column);
+  }
+  return names;
+}
+
 /// A run that is done, without evaluations and numbers. `tokens`: of the training split, if the recipe says it.
 Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<std::int64_t> tokens) {
   Run run;
@@ -79,6 +97,7 @@ Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<s
     std::erase_if(run.params, [&name = key](const auto& param) { return param.first == name; });
     run.params.emplace_back(key, value);
   }
+  if (open.options.program) run.params.emplace_back(kProgramFingerprint, "of " + open.options.program->folder);
   if (corpus.empty()) return run;
   run.params.emplace_back("data.name", corpus);
   run.params.emplace_back("data.fingerprint", "of " + corpus);
@@ -119,8 +138,10 @@ class SupposedEvaluations {
   std::optional<std::int64_t> tokens_of(const std::string& path) const { return corpora_.declared_tokens(path); }
 
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
-  void add_to(Run& run, const Yaml& configuration, double number) {
-    for (const char* split : {"valid", "test"}) add_evaluation(run, split, Json::object(), number);
+  void add_to(Run& run, const Yaml& configuration, double number, const ReportedNames& reported) {
+    for (const char* split : {"valid", "test"}) {
+      add_evaluation(run, split, Json::object(), number, reported.evaluations);
+    }
     for (const SweepEvaluations::Wish& wish : wanted_.wishes_for(configuration)) {
       std::string split = "test";
       Json settings = Json::object();
@@ -139,7 +160,7 @@ class SupposedEvaluations {
       }
       read_run_options(changed);  // fails if the settings do not suit the model
       if (differing_settings(run, settings).empty()) continue;
-      add_evaluation(run, split, settings, number);
+      add_evaluation(run, split, settings, number, reported.evaluations);
       ++sweep_.evaluations;
     }
   }
@@ -158,6 +179,8 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const Choo
   SupposedSweep sweep;
   SupposedEvaluations evaluations(tree, sweep);
   const Yaml base = run_part(tree);
+  const ReportedNames of_program = names_of_program(tree, named);
+  const ReportedNames of_model{};
   std::set<std::string> seen;
   std::vector<Yaml> sources;  // of runs that others begin from
   for (const SweepPoint& point : expand_sweep(tree)) {
@@ -178,8 +201,9 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const Choo
     run.started = run.created;
     run.finished = *run.created + 1;
     const double number = 1 + static_cast<double>(sweep.runs.size()) / 1000;
-    add_numbers(run, number, named);
-    evaluations.add_to(run, resolved(open.options), number);
+    const ReportedNames& reported = open.options.program ? of_program : of_model;
+    add_numbers(run, number, named, reported);
+    evaluations.add_to(run, resolved(open.options), number, reported);
     sweep.runs.push_back({std::move(run), point});
   }
   evaluations.check_conditions();

@@ -15,10 +15,11 @@
 
 namespace xlm {
 
-/// What the exhibits of a recipe name besides quantities. Supposed runs have it.
+/// What the exhibits of a recipe name besides known quantities. Supposed runs have it.
 struct NamedByExhibits {
   std::map<std::string, std::int64_t> grids;  // and how many rows they need
   std::set<std::string> traces;
+  std::set<std::string> columns;  // of results that only a program knows; its runs have them
 };
 
 /// A run that the sweep would make.

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "experiments/checks/supposed_runs.h"
+#include "experiments/configuration/reported_names.h"
 #include "experiments/sweeps/winners.h"
 #include "results/store/store.h"
 
@@ -20,7 +21,7 @@ namespace {
 class SupposedOther {
  public:
   SupposedOther(const BestOf& best, std::vector<fs::path> asking)
-      : runs_(filled(store_, suppose(configuration_of_other(best), {}, suppose_winners(std::move(asking))))) {}
+      : SupposedOther(best, configuration_of_other(best), std::move(asking)) {}
   SupposedOther(const SupposedOther&) = delete;
   SupposedOther& operator=(const SupposedOther&) = delete;
   ~SupposedOther() = default;
@@ -40,6 +41,16 @@ class SupposedOther {
   }
 
  private:
+  SupposedOther(const BestOf& best, const Yaml& other, std::vector<fs::path> asking)
+      : runs_(filled(store_, suppose(other, named_by(best, other), suppose_winners(std::move(asking))))) {}
+
+  /// A program that does not say what it reports may report what is compared.
+  static NamedByExhibits named_by(const BestOf& best, const Yaml& other) {
+    NamedByExhibits named;
+    if (reported_names(other).may_be_others) named.columns.insert(best.by);
+    return named;
+  }
+
   static Store& filled(Store& store, const SupposedSweep& sweep) {
     std::vector<Run> runs;
     for (const SupposedRun& supposed : sweep.runs) runs.push_back(supposed.run);

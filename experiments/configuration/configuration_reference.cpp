@@ -136,13 +136,12 @@ std::string program_section() {
   run.program->options.emplace_back("KEY", "");
   run.program->code = {""};
   run.program->environment = {{"", ""}};
-  const std::map<std::string, std::string> shown{{"data.path", "(empty)"},
-                                                 {"model.type", "`program`"},
-                                                 {"program.command", "(required)"},
-                                                 {"program.code", "what git tracks"},
-                                                 {"program.environment", "(empty)"},
-                                                 {"program.metrics", "(empty)"},
-                                                 {"train.steps", "`0`"}};
+  run.program->better = {{"NAME", "lower"}};
+  const std::map<std::string, std::string> shown{
+      {"data.path", "(empty)"},           {"model.type", "`program`"},
+      {"program.command", "(required)"},  {"program.code", "what git tracks"},
+      {"program.environment", "(empty)"}, {"program.metrics", "(empty)"},
+      {"program.better.NAME", "(none)"},  {"train.steps", "`0`"}};
   std::string rows;
   for (OptionEntry entry : option_entries(run)) {
     if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;

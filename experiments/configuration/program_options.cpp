@@ -11,6 +11,7 @@
 #include "experiments/configuration/placeholders.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/programs/metric_description.h"
+#include "experiments/programs/quantity_directions.h"
 
 namespace xlm {
 namespace {
@@ -187,6 +188,7 @@ ProgramOptions take_program_options(Yaml& tree) {
     program.metrics = to_json(metrics);
     check_metrics(metrics, program);
   }
+  if (const Yaml better = given.take("better"); !better.is_null()) program.better = read_directions(better);
   Yaml rest = make_map(*given.source);
   rest.set("program", std::move(given));
   OptionReader reader(rest);
@@ -203,6 +205,13 @@ void drop_program(Yaml& tree) {
   ProgramOptions program;
   if (const Yaml options = tree.take("options"); options.is_map()) read_options(options, "", program.options);
   fill_steps(tree, program);
+}
+
+std::map<std::string, std::string> declared_directions(const Yaml& tree) {
+  const Yaml* program = tree.find("program");
+  const Yaml* better = program != nullptr && program->is_map() ? program->find("better") : nullptr;
+  if (better == nullptr || better->is_null()) return {};
+  return read_directions(*better);
 }
 
 std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
@@ -252,6 +261,10 @@ std::vector<OptionEntry> further_entries(const ProgramOptions& program) {
     entries.push_back(entry_named("program.environment", "variables that it is given", program.environment, true));
   }
   entries.push_back(entry_named("program.metrics", "how its numbers are read", program.metrics, true));
+  for (const auto& [name, better] : program.better) {
+    entries.push_back(
+        entry_named("program.better." + name, "lower or higher: which way this quantity is better", better, false));
+  }
   for (const auto& [key, value] : program.options) {
     entries.push_back(entry_named("options." + key, "an option of the program", value, true));
   }

@@ -28,6 +28,7 @@ struct ProgramOptions {
   std::vector<std::string> code;                   // patterns of its files; empty: what git tracks
   std::map<std::string, std::string> environment;  // with placeholders
   Json metrics = Json::array();                    // how its output is read: a list of maps
+  std::map<std::string, std::string> better;       // by name of a quantity, lower or higher
   Resume resume = Resume::kCheckpoint;
   double grace = 60;  // seconds
   Flags flags = Flags::kNone;
@@ -50,6 +51,10 @@ ProgramOptions take_program_options(Yaml& tree);
 
 /// Takes them away where the run is that of a model, in a file of both kinds.
 void drop_program(Yaml& tree);
+
+/// `program.better` of a configuration: lower or higher by the name of a quantity; empty if it declares none. Throws
+/// UsageError with file:line.
+std::map<std::string, std::string> declared_directions(const Yaml& tree);
 
 /// What both say as entries, in order, without those that `visit` shows.
 std::vector<OptionEntry> further_entries(const ProgramOptions& program);

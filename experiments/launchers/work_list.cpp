@@ -97,6 +97,7 @@ void write_work_list(const WorkList& list) {
   if (list.early_stopping) {
     const EarlyStopping& rule = *list.early_stopping;
     content["early_stopping"] = {{"measure", rule.measure}, {"rungs", rule.rungs}, {"keep", rule.keep}};
+    if (rule.higher) content["early_stopping"]["higher"] = true;
   }
   if (list.growth) {
     const ListGrowth& growth = *list.growth;
@@ -119,7 +120,7 @@ WorkList read_work_list(const fs::path& file) {
       const Json& rule = content["early_stopping"];
       list.early_stopping =
           EarlyStopping{rule.at("measure").get<std::string>(), rule.at("rungs").get<std::vector<std::int64_t>>(),
-                        rule.at("keep").get<double>()};
+                        rule.at("keep").get<double>(), rule.value("higher", false)};
     }
     if (content.contains("growth")) {
       const Json& growth = content["growth"];

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/programs/line_pattern.h"
+#include "experiments/programs/number_text.h"
 #include "experiments/programs/quantity_name.h"
 
 namespace xlm {
@@ -23,6 +24,7 @@ constexpr std::array<KindWord, 4> kKinds{{{"lines", MetricKind::kLines},
                                           {"jsonl", MetricKind::kJsonLines},
                                           {"tensorboard", MetricKind::kTensorBoard}}};
 constexpr std::string_view kNamesWord = "names";
+constexpr std::string_view kThousandsWord = "thousands";
 constexpr std::string_view kStepName = "step";
 
 const KindWord* find_kind(std::string_view word) {
@@ -55,6 +57,13 @@ std::vector<std::pair<std::string, std::string>> names_in(const Json& map, const
   return names;
 }
 
+char thousands_in(const Json& value, const std::string& where) {
+  const std::string sign = value.is_string() ? value.get<std::string>() : "";
+  const bool is_one = sign.size() == 1 && (sign == "." || kThousandsSigns.find(sign) != std::string_view::npos);
+  if (!is_one) throw UsageError(fmt::format("{}.{} is one of , . ' _ and a blank, in quotes", where, kThousandsWord));
+  return sign.front();
+}
+
 MetricDescription description_of(const Json& entry, const std::string& where) {
   std::vector<std::string> words;
   for (const KindWord& kind : kKinds) words.emplace_back(kind.word);
@@ -73,12 +82,17 @@ MetricDescription description_of(const Json& entry, const std::string& where) {
       description.target = value.get<std::string>();
     } else if (key == kNamesWord) {
       description.names = names_in(value, where);
+    } else if (key == kThousandsWord) {
+      description.thousands = thousands_in(value, where);
     } else {
       words.emplace_back(kNamesWord);
+      words.emplace_back(kThousandsWord);
       throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, did_you_mean(key, words)));
     }
   }
   if (found == nullptr) throw UsageError(fmt::format("{} has none of {}", where, join(words, ", ")));
+  if (description.kind != MetricKind::kLines && description.thousands != 0)
+    throw UsageError(fmt::format("{}: {} belongs to lines; files print numbers without", where, kThousandsWord));
   if (description.kind != MetricKind::kLines) return description;
   if (!description.names.empty())
     throw UsageError(fmt::format("{}: a pattern has its names inside: (?<loss>…)", where));

@@ -28,7 +28,7 @@ class MetricReader {
 };
 
 /// All `lines:` of a program together, which read the same output.
-std::unique_ptr<MetricReader> make_output_reader(const std::vector<std::string>& patterns, ProgramRecords& records);
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, ProgramRecords& records);
 
 /// $XLM_METRICS: every line is a record, and what is not is an error.
 std::unique_ptr<MetricReader> make_metrics_file_reader(const fs::path& file, ProgramRecords& records);

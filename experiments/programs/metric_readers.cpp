@@ -40,11 +40,11 @@ MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions,
     : parts_(std::make_unique<Parts>(sink)) {
   ProgramRecords& records = parts_->records;
   parts_->readers.push_back(make_metrics_file_reader(metrics_file, records));
-  std::vector<std::string> patterns;
+  std::vector<MetricDescription> lines;
   for (const MetricDescription& description : descriptions) {
     switch (description.kind) {
       case MetricKind::kLines:
-        patterns.push_back(description.target);
+        lines.push_back(description);
         break;
       case MetricKind::kCsv:
         parts_->readers.push_back(make_csv_reader(description, records));
@@ -57,7 +57,7 @@ MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions,
         break;
     }
   }
-  if (!patterns.empty()) parts_->readers.push_back(make_output_reader(patterns, records));
+  if (!lines.empty()) parts_->readers.push_back(make_output_reader(lines, records));
 }
 
 MetricReaders::~MetricReaders() = default;

@@ -48,6 +48,42 @@ std::optional<double> printed_count(std::string_view text) {
   return printed_number(text);
 }
 
+std::optional<std::string> without_thousands(std::string_view text, char sign) {
+  constexpr std::size_t kGroup = 3;
+  if (text.find(sign) == std::string_view::npos) return std::string(text);
+  std::string plain;
+  std::size_t at = 0;
+  if (text.front() == '-' || text.front() == '+') plain += text[at++];
+  std::size_t digits = 0;  // of the present group
+  bool is_first = true;
+  for (; at < text.size(); ++at) {
+    if (text[at] >= '0' && text[at] <= '9') {
+      plain += text[at];
+      ++digits;
+    } else if (text[at] == sign) {
+      if (digits == 0 || digits > kGroup || (!is_first && digits < kGroup)) return std::nullopt;
+      is_first = false;
+      digits = 0;
+    } else {
+      break;
+    }
+  }
+  const std::string_view rest = text.substr(at);
+  if (is_first || digits != kGroup || rest.find(sign) != std::string_view::npos) return std::nullopt;
+  plain += rest;
+  return plain;
+}
+
+std::string thousands_remedy(std::string_view text) {
+  for (const char sign : kThousandsSigns) {
+    if (text.find(sign) == std::string_view::npos) continue;
+    const std::optional<std::string> plain = without_thousands(text, sign);
+    if (!plain || !printed_count(*plain)) continue;
+    return fmt::format("\nif '{0}' stands between thousands, say so: {{lines: …, thousands: \"{0}\"}}", sign);
+  }
+  return "";
+}
+
 std::optional<std::int64_t> whole_step(double number) {
   constexpr double kHighest = 9007199254740992.0;  // 2^53: above it a double is not every whole number
   if (!(number >= 0 && number <= kHighest) || number != std::floor(number)) return std::nullopt;

@@ -15,6 +15,16 @@ std::optional<double> printed_number(std::string_view text);
 /// The same, also with a letter for its size behind it, as people read it: "10.65M" (k, K, M, G, B, T).
 std::optional<double> printed_count(std::string_view text);
 
+/// A number without the sign between its thousands: "-4175.5" of "-4,175.5" and ','. A text without the sign stays as
+/// it is; nullopt if the sign stands elsewhere, as in "4,17".
+std::optional<std::string> without_thousands(std::string_view text, char sign);
+
+/// Signs that a program may print between thousands, and that are no part of another number.
+inline constexpr std::string_view kThousandsSigns = ",'_ ";
+
+/// How to read a text that is no number only for such signs, as a remedy behind no_number; "" for another text.
+std::string thousands_remedy(std::string_view text);
+
 /// A number as a step: whole, from 0 on. Nothing for any other.
 std::optional<std::int64_t> whole_step(double number);
 

@@ -43,8 +43,8 @@ std::string without_escapes(std::string_view line) {
 
 class OutputReader : public MetricReader {
  public:
-  OutputReader(const std::vector<std::string>& patterns, ProgramRecords& records) : records_(records) {
-    for (const std::string& pattern : patterns) patterns_.emplace_back(LinePattern(pattern));
+  OutputReader(const std::vector<MetricDescription>& lines, ProgramRecords& records) : records_(records) {
+    for (const MetricDescription& one : lines) patterns_.emplace_back(LinePattern(one.target), one.thousands);
   }
 
   void begin(const Json& position) override {
@@ -99,9 +99,15 @@ class OutputReader : public MetricReader {
 
  private:
   struct Pattern {
-    explicit Pattern(LinePattern of) : expression(std::move(of)) {}
+    Pattern(LinePattern of, char sign) : expression(std::move(of)), thousands(sign) {}
+
+    /// What a group holds, as a number is written elsewhere.
+    std::optional<std::string> plain(std::string_view group) const {
+      return thousands == 0 ? std::string(group) : without_thousands(group, thousands);
+    }
 
     LinePattern expression;
+    char thousands = 0;
     std::vector<ProgramRecords::Name*> names = {};  // by group; null: the step
     std::int64_t matches = 0;
   };
@@ -128,14 +134,16 @@ class OutputReader : public MetricReader {
         pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(name, place));
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == kStepGroup && groups_[i].data() != nullptr) take_step(groups_[i], place, text);
+      if (names[i] == kStepGroup && groups_[i].data() != nullptr) take_step(pattern, groups_[i], place, text);
     }
     const std::int64_t step = step_.value_or(records_.newest_step());
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (pattern.names[i] == nullptr || groups_[i].data() == nullptr) continue;
-      const std::optional<double> number = printed_count(groups_[i]);
+      const std::optional<std::string> plain = pattern.plain(groups_[i]);
+      const std::optional<double> number = plain ? printed_count(*plain) : std::nullopt;
       if (!number) {
-        records_.fault(place, no_number(names[i], groups_[i]), text);
+        const std::string remedy = pattern.thousands == 0 ? thousands_remedy(groups_[i]) : "";
+        records_.fault(place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
       if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
@@ -143,10 +151,14 @@ class OutputReader : public MetricReader {
     }
   }
 
-  void take_step(std::string_view group, const LinePlace& place, std::string_view text) {
-    const std::optional<double> number = printed_number(group);
+  void take_step(const Pattern& pattern, std::string_view group, const LinePlace& place, std::string_view text) {
+    const std::optional<std::string> plain = pattern.plain(group);
+    const std::optional<double> number = plain ? printed_number(*plain) : std::nullopt;
     const std::optional<std::int64_t> step = number ? whole_step(*number) : std::nullopt;
-    if (!step) return records_.fault(place, no_step(kStepGroup, group), text);
+    if (!step) {
+      const std::string remedy = pattern.thousands == 0 ? thousands_remedy(group) : "";
+      return records_.fault(place, no_step(kStepGroup, group) + remedy, text);
+    }
     step_ = step;
     records_.seen_step(*step);
   }
@@ -181,8 +193,8 @@ class OutputReader : public MetricReader {
 
 }  // namespace
 
-std::unique_ptr<MetricReader> make_output_reader(const std::vector<std::string>& patterns, ProgramRecords& records) {
-  return std::make_unique<OutputReader>(patterns, records);
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, ProgramRecords& records) {
+  return std::make_unique<OutputReader>(lines, records);
 }
 
 }  // namespace xlm

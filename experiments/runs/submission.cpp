@@ -84,6 +84,18 @@ void record_choices(const PlannedRun& planned, const Run& run) {
   }
 }
 
+/// A run that is done keeps its config.yaml, and a direction may be declared or corrected later.
+void record_directions(const PlannedRun& planned, const Run& run) {
+  if (!planned.options.program) return;
+  Json news = Json::object();
+  for (const auto& [name, better] : planned.options.program->better) {
+    const Json* known = run.param(std::string(kDirectionPrefix) + name);
+    if (known != nullptr && *known == better) continue;
+    news[name] = better;
+  }
+  if (!news.empty()) Journal(planned.paths.journal()).append("better", {{"values", std::move(news)}}, true);
+}
+
 /// Device, processes and other settings that do not change the result may change between two attempts.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
@@ -92,6 +104,7 @@ void refresh(const PlannedRun& planned) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
   record_choices(planned, run);
+  record_directions(planned, run);
   if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
   RunConfiguration options = planned.options;
   options.experiment = run.experiment;

@@ -13,6 +13,7 @@
 #include "base/options.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/sweeps/measure_direction.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -131,7 +132,9 @@ std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
                                "valid.bpc, …",
                                options.measure));
   }
-  return EarlyStopping{options.measure, options.rungs, *keep};
+  const std::optional<Better> better = direction_in(tree, column->name);
+  if (!better) fail_at(*node, "sweep.early_stopping.measure: " + unknown_direction(column->name));
+  return EarlyStopping{options.measure, options.rungs, *keep, *better == Better::kHigher};
 }
 
 /// Whether a program evaluates at a rung shows when it is there.
@@ -198,8 +201,7 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
   const auto column = evaluation_column(rule_.measure);
   if (!column)
     throw UsageError(fmt::format("sweep.early_stopping.measure is '{}', which is no evaluation", rule_.measure));
-  const Quantity* quantity = find_quantity(column->name);
-  lower_is_better_ = quantity == nullptr || quantity->better == Better::kLower;
+  lower_is_better_ = !rule_.higher && known_direction(column->name) != Better::kHigher;
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     places_.emplace(runs_[i].id(), i);
     seen_[i].at = {.setting = runs_[i].setting, .measured = std::vector<std::optional<double>>(rule_.rungs.size())};

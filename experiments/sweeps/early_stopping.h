@@ -17,9 +17,11 @@ struct EarlyStopping {
   std::string measure = "valid.loss";  // of the evaluations during training
   std::vector<std::int64_t> rungs;     // steps in rising order; a run evaluates at each
   double keep = 1.0 / 3;               // the share of the settings at a rung that continue
+  bool higher = false;                 // whether more of the measure is better
 };
 
-/// Returns nullopt if the sweep of `tree` has none. Throws UsageError with file:line.
+/// Returns nullopt if the sweep of `tree` has none. Throws UsageError with file:line, also if nothing says which way
+/// the measure is better.
 std::optional<EarlyStopping> read_early_stopping(const Yaml& tree);
 
 /// Throws UsageError with file:line if a run does not evaluate at every rung before its end.

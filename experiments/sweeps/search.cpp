@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "experiments/sweeps/measure_direction.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -156,8 +157,8 @@ std::vector<std::int64_t> read_seeds(const Yaml& tree, const Yaml& node) {
   return seeds;
 }
 
-/// Whether more is better, which the table of quantities knows of most measures.
-bool is_higher_better(const Yaml& search, const SearchOptions& options) {
+/// Whether more is better, which the table of quantities knows of most measures, and programs declare of theirs.
+bool is_higher_better(const Yaml& tree, const Yaml& search, const SearchOptions& options) {
   const auto column = evaluation_column(options.measure);
   if (!column) {
     fail_at(search, fmt::format("sweep.search.measure is '{}'; it must be a column of an evaluation, such as valid.bpc",
@@ -168,21 +169,21 @@ bool is_higher_better(const Yaml& search, const SearchOptions& options) {
   if (said && !higher && options.better != kBetterNames[0]) {
     fail_at(search, fmt::format("sweep.search.better is '{}'; it is lower or higher", options.better));
   }
-  const Quantity* quantity = find_quantity(column->name);
-  if (quantity == nullptr) {
+  const std::optional<Better> known = direction_in(tree, column->name);
+  if (!known) {
     if (!said) {
       fail_at(search, fmt::format("'{}' is not among the known quantities\nsay which way is better: better: lower, or "
-                                  "better: higher",
-                                  options.measure));
+                                  "better: higher\nor declare it for everything: program: {{better: {{{}: higher}}}}",
+                                  options.measure, column->name));
     }
     return higher;
   }
-  const bool known = quantity->better == Better::kHigher;
-  if (said && known != higher) {
+  const bool is_higher = *known == Better::kHigher;
+  if (said && is_higher != higher) {
     fail_at(search, fmt::format("sweep.search.better is '{}', but of {} {} is better", options.better, options.measure,
-                                kBetterNames[static_cast<std::size_t>(quantity->better)]));
+                                kBetterNames[static_cast<std::size_t>(*known)]));
   }
-  return known;
+  return is_higher;
 }
 
 void refuse_other_parts(const Yaml& sweep) {
@@ -231,7 +232,7 @@ std::optional<Search> read_search(const Yaml& tree) {
   reader.finish();
   if (options.trials == 0) fail_at(*node, "sweep.search.trials is missing: how many settings to try");
   return Search{.measure = options.measure,
-                .higher = is_higher_better(*node, options),
+                .higher = is_higher_better(tree, *node, options),
                 .trials = options.trials,
                 .together = options.together,
                 .sampler = std::string(kSamplers.at(static_cast<std::size_t>(options.sampler))),

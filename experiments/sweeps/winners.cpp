@@ -11,9 +11,11 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/measure_direction.h"
 #include "experiments/sweeps/sweep.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
+#include "results/store/directions.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
@@ -62,6 +64,7 @@ class WinnerSearch {
     std::optional<Candidate> winner;
     std::vector<Candidate> candidates = candidates_of(rows);
     refuse_missing_values(candidates);
+    better_ = find_direction();
     for (Candidate& candidate : candidates) {
       if (candidate.is_lost) continue;
       if (!winner || is_better(mean(candidate.numbers), mean(winner->numbers))) winner = std::move(candidate);
@@ -184,13 +187,19 @@ class WinnerSearch {
          fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
   }
 
-  bool is_better(double a, double b) const {
-    const Quantity* known = quantity_of_column(best_.by);
-    return known != nullptr && known->better == Better::kHigher ? a > b : a < b;
+  /// Which way `by` is better. Runs may be older than what the other file declares.
+  Better find_direction() {
+    if (const std::optional<Better> said = direction_of(runs_, best_.by)) return *said;
+    if (const auto in_file = direction_in(configuration_of_other(best_), quantity_in(best_.by))) return *in_file;
+    throw UsageError(no_direction(best_.by, fmt::format("{}: best_of of '{}'", best_.place, best_.key),
+                                  "compare by another column: `by: valid.loss`"));
   }
+
+  bool is_better(double a, double b) const { return better_ == Better::kHigher ? a > b : a < b; }
 
   RunTable& runs_;
   const BestOf& best_;
+  Better better_ = Better::kLower;
 };
 
 }  // namespace

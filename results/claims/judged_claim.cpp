@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -12,6 +13,7 @@
 #include "results/claims/side_formula.h"
 #include "results/claims/side_numbers.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/formula.h"
 #include "results/store/reproduction.h"
 #include "results/store/statistics.h"
@@ -95,21 +97,45 @@ class ClaimJudge {
     return parts;
   }
 
-  /// +1 if a higher number is better.
+  /// +1 if a higher number is better. Of a grid, less counts as better.
   double sign() const {
     if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
-    const Quantity* quantity = quantity_of_column(claim_.value);
-    return quantity != nullptr && quantity->better == Better::kHigher ? 1 : -1;
+    const std::string asker = fmt::format("the claim '{}'", claim_.claim);
+    const char* other = claim_.expects == Expectation::kBetter
+                            ? "say it in this claim alone: `lower: a` or `higher: a`"
+                            : "write claims with `lower: a` or `higher: a`, which say it themselves";
+    return needed_direction(runs_, claim_.value, asker, other) == Better::kHigher ? 1 : -1;
   }
 
   /// Limits of first − second, of which the claim says that the first is better, or not better, or alike.
   Limits limits_of_difference() const {
     if (claim_.expects == Expectation::kAlike) return {.low = -*claim_.within, .high = *claim_.within};
+    if (claim_.expects == Expectation::kValue) return {};  // they are those of the value
     Limits limits{.open = claim_.expects != Expectation::kNotBetter};
-    const double margin = sign() * claim_.margin;
-    const bool is_above = (sign() > 0) == (claim_.expects != Expectation::kNotBetter);
+    const double up = sign();
+    const double margin = up * claim_.margin;
+    const bool is_above = (up > 0) == (claim_.expects != Expectation::kNotBetter);
     (is_above ? limits.low : limits.high) = margin;
     return limits;
+  }
+
+  /// The values of a column in some rows.
+  std::set<std::string> texts_in(const std::vector<std::size_t>& rows, const std::string& column) {
+    std::set<std::string> texts;
+    for (const std::size_t row : rows) texts.insert(to_text(runs_.column_or_nothing(column)[row]));
+    return texts;
+  }
+
+  /// Whether a program was edited between the runs of two sides, and no condition asks for that.
+  bool differ_in_code(const ClaimSide& first, const std::vector<std::size_t>& rows, const ClaimSide& second,
+                      const std::vector<std::size_t>& other_rows) {
+    const auto asks_for_it = [](const ClaimSide& side) {
+      return std::any_of(side.where.begin(), side.where.end(),
+                         [](const Filter& filter) { return filter.column.starts_with("program."); });
+    };
+    if (asks_for_it(first) || asks_for_it(second) || rows.empty() || other_rows.empty()) return false;
+    return texts_in(rows, "program.name") == texts_in(other_rows, "program.name") &&
+           texts_in(rows, kProgramFingerprint) != texts_in(other_rows, kProgramFingerprint);
   }
 
   PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
@@ -123,6 +149,7 @@ class ClaimJudge {
     if (!chosen.empty()) part.label += fmt::format(" ({} {})", column_label(claim_.nearest), chosen);
     add_runs(part, a.values);
     add_runs(part, b.values);
+    part.is_of_other_code = differ_in_code(first, a.values.rows, second, b.values.rows);
     for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
     }
@@ -363,6 +390,10 @@ class ClaimJudge {
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
     std::vector<std::string> notes = claim_.notes;
     for (const ClaimPart& part : judged.parts) {
+      if (part.is_of_other_code) {
+        notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
+                                    part.label, kProgramFingerprint));
+      }
       if (part.mixes.empty()) continue;
       constexpr std::size_t kMaxNamedKeys = 4;
       notes.push_back(fmt::format("{}: runs of one side differ in {}; conditions of the sides choose among them",

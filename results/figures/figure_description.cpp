@@ -175,6 +175,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   description.kind = kinds[kind];
   description.visit(reader);
   reader.finish();
+  description.says_maximize = node.find("maximize") != nullptr;
   if (description.name.empty()) description.name = name_from_title(description.title);
   if (description.name.empty()) description.name = "figure";
   if (description.name.find('/') != std::string::npos) {

@@ -46,6 +46,7 @@ struct FigureDescription {
   std::vector<Filter> where;
   bool front = false;
   Maximize maximize = Maximize::kNone;
+  bool says_maximize = false;  // none, too, is given
   Scale x_scale = Scale::kLinear;
   Scale y_scale = Scale::kLinear;
   std::string x_label;

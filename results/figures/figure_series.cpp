@@ -9,16 +9,20 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "results/figures/plot_style.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/pareto.h"
 #include "results/store/statistics.h"
+#include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxTicks = 12;
+constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x`, y, both or none";
 
 /// The label of a series. A number needs its column's name, too.
 std::string series_label(const std::string& column, const Value& value) {
@@ -132,12 +136,31 @@ std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points
   return corners;
 }
 
-/// A front for each corpus: runs on different texts cannot be compared.
-void add_fronts(Figure& figure) {
+/// The axes of a front on which more is better: as `maximize` says, otherwise as the runs declare it of what is not
+/// among the known quantities.
+std::vector<bool> maximized_axes(RunTable& runs, const FigureDescription& description) {
   using Maximize = FigureDescription::Maximize;
-  const Maximize maximize = figure.description.maximize;
-  const std::vector<bool> flags{maximize == Maximize::kX || maximize == Maximize::kBoth,
-                                maximize == Maximize::kY || maximize == Maximize::kBoth};
+  const Maximize maximize = description.maximize;
+  if (description.says_maximize) {
+    return {maximize == Maximize::kX || maximize == Maximize::kBoth,
+            maximize == Maximize::kY || maximize == Maximize::kBoth};
+  }
+  const std::string asker = "`front`";
+  const auto is_higher = [&](const std::string& column, bool is_series) {
+    const std::string name = quantity_in(column);
+    if (!is_series || known_direction(name)) {
+      return front_direction(runs, column, asker, kSayMaximize) == Better::kHigher;
+    }
+    const std::optional<Better> declared = declared_direction(runs, name);
+    if (!declared) throw UsageError(no_direction(column, asker, kSayMaximize));
+    return declared == Better::kHigher;
+  };
+  return {is_higher(description.x, false), is_higher(description.y, is_along_training(description.x))};
+}
+
+/// A front for each corpus: runs on different texts cannot be compared.
+void add_fronts(RunTable& runs, Figure& figure) {
+  const std::vector<bool> flags = maximized_axes(runs, figure.description);
   std::map<std::string, std::vector<ParetoPoint>> points;
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
@@ -161,7 +184,10 @@ std::string value_label(const FigureLooks& looks, const std::string& column, con
 }
 
 SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
-    : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
+    : runs_(runs),
+      figure_(figure),
+      better_(better_of(runs, figure.description, figure.description.y)),
+      variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
 }
 
@@ -267,7 +293,7 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
   variation_.add(rows);
   point.corpus = corpus_of(rows);
   point.x = mean(xs);
-  point.y = aggregated(ys, description.aggregate, better_of(description.y));
+  point.y = aggregated(ys, description.aggregate, better_);
   if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
     point.spread = sample_deviation(ys);
   return point;
@@ -307,9 +333,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
-    return no_figure(description, !text.empty() ? text
-                                                : fmt::format("none of {} runs has both {} and {}", selected.size(),
-                                                              description.x, description.y));
+    if (!text.empty()) return no_figure(description, text);
+    const std::string further = further_settings(runs, description.where, {description.x, description.y});
+    return no_figure(description, fmt::format("none of {} runs has both {} and {}{}", selected.size(), description.x,
+                                              description.y, further.empty() ? "" : "; " + further));
   }
   const bool is_time = is_time_column(description.x);
   if (is_time) {
@@ -320,7 +347,7 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
   builder.add(samples, rules.joined, of_outcome);
   if (description.smooth > 1) smooth_series(figure);
-  if (description.front) add_fronts(figure);
+  if (description.front) add_fronts(runs, figure);
   return figure;
 }
 
@@ -348,9 +375,13 @@ void smooth_series(Figure& figure) {
   figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
-Better better_of(const std::string& column) {
-  const Quantity* quantity = quantity_of_column(column);
-  return quantity == nullptr ? Better::kLower : quantity->better;
+Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column) {
+  if (description.aggregate != Aggregate::kBest) return Better::kLower;
+  const std::string asker = "`aggregate: best`";
+  const std::string other = "use `aggregate: min` or `aggregate: max`";
+  if (!is_along_training(description.x)) return needed_direction(runs, column, asker, other);
+  if (const std::optional<Better> direction = direction_of_result(runs, column)) return *direction;
+  throw UsageError(no_direction(column, asker, other));
 }
 
 }  // namespace xlm

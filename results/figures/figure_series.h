@@ -56,6 +56,7 @@ class SeriesBuilder {
   std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
   RunTable& runs_;
   Figure& figure_;
+  Better better_ = Better::kLower;                 // which way y is, where the best run makes a point
   std::vector<const std::vector<Value>*> series_;  // values of every run, for each column; empty: one series
   std::map<Value, double, ValueOrder> places_;
   std::map<std::size_t, std::string> corpora_;  // of every row, if the figure has a front
@@ -83,7 +84,8 @@ void describe_variation(Figure& figure, const Variation& variation);
 /// become a band. A single run gets none: its noise would look like that of seeds.
 void smooth_series(Figure& figure);
 
-/// Whether smaller or larger numbers of a column are better.
-Better better_of(const std::string& column);
+/// Which way the numbers of a column are better, where `aggregate: best` asks for it. Throws UsageError if nothing says
+/// it.
+Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column);
 
 }  // namespace xlm

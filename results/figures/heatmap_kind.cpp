@@ -86,6 +86,7 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
+  const Better better = better_of(runs, description, description.value);
   for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description.looks, to_text(x)));
   for (auto& [y, row] : cells.rows) {
     figure.y_names.push_back(renamed(description.looks, to_text(y)));
@@ -93,9 +94,8 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
     auto& runs_of_row = figure.grid_runs.emplace_back();
     for (const Value& x : cells.columns) {
       const HeatmapCell cell = row.contains(x) ? row[x] : HeatmapCell{};
-      numbers.push_back(cell.numbers.empty()
-                            ? std::numeric_limits<double>::quiet_NaN()
-                            : aggregated(cell.numbers, description.aggregate, better_of(description.value)));
+      numbers.push_back(cell.numbers.empty() ? std::numeric_limits<double>::quiet_NaN()
+                                             : aggregated(cell.numbers, description.aggregate, better));
       runs_of_row.push_back(cell.runs);
       if (!cell.places.empty()) variation.add(cell.places);
     }

@@ -10,6 +10,8 @@ namespace xlm {
 namespace {
 
 constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
+/// Recorded of every run of a program, besides the rows of the table.
+constexpr std::array<std::string_view, 2> kTimesOfPrograms{"wall_seconds", "processor_seconds"};
 constexpr double kReadAtOnce = 1e3;  // above this a list shows no decimals
 constexpr double kReadInFull = 1e9;
 
@@ -115,6 +117,26 @@ std::optional<EvaluationColumn> evaluation_column(std::string_view column) {
 const Quantity* quantity_of_column(std::string_view column) {
   const auto evaluation = evaluation_column(column);
   return find_quantity(evaluation ? std::string_view(evaluation->name) : column);
+}
+
+std::string quantity_in(std::string_view column) {
+  const std::string_view without = column.substr(0, column.find('@'));
+  const auto evaluation = evaluation_column(without);
+  return evaluation ? evaluation->name : std::string(without);
+}
+
+std::optional<Better> known_direction(std::string_view name) {
+  if (const Quantity* known = find_quantity(name)) return known->better;
+  const bool is_time = std::find(kTimesOfPrograms.begin(), kTimesOfPrograms.end(), name) != kTimesOfPrograms.end();
+  return is_time ? std::optional<Better>(Better::kLower) : std::nullopt;
+}
+
+std::string unknown_direction(std::string_view name) {
+  return fmt::format(
+      "'{0}' is not among the known quantities, and nothing says whether less or more of it is better\n"
+      "declare it next to the program's command, and run its sweep again, which trains nothing twice: "
+      "program: {{better: {{{0}: higher}}}} (or lower)",
+      name);
 }
 
 std::string column_label(std::string_view column) {

@@ -27,6 +27,7 @@ namespace xlm {
 ///   checkpoint  {"step", "file", "seconds"}
 ///   choice      {"key", "value", "file", "by", "runs": [id]}         a value that another sweep chose; no runs: the
 ///               recipe's fallback
+///   better      {"values": {name: lower|higher}}                     directions that the program has declared since
 ///   experiment  {"name"}                                             the run also belongs to this experiment
 ///   message     {"text"}
 /// A resumed run writes the records after its checkpoint again. Of two records with the same type, step, name and split

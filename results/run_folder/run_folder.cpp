@@ -72,6 +72,7 @@ class Assembler {
     if (type == "evaluation") add_evaluation(record, time);
     if (type == "wanted") add_wanted(record);
     if (type == "choice") add_choice(record);
+    if (type == "better") add_directions(record);
     if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
@@ -226,6 +227,16 @@ class Assembler {
     run_.params.emplace_back(std::move(key), runs);
   }
 
+  /// The newest declaration counts, of config.yaml or of the journal.
+  void add_directions(const Json& record) {
+    for (const auto& [name, better] : values_of(record).items()) {
+      std::string key = std::string(kDirectionPrefix) + name;
+      Json word = better.get<std::string>();
+      std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
+      run_.params.emplace_back(std::move(key), std::move(word));
+    }
+  }
+
   void add_trace(const Json& record) {
     RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
                    .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
@@ -281,6 +292,9 @@ void read_config(Run& run) {
     for (const auto& [key, content] : contents->items()) {
       if (content.is_string()) run.contents[key] = content.get<std::string>();
     }
+  }
+  if (const auto code = run.contents.find("program.folder"); code != run.contents.end()) {
+    run.params.emplace_back(kProgramFingerprint, code->second);
   }
   // The seed of the run it begins from, and the place of that run, are no settings.
   const auto parent = run.environment.find("parent");

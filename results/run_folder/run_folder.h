@@ -91,7 +91,14 @@ inline constexpr std::string_view kChosenPrefix = "best_of.";
 /// Its value where no run has chosen, but the recipe's fallback stands.
 inline constexpr std::string_view kChosenByNone = "fallback";
 
-/// Its value for ids of runs.
+/// The resolved key for the content of a program's code, 16 digits: versions of one program differ in it.
+inline constexpr const char* kProgramFingerprint = "program.fingerprint";
+
+/// The beginning of a resolved key that says which way a quantity is better that the program does not know:
+/// program.better.NAME is lower or higher.
+inline constexpr std::string_view kDirectionPrefix = "program.better.";
+
+/// The value of a chosen key for ids of runs.
 std::string chosen_by(const std::vector<std::string>& runs);
 
 /// An evaluation that a sweep wants of a trained run.

@@ -85,6 +85,20 @@ bool is_known_outcome(const std::string& column) {
   return quantity->by == (evaluation_column(column) ? ReportedBy::kEvaluation : ReportedBy::kRun);
 }
 
+/// The names that may be meant by one that is not known: those that end with it behind a dot, otherwise the nearest.
+std::string meant_names(const std::string& name, const std::vector<std::string>& names) {
+  constexpr std::size_t kMaxNames = 3;
+  if (name == "run") return " (did you mean 'run_id'?)";
+  std::vector<std::string> longer;
+  for (const std::string& other : names) {
+    const bool is_own = !other.starts_with(kSettingPrefix) && !other.starts_with(kDirectionPrefix);
+    if (is_own && other.ends_with("." + name)) longer.push_back("'" + other + "'");
+  }
+  if (longer.empty()) return did_you_mean(name, names);
+  longer.resize(std::min(longer.size(), kMaxNames));
+  return fmt::format(" (did you mean {}?)", join(longer, " or "));
+}
+
 }  // namespace
 
 RunTable::RunTable(Store& store) : store_(store) {
@@ -131,7 +145,7 @@ const std::vector<Value>& RunTable::column(const std::string& name) {
   throw UsageError(
       fmt::format("no run in the store has a column '{}'{}\n"
                   "`xlm runs show RUN` lists the columns of a run",
-                  name, name == "run" ? " (did you mean 'run_id'?)" : did_you_mean(name, column_names())));
+                  name, meant_names(name, column_names())));
 }
 
 const std::vector<Value>& RunTable::column_or_nothing(const std::string& name) { return find(name).values; }

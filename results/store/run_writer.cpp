@@ -115,7 +115,7 @@ bool says_how_it_ran(std::string_view key) {
                                                    "train.processes",
                                                    "train.threads"};
   return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() || key == kTrainTokens ||
-         key.starts_with(kChosenPrefix);
+         key.starts_with(kChosenPrefix) || key.starts_with(kDirectionPrefix);
 }
 
 RunWriter::RunWriter(SQLite::Database& database)

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -53,7 +55,55 @@ std::string instead(const std::vector<Value>& values, const Filter& filter) {
   return fmt::format("the nearest there is: {}{}", to_word(*nearest), further);
 }
 
+/// Whether a row is an evaluation whose setting at.KEY is not its run's.
+bool differs_from_run(RunTable& runs, std::size_t row, const std::string& setting) {
+  const Value& made_with = runs.column(setting)[row];
+  const Value& own = runs.column_or_nothing(setting.substr(kSettingPrefix.size()))[row];
+  return row >= runs.size() && !is_missing(made_with) && !same_value(made_with, own);
+}
+
+/// The settings that conditions and names ask for.
+std::vector<std::string> asked_settings(const std::vector<Filter>& filters, const std::vector<std::string>& named) {
+  std::vector<std::string> columns = named;
+  for (const Filter& filter : filters) columns.push_back(filter.column);
+  std::vector<std::string> asked;
+  for (const std::string& column : columns) {
+    const bool is_new = std::find(asked.begin(), asked.end(), column) == asked.end();
+    if (is_new && column.starts_with(kSettingPrefix)) asked.push_back(column);
+  }
+  return asked;
+}
+
 }  // namespace
+
+std::string further_settings(RunTable& runs, const std::vector<Filter>& filters,
+                             const std::vector<std::string>& named) {
+  const std::vector<std::string> asked = asked_settings(filters, named);
+  if (asked.empty()) return "";
+  std::vector<std::string> settings = runs.column_names();
+  std::erase_if(settings, [](const std::string& name) { return !name.starts_with(kSettingPrefix); });
+  std::map<std::string, std::set<std::string>> others;  // values by setting
+  const auto is_asked = [&](const std::string& setting) {
+    return std::find(asked.begin(), asked.end(), setting) != asked.end();
+  };
+  for (const std::size_t row : runs.select(filters, settings)) {
+    const auto differs = [&](const std::string& setting) { return differs_from_run(runs, row, setting); };
+    const bool is_meant = std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) {
+      return is_asked(setting) && differs(setting);
+    });
+    if (!is_meant) continue;
+    for (const std::string& setting : settings) {
+      if (!is_asked(setting) && differs(setting)) others[setting].insert(to_word(runs.column(setting)[row]));
+    }
+  }
+  std::vector<std::string> parts;
+  for (const auto& [setting, values] : others) {
+    parts.push_back(fmt::format("{}={}", setting, join({values.begin(), values.end()}, " or ")));
+  }
+  return parts.empty() ? ""
+                       : fmt::format("evaluations with {} also have {}: name that setting too", join(asked, ", "),
+                                     join(parts, ", "));
+}
 
 std::string unmet_condition(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& named) {
   std::vector<std::string> columns = named;
@@ -71,8 +121,10 @@ std::string unmet_condition(RunTable& runs, const std::vector<Filter>& filters, 
     std::vector<std::string> before;
     for (std::size_t k = 0; k < i; ++k) before.push_back(filters[k].text());
     if (i > 0) who += " with " + listed_names(before, before.size());
+    const std::vector<Filter> so_far(filters.begin(), filters.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    const std::string further = further_settings(runs, so_far, named);
     return fmt::format("{} has {}; {}", who, filters[i].text(),
-                       instead(values_in(runs, rows, filters[i].column), filters[i]));
+                       further.empty() ? instead(values_in(runs, rows, filters[i].column), filters[i]) : further);
   }
   return "";
 }

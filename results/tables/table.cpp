@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
@@ -123,7 +124,11 @@ class TableBuilder {
   /// `filters` are those that all of `selected` fulfil.
   TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
                std::vector<std::size_t> selected)
-      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected)) {
+      : runs_(runs),
+        description_(description),
+        filters_(filters),
+        named_(columns_in(filters)),
+        selected_(std::move(selected)) {
     if (selected_.empty()) unmet_ = unmet_condition(runs, filters, naming_columns(description));
   }
 
@@ -133,6 +138,7 @@ class TableBuilder {
     table_.corner = description_.corner;
     table_.has_printed = !description_.printed.empty();
     table_.columns = columns_of(runs_, selected_, description_);
+    for (TableColumn& column : table_.columns) find_direction(column);
     for (const TableEntry& entry : table_rows(runs_, selected_, description_)) {
       TableRow row{entry.label, {}};
       const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
@@ -155,13 +161,30 @@ class TableBuilder {
   }
 
  private:
-  NothingToShow nothing_to_show() const {
+  NothingToShow nothing_to_show() {
     std::string reason = unmet_;
-    if (reason.empty()) reason = "no run has " + (table_.rows.empty() ? description_.row_key : description_.column_key);
+    if (reason.empty()) {
+      reason = "no run has " + (table_.rows.empty() ? description_.row_key : description_.column_key);
+      const std::string further = further_settings(runs_, filters_, naming_columns(description_));
+      if (!further.empty()) reason += "; " + further;
+    }
     return {description_.title, reason,
             fmt::format("the table '{}' has nothing to show: {}\n"
                         "see `xlm runs ls`, and `xlm sweep` to make runs",
                         description_.title, reason)};
+  }
+
+  /// Of a number that is not among the known quantities, the runs say which way it is better.
+  void find_direction(TableColumn& column) {
+    CellOptions& cells = column.cells;
+    const bool is_starred = !description_.stars.against.empty() && description_.stars.value == cells.value;
+    const char* asker = cells.best                            ? "`best`"
+                        : cells.aggregate == Aggregate::kBest ? "`aggregate: best`"
+                        : is_starred                          ? "`stars`"
+                                                              : nullptr;
+    if (cells.has_direction || asker == nullptr) return;
+    cells.better = needed_direction(runs_, cells.value, fmt::format("{} of the column '{}'", asker, column.label),
+                                    "say it for this column alone: `better: higher`, or lower");
   }
 
   TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const TableEntry& entry) {
@@ -272,7 +295,12 @@ class TableBuilder {
       }
     }
     if (settings.empty() || runs_.select(selected_, of_runs).empty()) return "no run";
-    return "not evaluated with " + join(settings, ", ");
+    std::vector<Filter> both = filters_;
+    for (const std::vector<Filter>* filters : {&row.where, &column.where}) {
+      both.insert(both.end(), filters->begin(), filters->end());
+    }
+    const std::string further = further_settings(runs_, both, naming_columns(description_));
+    return "not evaluated with " + join(settings, ", ") + (further.empty() ? "" : "; " + further);
   }
 
   /// How long the runs behind the cells train, and on how much of a split they were evaluated.
@@ -331,6 +359,7 @@ class TableBuilder {
 
   RunTable& runs_;
   const TableDescription& description_;
+  std::vector<Filter> filters_;
   std::vector<std::string> named_;
   std::vector<std::size_t> selected_;
   std::string unmet_;  // which condition on all of them holds for no run

@@ -25,11 +25,12 @@ void read_cells(const Yaml& map, const std::vector<std::string>& others, CellOpt
 
 /// Digits, format and better as they are usual for what the cells show, where neither the column nor `shared` says so.
 void fill_in(const Yaml& own, const Yaml* shared, CellOptions& options) {
-  const Quantity* quantity = quantity_of_column(options.value);
-  if (quantity == nullptr) return;
   const auto is_given = [&](const char* key) {
     return own.find(key) != nullptr || (shared != nullptr && shared->find(key) != nullptr);
   };
+  const Quantity* quantity = quantity_of_column(options.value);
+  options.has_direction = quantity != nullptr || is_given("better");
+  if (quantity == nullptr) return;
   if (!is_given("digits") && !is_given("format")) {
     options.digits = quantity->digits;
     options.format = quantity->format;

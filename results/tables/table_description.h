@@ -39,6 +39,7 @@ struct CellOptions {
   NumberFormat format = NumberFormat::kNumber;
   Better better = Better::kLower;
   bool best = false;
+  bool has_direction = false;  // `better` is given, or the quantity's own
 
   void visit(OptionVisitor& v) {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);

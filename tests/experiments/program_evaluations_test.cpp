@@ -57,6 +57,16 @@ class ProgramEvaluationsOfUser : public ProgramOfUser {
   }
 };
 
+TEST_F(ProgramEvaluationsOfUser, ASettingOfANamedCommandIsFoundWithThatName) {
+  configure_sweep("    name: probe\n    options.window: [2]\n");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const ProgramResult alone = run({"runs", "ls", "--where", "at.options.window=2"});
+  EXPECT_THAT(alone.out + alone.err, HasSubstr("also have at.evaluation.name=probe: name that setting too"));
+  const ProgramResult both = run({"runs", "ls", "--where", "at.options.window=2", "--where", "at.evaluation.name=probe",
+                                  "--columns", "test.loss", "--format", "csv"});
+  EXPECT_EQ(split(both.out, '\n').size(), 4U) << "a head, two evaluations and the end: " << both.out << both.err;
+}
+
 TEST_F(ProgramEvaluationsOfUser, ASecondCommandMeasuresEachFinishedRunOnce) {
   configure_sweep("    split: [valid, test]\n    options.window: [1, 50]\n",
                   "tables: [{table: Windows, rows: seed, columns: [{value: test.loss, digits: 4}, "

@@ -15,6 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const xlm::UsageError&) {
     descriptions.push_back({.target = R"(step (?<step>\S+) loss (?<valid.loss>\S+))"});
   }
+  if (size % 2 == 1) descriptions.front().thousands = ',';
   const std::string_view output = bytes.substr(std::min(size, end + 1));
   const auto give = [](xlm::MetricReaders& readers, std::string_view piece) { readers.output(piece); };
   const auto at_once = xlm::numbers_of(descriptions, "none", output, output.size() + 1, give);

@@ -30,6 +30,8 @@ TEST(MetricDescriptionTest, IsReadAndChecked) {
       {R"j([{"lines": "(?<a>.)"}, {}])j", "program.metrics[2] has none of"},
       {R"j([{"line": "a"}])j", "program.metrics[1]: unknown key 'line' (did you mean 'lines'?)"},
       {R"j([{"csv": "a", "jsonl": "b"}])j", "has both csv and jsonl"},
+      {R"j([{"lines": "(?<a>.)", "thousands": ";"}])j", "program.metrics[1].thousands is one of"},
+      {R"j([{"csv": "a", "thousands": ","}])j", "program.metrics[1]: thousands belongs to lines"},
       {R"j([{"csv": 3}])j", "program.metrics[1].csv is a text"},
       {R"j([{"csv": ""}])j", "program.metrics[1].csv is a text"},
       {R"j([{"lines": "("}])j", "program.metrics[1]: the pattern '(' is wrong at character 1"},

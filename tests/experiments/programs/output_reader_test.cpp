@@ -42,6 +42,27 @@ TEST_F(ProgramOutput, GroupsAreQuantities) {
   EXPECT_THAT(records_of("nothing of that kind\n\n"), IsEmpty());
 }
 
+TEST_F(ProgramOutput, NumbersMayHaveSignsBetweenThousands) {
+  const std::string pattern = R"(step (?<step>\S+) tokens (?<tokens_seen>\S+))";
+  const std::vector<MetricDescription> with_commas{{.target = pattern, .thousands = ','}};
+  readers_ = std::make_unique<MetricReaders>(with_commas, folder_.path() / "metrics.jsonl", sink_);
+  readers_->begin(Json());
+  EXPECT_THAT(records_of("step 1,000 tokens -4,175.5\nstep 2000 tokens 1,234,567\nstep 2001 tokens 12\n"),
+              ElementsAre("1000: tokens_seen=-4175.5", "2000: tokens_seen=1234567", "2001: tokens_seen=12"));
+  const std::vector<std::string> no_groups{"4,17", "4175,000", ",175", "1,2345", "1.5,000"};
+  for (const std::string& text : no_groups) {
+    EXPECT_THAT(error_of([&] { readers_->output("step 3000 tokens " + text + "\n"); }),
+                HasSubstr("is '" + text + "', which is no number"));
+  }
+  use({pattern});
+  EXPECT_THAT(
+      error_of([&] { readers_->output("step 1 tokens 4,175\n"); }),
+      HasSubstr("is '4,175', which is no number\nif ',' stands between thousands, say so: {lines: …, thousands: "
+                "\",\"}\n  step 1 tokens 4,175"));
+  use({pattern});
+  EXPECT_THAT(error_of([&] { readers_->output("step 1_000 tokens 4\n"); }), HasSubstr("thousands: \"_\""));
+}
+
 /// The lines of nanoGPT's train.py, of adaptive-span's main.py, and of dynamic-pooling's.
 TEST_F(ProgramOutput, ReadsWhatPublishedProgramsPrint) {
   use({R"(^step (?<step>\d+): train loss (?<train.loss>\S+), val loss (?<valid.loss>\S+))",

@@ -153,6 +153,19 @@ TEST_F(Columns, OfUsualNamesMayBeEmpty) {
   }
 }
 
+TEST_F(Columns, NamesWithoutTheirBeginningGetThoseThatEndWithThem) {
+  RunTable runs(store_);
+  for (const auto& [wrong, right] : std::map<std::string, std::string>{
+           {"span", "'model.span'?"}, {"lr", "'optimizer.lr'?"}, {"bpc", "'test.bpc' or 'valid.bpc'?"}}) {
+    try {
+      runs.column(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("did you mean " + right));
+    }
+  }
+}
+
 TEST_F(Columns, UnknownNamesGetTheNearestRightOne) {
   RunTable runs(store_);
   for (const auto& [wrong, right] : std::map<std::string, std::string>{

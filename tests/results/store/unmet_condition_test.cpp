@@ -49,6 +49,24 @@ TEST_F(UnmetConditions, OfWhatNoRunHasSayThat) {
   EXPECT_EQ(unmet({"test.bpc<2"}), "no run has test.bpc<2; they have no test.bpc");
 }
 
+TEST_F(UnmetConditions, OfASettingNameTheOthersThatItsEvaluationsHave) {
+  const MadeRun run{.id = "measured"};
+  maker_.make(run);
+  maker_.evaluate(run, "test", 2, {{"eval.batch", 1}, {"data.name", "pg-19"}, {"data.fingerprint", "beef"}});
+  store_.sync(maker_.runs());
+  EXPECT_EQ(
+      unmet({"at.eval.batch=1"}),
+      "no run has at.eval.batch=1; evaluations with at.eval.batch also have at.data.name=pg-19: name that setting "
+      "too");
+  EXPECT_EQ(unmet({"at.eval.batch=1", "at.data.name=pg-19"}), "");
+  EXPECT_EQ(unmet({"at.eval.batch=2"}), "no run has at.eval.batch=2; the nearest there is: 8");
+  RunTable runs(store_);
+  EXPECT_EQ(further_settings(runs, {}, {"at.data.name", "test.bpc"}),
+            "evaluations with at.data.name also have at.eval.batch=1: name that setting too");
+  EXPECT_EQ(further_settings(runs, {}, {"at.data.name", "at.eval.batch"}), "");
+  EXPECT_EQ(further_settings(runs, {}, {"test.bpc"}), "");
+}
+
 TEST_F(UnmetConditions, AreNoneWhereARunFulfilsThemAll) {
   EXPECT_EQ(unmet({"seed=1"}), "there are no runs");
   make_sweep();

@@ -1,0 +1,105 @@
+// What the tables, figures and claims of a recipe name.
+#include "experiments/checks/named_by_exhibits.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/text.h"
+#include "experiments/configuration/reported_names.h"
+#include "results/quantities/quantities.h"
+#include "results/store/formula.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::int64_t kMaxRows = 1000;  // of a supposed grid
+
+std::string text_of_key(const Yaml& node, const char* key) {
+  const Yaml* value = node.find(key);
+  return value != nullptr && value->is_scalar() ? value->scalar : std::string();
+}
+
+void add_grid_of_claim(const Yaml& claim, NamedByExhibits& named) {
+  const Yaml* grid = claim.find("grid");
+  if (grid == nullptr) return;
+  const bool is_map = grid->is_map();
+  const std::string name = is_map ? text_of_key(*grid, "name") : text_of_key(claim, "grid");
+  const Yaml* rows = is_map ? grid->find("rows") : nullptr;
+  const bool has_last = rows != nullptr && rows->is_sequence() && rows->items.size() == 2;
+  std::int64_t last = 1;
+  if (has_last && !parse_integer(rows->items[1].scalar, last)) last = 1;
+  if (!name.empty())
+    named.grids[name] = std::clamp<std::int64_t>(last, std::max<std::int64_t>(named.grids[name], 1), kMaxRows);
+}
+
+void add_parts_of_figure(const Yaml& figure, NamedByExhibits& named) {
+  if (const std::string grid = text_of_key(figure, "grid"); !grid.empty()) named.grids.try_emplace(grid, 1);
+  if (text_of_key(figure, "kind") != "text") return;
+  for (const char* key : {"y", "marks"}) {
+    if (const std::string trace = text_of_key(figure, key); !trace.empty()) named.traces.insert(trace);
+  }
+}
+
+/// Signs of a column's name; a minus in a formula is none.
+bool is_sign_of_name(char c, bool in_formula) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+         (c == '-' && !in_formula);
+}
+
+/// Adds the evaluations in a text, such as a formula, whose quantities are not known.
+void add_evaluations_in(const std::string& text, std::set<std::string>& columns) {
+  const bool in_formula = is_formula(text);
+  std::string word;
+  const auto end_word = [&] {
+    const auto evaluation = evaluation_column(word);
+    if (evaluation && find_quantity(evaluation->name) == nullptr) columns.insert(word);
+    word.clear();
+  };
+  for (const char c : text) {
+    if (is_sign_of_name(c, in_formula)) {
+      word += c;
+    } else {
+      end_word();
+    }
+  }
+  end_word();
+}
+
+/// Whether a key of an exhibit names a column that may be a cost or a series.
+bool names_column(std::string_view key) {
+  constexpr std::array<std::string_view, 3> kKeys{"value", "x", "y"};
+  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+}
+
+/// Adds the results that a part of an exhibit names. `key` is that of `node`.
+void add_results(const Yaml& node, std::string_view key, std::set<std::string>& columns) {
+  for (const Yaml& item : node.items) add_results(item, key, columns);
+  for (const auto& [name, value] : node.entries) add_results(value, name, columns);
+  if (!node.is_scalar()) return;
+  add_evaluations_in(node.scalar, columns);
+  const bool is_name = !node.scalar.empty() && std::all_of(node.scalar.begin(), node.scalar.end(), [](char c) {
+    return c != '.' && is_sign_of_name(c, false);
+  });
+  if (names_column(key) && is_name && find_quantity(node.scalar) == nullptr) columns.insert(node.scalar);
+}
+
+}  // namespace
+
+std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
+  return has_exhibits(tree, kind) ? find_exhibits(tree, kind) : std::vector<Yaml>{};
+}
+
+NamedByExhibits named_by_exhibits(const Yaml& tree, const std::set<std::string>& measured) {
+  NamedByExhibits named;
+  for (const Yaml& claim : exhibits_of(tree, ExhibitKind::kClaim)) add_grid_of_claim(claim, named);
+  for (const Yaml& figure : exhibits_of(tree, ExhibitKind::kFigure)) add_parts_of_figure(figure, named);
+  for (const ExhibitKind kind : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kClaim}) {
+    for (const Yaml& exhibit : exhibits_of(tree, kind)) add_results(exhibit, "", named.columns);
+  }
+  if (reported_names(tree).may_be_others) return named;
+  std::erase_if(named.columns, [&](const std::string& column) { return !measured.contains(column); });
+  return named;
+}
+
+}  // namespace xlm

@@ -1,0 +1,19 @@
+// Which way the measure of a sweep is better.
+#include "experiments/sweeps/measure_direction.h"
+
+#include <map>
+
+#include "experiments/configuration/program_options.h"
+
+namespace xlm {
+
+std::optional<Better> direction_in(const Yaml& tree, const std::string& name) {
+  if (const std::optional<Better> known = known_direction(name)) return known;
+  const std::map<std::string, std::string> declared = declared_directions(tree);
+  const auto found = declared.find(name);
+  if (found == declared.end()) return std::nullopt;
+  const bool is_lower = found->second == kBetterNames[static_cast<std::size_t>(Better::kLower)];
+  return is_lower ? Better::kLower : Better::kHigher;
+}
+
+}  // namespace xlm

@@ -1,0 +1,16 @@
+// Axes of a sweep that do not seem to reach the program whose runs they are.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/sweeps/sweep_plan.h"
+
+namespace xlm {
+
+/// A warning for each option, and for the seed, in which runs of a program differ though no placeholder of the command,
+/// the environment or the paths of metrics names it, while others are named, and its code does not read the variables
+/// that hold it. A program that is not part of its code may read them all the same.
+std::vector<std::string> unreached_axes(const std::vector<SweepRun>& runs);
+
+}  // namespace xlm
