@@ -13,6 +13,7 @@
 #include "results/quantities/number_format.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/seed_values.h"
+#include "results/store/selection.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
@@ -27,12 +28,17 @@ struct CompareOptions {
   std::vector<std::string> where;
   std::string value = "test.bpc";
   std::string over = "seed";
+  std::vector<std::string> choose;
+  std::string by;
   double level = 95;
+
+  Selection selection() const { return selection_of(listed_columns(choose), by); }
 };
 
 /// Runs of one setting, and the numbers of each seed.
 struct Setting : SeedValues {
   std::string name;
+  SettingChoice choice = {};
 };
 
 /// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
@@ -67,7 +73,15 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
 
 Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
   const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
-  Setting setting{seed_values(runs, selected, options.value, options.over), text};
+  SettingChoice choice = choose_rows(runs, selected, options.selection(), options.over);
+  if (choice.rows.empty() && !choice.undecided.empty()) {
+    throw DataError(
+        fmt::format("no setting of '{}' can be chosen: each has a run that diverged or was pruned, or none "
+                    "that is done with a {}\nsee `xlm runs ls --where {}`",
+                    text, options.by, text));
+  }
+  Setting setting{seed_values(runs, choice.rows, options.value, options.over), text};
+  setting.choice = std::move(choice);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
                               selected.empty() ? ": no such run" : "", text));
@@ -144,11 +158,21 @@ std::string verdict_line(const PairedComparison& compared, double level) {
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
 }
 
+/// The settings that were chosen on both sides.
+std::string choice_lines(const Setting& a, const Setting& b, const CompareOptions& options) {
+  std::string lines;
+  for (const std::string& note : choice_notes(options.selection(), {{"A", a.choice}, {"B", b.choice}})) {
+    lines += note + "\n";
+  }
+  return lines;
+}
+
 std::string comparison_text(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
                             const PairedComparison& compared, const RunBudgets& budgets,
                             const CompareOptions& options) {
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
   if (const std::string line = budget_text(budgets); !line.empty()) text += line + "\n";
+  text += choice_lines(a, b, options);
   text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
   text += "A − B = " + difference_with_digits(compared.difference, 3);
   if (compared.half_width) {
@@ -163,21 +187,26 @@ std::string comparison_text(const Setting& a, const Setting& b, const std::vecto
   return text + verdict_line(compared, options.level) + mixed_line(a, "A", options) + mixed_line(b, "B", options);
 }
 
-Json setting_json(const Setting& setting) {
+Json setting_json(const Setting& setting, const CompareOptions& options) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
-  return {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
-          {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
+  Json json = {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
+               {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
+  const Selection selection = options.selection();
+  if (!selection.is_asked()) return json;
+  json["chosen"] = Json::array();
+  for (const ChosenSetting& chosen : setting.choice.settings) json["chosen"].push_back(chosen_text(selection, chosen));
+  return json;
 }
 
 Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
                      const PairedComparison& compared, const RunBudgets& budgets, const CompareOptions& options) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  Json json = {{"value", options.value},       {"a", setting_json(a)},
-               {"b", setting_json(b)},         {"differ_in", difference},
-               {"pairs", compared.pairs},      {"difference", compared.difference},
-               {"level", options.level / 100}, {"half_width", or_null(compared.half_width)},
-               {"p", or_null(compared.p)},     {"effect", or_null(compared.effect)}};
+  Json json = {{"value", options.value},        {"a", setting_json(a, options)},
+               {"b", setting_json(b, options)}, {"differ_in", difference},
+               {"pairs", compared.pairs},       {"difference", compared.difference},
+               {"level", options.level / 100},  {"half_width", or_null(compared.half_width)},
+               {"p", or_null(compared.p)},      {"effect", or_null(compared.effect)}};
   if (budgets.known == 0) return json;
   json["budgets"] = {{"equal", budgets.are_equal()},
                      {"least_flops", budgets.least},
@@ -220,6 +249,10 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   app.add_option("--value", options->value, "Column to compare")->capture_default_str();
   app.add_option("--where", options->where, "Only runs with KEY=VALUE");
   app.add_option("--over", options->over, "Column that pairs runs")->capture_default_str();
+  app.add_option("--choose", options->choose, "Compare the best settings over these keys, by the column of --by")
+      ->allow_extra_args(false)
+      ->type_name("KEY,…");
+  app.add_option("--by", options->by, "With --choose: the column that decides, such as valid.bpc")->type_name("COLUMN");
   app.add_option("--level", options->level, "Confidence level of the interval, in percent")
       ->capture_default_str()
       ->check([](const std::string& text) {  // CLI11's Range accepts nan
@@ -231,6 +264,7 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       "and effect size. Both settings need runs with the same seeds.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
+      "  xlm compare model.span_type=fixed model.span_type=adaptive --choose optimizer.lr --by valid.bpc\n"
       "  xlm compare hourglass-text8-3fa9c1d240b7e115 hourglass-text8-90ab12cd5c02ffe8 --value valid.bpc\n"
       "  xlm compare model.boundaries.type=none model.boundaries.type=gumbel --where experiment=table-1 --json");
   return [options, &global] { return run_compare(*options, global); };

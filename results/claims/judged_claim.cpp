@@ -43,7 +43,7 @@ void add_runs(ClaimPart& part, const SeedValues& values) {
 class ClaimJudge {
  public:
   ClaimJudge(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
-      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context) {}
+      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context, choices_) {}
 
   JudgedClaim judge() {
     JudgedClaim judged{.description = claim_};
@@ -362,6 +362,9 @@ class ClaimJudge {
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
     std::vector<std::string> notes = claim_.notes;
+    for (std::string& note : choice_notes(claim_.choose, {choices_.begin(), choices_.end()})) {
+      notes.push_back(std::move(note));
+    }
     for (const ClaimPart& part : judged.parts) {
       if (part.mixes.empty()) continue;
       constexpr std::size_t kMaxNamedKeys = 4;
@@ -374,6 +377,7 @@ class ClaimJudge {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
+  SideChoices choices_;
   SideReader reader_;
 };
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
@@ -94,6 +95,21 @@ std::vector<std::vector<Filter>> SideReader::each_of() const {
   return all;
 }
 
+/// Those of a side's rows whose setting counts. The nearest setting of a side is one already.
+std::vector<std::size_t> SideReader::chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
+                                               const std::vector<Filter>& each) const {
+  const bool is_one =
+      std::any_of(each.begin(), each.end(), [](const Filter& filter) { return filter.column == "seed_group"; });
+  if (!claim_.choose.is_asked() || is_one) return rows;
+  std::vector<std::string> parts;
+  for (const Filter& filter : each) parts.push_back(filter.text());
+  if (side != nullptr) parts.push_back(side->label);
+  SettingChoice choice = choose_rows(runs_, rows, claim_.choose, claim_.over);
+  std::vector<std::size_t> chosen = choice.rows;
+  choices_[join(parts, ": ")] = std::move(choice);
+  return chosen;
+}
+
 SideNumbers SideReader::of_configuration(const ClaimSide* side, const std::string& column) const {
   SideNumbers numbers{.is_exact = true};
   if (!context_.configured) {
@@ -150,8 +166,13 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   const std::vector<Filter> filters = conditions(side, each);
   std::vector<std::string> named;
   if (!claim_.along.empty()) named.push_back(claim_.along);
-  const std::vector<std::size_t> rows = runs_.select(filters, named);
+  const std::vector<std::size_t> all = runs_.select(filters, named);
+  const std::vector<std::size_t> rows = chosen_of(all, side, each);
   SideNumbers numbers;
+  if (rows.empty() && !all.empty()) {
+    numbers.missing = "no setting can be chosen";
+    return numbers;
+  }
   if (rows.empty()) {
     numbers.missing = unmet_condition(runs_, filters);
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";

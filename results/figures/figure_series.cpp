@@ -348,9 +348,4 @@ void smooth_series(Figure& figure) {
   figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
-Better better_of(const std::string& column) {
-  const Quantity* quantity = quantity_of_column(column);
-  return quantity == nullptr ? Better::kLower : quantity->better;
-}
-
 }  // namespace xlm

@@ -83,7 +83,4 @@ void describe_variation(Figure& figure, const Variation& variation);
 /// become a band. A single run gets none: its noise would look like that of seeds.
 void smooth_series(Figure& figure);
 
-/// Whether smaller or larger numbers of a column are better.
-Better better_of(const std::string& column);
-
 }  // namespace xlm

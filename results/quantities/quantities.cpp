@@ -117,6 +117,11 @@ const Quantity* quantity_of_column(std::string_view column) {
   return find_quantity(evaluation ? std::string_view(evaluation->name) : column);
 }
 
+Better better_of(std::string_view column) {
+  const Quantity* known = quantity_of_column(column);
+  return known == nullptr ? Better::kLower : known->better;
+}
+
 std::string column_label(std::string_view column) {
   if (column.starts_with('=')) return std::string(column.substr(1));  // a formula
   if (column == "data.name") return "data";

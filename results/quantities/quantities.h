@@ -71,6 +71,9 @@ std::optional<EvaluationColumn> evaluation_column(std::string_view column);
 /// The row of the quantity in a column of the store ("test.bpc", "params"), or null.
 const Quantity* quantity_of_column(std::string_view column);
 
+/// Whether smaller or larger numbers of a column are better; smaller if it is no known quantity.
+Better better_of(std::string_view column);
+
 /// A column in words: "test bpc", "span" of model.span, "peak memory, bytes".
 std::string column_label(std::string_view column);
 

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/equal_budgets.h"
+#include "results/store/selection.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -147,6 +148,10 @@ class TableBuilder {
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
+    notes_.on_test.erase("");
+    for (const auto& [selection, choices] : choices_) {
+      for (std::string& note : choice_notes(selection, choices)) notes_.choices.push_back(std::move(note));
+    }
     describe_runs();
     table_.shown = what_cells_show(table_, description_.also);
     table_.best = what_is_best(table_);
@@ -177,9 +182,14 @@ class TableBuilder {
       result.missing = kPrintedOnly;
       return result;
     }
-    const std::vector<std::size_t> members = members_of(runs_, row, entry, column, named_);
-    if (members.empty()) {
+    const std::vector<std::size_t> asked = members_of(runs_, row, entry, column, named_);
+    if (asked.empty()) {
       result.missing = why_nobody(entry, column);
+      return result;
+    }
+    const std::vector<std::size_t> members = chosen_of(asked, label, column, result);
+    if (members.empty()) {
+      result.missing = "no setting can be chosen";
       return result;
     }
     const std::vector<Value>& values = runs_.column(column.cells.value);
@@ -204,12 +214,35 @@ class TableBuilder {
       notes_.lost.push_back(fmt::format("{}/{}", label, column.label));
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
+    if (numbers.size() > 1) {
+      notes_.on_test.insert(test_selection_note(column.cells.value, column.cells.aggregate, column.cells.better));
+    }
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
     if (description_.paper != nullptr) {
       sample.apart =
           description_.paper->keys_apart(runs_, result.rows, of_paper(entry, column), description_.verdicts.may_differ);
     }
     return result;
+  }
+
+  /// Those of a cell's rows whose setting it shows.
+  std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const std::string& label,
+                                     const TableColumn& column, TableCell& cell) {
+    const Selection& selection = column.cells.choose;
+    if (!selection.is_asked()) return rows;
+    SettingChoice choice = choose_rows(runs_, rows, selection, column.cells.over);
+    for (const ChosenSetting& setting : choice.settings) cell.chosen.push_back(chosen_text(selection, setting));
+    std::vector<std::size_t> members = choice.rows;
+    auto same = std::find_if(choices_.begin(), choices_.end(), [&](const auto& known) {
+      return known.first.over == selection.over && known.first.by == selection.by;
+    });
+    if (same == choices_.end()) {
+      choices_.emplace_back(selection, NamedChoices());
+      same = std::prev(choices_.end());
+    }
+    same->second.emplace_back(table_.columns.size() == 1 ? label : fmt::format("{}/{}", label, column.label),
+                              std::move(choice));
+    return members;
   }
 
   /// The text that a number was measured on: of one name, and of one content where the run was trained on it.
@@ -336,7 +369,8 @@ class TableBuilder {
   std::string unmet_;  // which condition on all of them holds for no run
   Table table_;
   TableNotes notes_;
-  std::vector<std::vector<CellSample>> samples_;  // by row and column
+  std::vector<std::vector<CellSample>> samples_;             // by row and column
+  std::vector<std::pair<Selection, NamedChoices>> choices_;  // by what is chosen, with the names of cells
 };
 
 }  // namespace

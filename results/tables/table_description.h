@@ -16,6 +16,7 @@
 #include "results/quantities/number_format.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
+#include "results/store/selection.h"
 #include "results/tables/verdict.h"
 
 namespace xlm {
@@ -33,6 +34,7 @@ struct CellOptions {
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kNone;
   std::string over = "seed";
+  Selection choose;  // which of the runs' settings is shown; read apart from `visit`
   std::int64_t digits = -1;
   double margin = -1;
   double tolerance = -1;

@@ -180,6 +180,8 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.",
                     some_listed(notes.lost)));
   }
+  for (const std::string& line : notes.choices) add(line);
+  for (const std::string& line : notes.on_test) add(line);
   add(mixed_note(notes));
   if (!notes.fallbacks.empty()) {
     add(fmt::format("{}: the recipe's fallback, as no run of another sweep has chosen it.",

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "tests/experiments/program.h"
 #include "tests/results/run_maker.h"
+#include "tests/results/tuned_runs.h"
 
 namespace xlm {
 namespace {
@@ -97,6 +98,24 @@ TEST_F(Compare, ReportsWhatItCannotCompare) {
   EXPECT_THAT(apart.err, HasSubstr("no seed in common"));
   EXPECT_EQ(compare(kTypes + std::string("--value test.bcp")).code, 2);
   EXPECT_EQ(compare(kTypes + std::string("--level 100")).code, 2);
+}
+
+TEST_F(Compare, ComparesTheSettingsThatAreBestOnValidation) {
+  make_tuned_runs(maker_);
+  const std::string tuned = "model.span=64 model.span=256 --choose optimizer.lr --by valid.bpc";
+  const ProgramResult text = compare(tuned);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              HasSubstr("Chosen by the best mean valid bpc: optimizer.lr=0.02 for A; optimizer.lr=0.01 for B"));
+  EXPECT_THAT(text.out, Not(HasSubstr("mixes")));
+  const Json json = Json::parse(compare(tuned + " --json").out);
+  EXPECT_NEAR(json["difference"].get<double>(), 1.61 - 1.22, 1e-9);
+  EXPECT_EQ(json["a"]["chosen"], Json({"optimizer.lr=0.02"}));
+  EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr").code, 2) << "by what?";
+  EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr --by test.bpc").code, 2);
+  const ProgramResult lost = compare(tuned + " --where optimizer.lr=0.04");
+  EXPECT_EQ(lost.code, 3);
+  EXPECT_THAT(lost.err, HasSubstr("no setting of 'model.span=64' can be chosen"));
 }
 
 TEST_F(Compare, SaysWhetherBudgetsWereEqual) {
