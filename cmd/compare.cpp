@@ -14,13 +14,15 @@
 #include "results/store/equal_budgets.h"
 #include "results/store/seed_values.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMaxKeys = 4;  // that a line lists
+constexpr std::size_t kMaxKeys = 4;                 // that a line lists
+constexpr std::string_view kRelationSigns = "=<>";  // a condition has one, a run has none
 
 struct CompareOptions {
   std::string a;
@@ -39,12 +41,13 @@ struct CompareOptions {
 struct Setting : SeedValues {
   std::string name;
   SettingChoice choice = {};
+  std::vector<std::string> left_out = {};  // bad runs
 };
 
 /// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
 /// all runs that differ from it only in the seed.
 std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
-  if (text.find_first_of("=<>") != std::string::npos) return runs.select(parse_filters({text}));
+  if (text.find_first_of(kRelationSigns) != std::string::npos) return runs.select(parse_filters({text}));
   const std::vector<std::string> ids = ids_called(text, runs.ids());
   std::vector<std::size_t> named;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -72,7 +75,14 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
 }
 
 Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
-  const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
+  const std::vector<Filter> filters = parse_filters(options.where);
+  const bool is_run = text.find_first_of(kRelationSigns) == std::string::npos;
+  std::vector<Filter> asking = filters;  // that may ask for bad runs
+  if (!is_run) {
+    for (Filter& filter : parse_filters({text})) asking.push_back(std::move(filter));
+  }
+  ShownRows shown = without_bad(runs, runs.select(select(runs, text), filters), asking);
+  const std::vector<std::size_t>& selected = shown.rows;
   SettingChoice choice = choose_rows(runs, selected, options.selection(), options.over);
   if (choice.rows.empty() && !choice.undecided.empty()) {
     throw DataError(
@@ -82,9 +92,13 @@ Setting read_setting(RunTable& runs, const std::string& text, const CompareOptio
   }
   Setting setting{seed_values(runs, choice.rows, options.value, options.over), text};
   setting.choice = std::move(choice);
+  setting.left_out = std::move(shown.left_out);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
-                              selected.empty() ? ": no such run" : "", text));
+                              !selected.empty()          ? ""
+                              : setting.left_out.empty() ? ": no such run"
+                                                         : ": its runs are marked as bad",
+                              text));
 }
 
 std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
@@ -158,12 +172,15 @@ std::string verdict_line(const PairedComparison& compared, double level) {
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
 }
 
-/// The settings that were chosen on both sides.
+/// The settings that were chosen on both sides, and what was left out.
 std::string choice_lines(const Setting& a, const Setting& b, const CompareOptions& options) {
   std::string lines;
   for (const std::string& note : choice_notes(options.selection(), {{"A", a.choice}, {"B", b.choice}})) {
     lines += note + "\n";
   }
+  std::set<std::string> left_out(a.left_out.begin(), a.left_out.end());
+  left_out.insert(b.left_out.begin(), b.left_out.end());
+  if (!left_out.empty()) lines += left_out_note({left_out.begin(), left_out.end()}) + "\n";
   return lines;
 }
 
@@ -192,6 +209,7 @@ Json setting_json(const Setting& setting, const CompareOptions& options) {
   const std::optional<double> deviation = sample_deviation(values);
   Json json = {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
                {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
+  if (!setting.left_out.empty()) json["left_out"] = setting.left_out;
   const Selection selection = options.selection();
   if (!selection.is_asked()) return json;
   json["chosen"] = Json::array();

@@ -109,6 +109,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   const std::vector<Value>& step = runs.column("step");
   const std::vector<Value>& steps = runs.column_or_nothing("train.steps");
   const std::vector<Value>& created = runs.column("created");
+  const std::vector<Value>& bad = runs.column("bad");
   const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
@@ -121,7 +122,8 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     const std::string state = to_text(status[run]);
     std::vector<std::string> cells{runs.id(run)};
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
-    cells.push_back(paint(view.terminal, colour_of(state), state));
+    const std::string mark = is_missing(bad[run]) ? "" : ", " + paint(view.terminal, Colour::kRed, "bad");
+    cells.push_back(paint(view.terminal, colour_of(state), state) + mark);
     const bool has_length = as_number(steps[run]).value_or(0) > 0;  // a program need not say it
     cells.push_back(step_text(step[run], has_length ? steps[run] : Value()));
     if (shows("valid")) cells.push_back(results.cell(run, "valid"));
@@ -340,6 +342,9 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
       {"experiments", run.experiments.empty() ? "none" : join(run.experiments, ", ")},
       {"step", fmt::format("{}", run.step)},
       {"folder", run.folder.string()}};
+  if (!run.tags.empty()) head.emplace_back("tags", join(run.tags, ", "));
+  if (!run.note.empty()) head.emplace_back("note", join(split(run.note, '\n'), "; "));
+  if (!run.bad.empty()) head.emplace_back("bad", paint(view.terminal, Colour::kRed, run.bad));
   if (!run.parent.empty()) head.emplace_back("parent", fmt::format("{} at step {}", run.parent, run.parent_step));
   if (!children.empty()) head.emplace_back("children", join(children, ", "));
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));

@@ -14,6 +14,7 @@
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -43,7 +44,7 @@ class WinnerSearch {
   WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
 
   ChosenValue search() {
-    const std::vector<std::size_t> rows = runs_.select(conditions_of(best_));
+    const std::vector<std::size_t> rows = shown_rows(runs_, conditions_of(best_)).rows;
     if (rows.empty()) return fallback_or_fail("no run");
     refuse_unfinished(rows);
     refuse_several_corpora(rows);

@@ -14,6 +14,7 @@
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
 #include "results/store/reproduction.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 #include "results/tables/printed_number.h"
@@ -43,7 +44,7 @@ void add_runs(ClaimPart& part, const SeedValues& values) {
 class ClaimJudge {
  public:
   ClaimJudge(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
-      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context, choices_) {}
+      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context, report_) {}
 
   JudgedClaim judge() {
     JudgedClaim judged{.description = claim_};
@@ -362,9 +363,10 @@ class ClaimJudge {
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
     std::vector<std::string> notes = claim_.notes;
-    for (std::string& note : choice_notes(claim_.choose, {choices_.begin(), choices_.end()})) {
+    for (std::string& note : choice_notes(claim_.choose, {report_.choices.begin(), report_.choices.end()})) {
       notes.push_back(std::move(note));
     }
+    if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
     for (const ClaimPart& part : judged.parts) {
       if (part.mixes.empty()) continue;
       constexpr std::size_t kMaxNamedKeys = 4;
@@ -377,7 +379,7 @@ class ClaimJudge {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
-  SideChoices choices_;
+  SideReport report_;
   SideReader reader_;
 };
 

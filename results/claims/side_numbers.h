@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,15 +22,18 @@ struct SideNumbers {
   bool is_exact = false;  // they follow from the configuration
 };
 
-/// What was chosen for each side, by its label.
-using SideChoices = std::map<std::string, SettingChoice>;
+/// What a reader did with the runs of sides.
+struct SideReport {
+  std::map<std::string, SettingChoice> choices;  // by the label of the side
+  std::set<std::string> left_out;                // bad runs
+};
 
-/// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `choices` which
-/// settings were chosen, if the claim asks for that.
+/// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which
+/// settings were chosen, if the claim asks for that, and which runs were left out.
 class SideReader {
  public:
-  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, SideChoices& choices)
-      : runs_(runs), claim_(claim), context_(context), choices_(choices) {}
+  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, SideReport& report)
+      : runs_(runs), claim_(claim), context_(context), report_(report) {}
 
   /// Values of the column `each` that runs of the sides have, and the empty filter where the claim has none.
   std::vector<std::vector<Filter>> each_of() const;
@@ -58,7 +62,7 @@ class SideReader {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
-  SideChoices& choices_;
+  SideReport& report_;
 };
 
 }  // namespace xlm

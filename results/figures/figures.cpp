@@ -9,6 +9,7 @@
 #include "results/figures/series_looks.h"
 #include "results/quantities/quantities.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
 
@@ -29,11 +30,16 @@ std::vector<std::string> columns_of_figure(const FigureDescription& description)
   return columns;
 }
 
-SettingChoice choice_of_figure(RunTable& runs, const FigureDescription& description,
-                               const std::vector<Filter>& filters) {
-  const std::vector<std::size_t> rows =
-      runs.select(conditions_on_figure(description, filters), columns_of_figure(description));
-  return choose_rows(runs, rows, description.choose, description.over);
+/// The rows of a figure, with what was left out and what was chosen.
+struct RowsOfFigure {
+  SettingChoice choice;
+  std::vector<std::string> left_out;  // bad runs
+};
+
+RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters) {
+  ShownRows shown = shown_rows(runs, conditions_on_figure(description, filters), columns_of_figure(description));
+  return {.choice = choose_rows(runs, shown.rows, description.choose, description.over),
+          .left_out = std::move(shown.left_out)};
 }
 
 /// Says in the caption that settings were chosen, and in the notes which.
@@ -61,14 +67,15 @@ void warn_of_test_selection(Figure& figure) {
 
 std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
                                         const std::vector<Filter>& filters) {
-  return choice_of_figure(runs, description, filters).rows;
+  return find_rows(runs, description, filters).choice.rows;
 }
 
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
                                                  const std::vector<Filter>& filters) {
-  SettingChoice choice = choice_of_figure(runs, description, filters);
-  const std::vector<std::size_t> selected = choice.rows;
-  if (selected.empty() && !choice.undecided.empty()) return no_figure(description, "no setting can be chosen");
+  RowsOfFigure found = find_rows(runs, description, filters);
+  const std::vector<std::size_t> selected = found.choice.rows;
+  if (selected.empty() && !found.choice.undecided.empty()) return no_figure(description, "no setting can be chosen");
+  if (selected.empty() && !found.left_out.empty()) return no_figure(description, "all runs are marked as bad");
   if (selected.empty()) {
     return no_figure(description,
                      unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
@@ -79,7 +86,8 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     put_in_order(*figure);
     if (!description.looks.facet.by.empty()) add_panels(runs, selected, *figure);
     warn_of_test_selection(*figure);
-    describe_choice(*figure, std::move(choice));
+    describe_choice(*figure, std::move(found.choice));
+    if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
   }
   return built;
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -126,8 +127,10 @@ std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
   std::vector<std::string> named = query.columns;
   named.insert(named.end(), query.group_by.begin(), query.group_by.end());
   NamedChoices choices;
-  choices.emplace_back("", choose_rows(runs, runs.select(query.where, named), query.choose, "seed"));
+  const ShownRows shown = shown_rows(runs, query.where, named);
+  choices.emplace_back("", choose_rows(runs, shown.rows, query.choose, "seed"));
   result.notes = choice_notes(query.choose, choices);
+  if (!shown.left_out.empty()) result.notes.push_back(left_out_note(shown.left_out));
   std::vector<std::size_t> rows = std::move(choices.front().second.rows);
   result.incomplete = static_cast<std::int64_t>(std::erase_if(rows, [&](std::size_t row) {
     return std::any_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
@@ -252,7 +255,7 @@ Json to_json(const ParetoQuery& query, const ParetoResult& result) {
     }
   }
   if (!result.mean_over.empty()) json["mean_over"] = result.mean_over;
-  if (query.choose.is_asked()) json["choice"] = result.notes;
+  if (!result.notes.empty()) json["notes"] = result.notes;
   return json;
 }
 

@@ -57,14 +57,14 @@ struct ParetoResult {
   std::int64_t incomplete = 0;      // selected runs without a number in some column
   std::string mean_over;            // what the points are means over: "3 seeds"; empty: each is of one run
   bool mixed = false;               // of runs that differ in more than the seed
-  std::vector<std::string> notes;   // sentences about the settings that were chosen
+  std::vector<std::string> notes;   // sentences about the settings that were chosen, and about bad runs
 };
 
 /// One front for each corpus. Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
 
 /// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
-/// "z", a list. If settings were chosen, "choice" lists sentences about them. Grouped points have "group" and
+/// "z", a list. "notes" lists sentences about chosen settings and bad runs. Grouped points have "group" and
 /// "differ_in" too, and "mean_over" says what all of them are means over. Of several corpora, "fronts" lists what is
 /// said of each, with its name under "corpus".
 Json to_json(const ParetoQuery& query, const ParetoResult& result);

@@ -12,6 +12,7 @@
 #include "results/quantities/quantities.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -123,9 +124,12 @@ class TableBuilder {
  public:
   /// `filters` are those that all of `selected` fulfil.
   TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
-               std::vector<std::size_t> selected)
-      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected)) {
-    if (selected_.empty()) unmet_ = unmet_condition(runs, filters, naming_columns(description));
+               ShownRows selected)
+      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected.rows)) {
+    notes_.left_out = left_out_note(selected.left_out);
+    if (!selected_.empty()) return;
+    unmet_ = selected.left_out.empty() ? unmet_condition(runs, filters, naming_columns(description))
+                                       : "all runs are marked as bad";
   }
 
   std::variant<Table, NothingToShow> build() {
@@ -379,7 +383,7 @@ std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescri
                                                const std::vector<Filter>& filters) {
   std::vector<Filter> all = filters;
   all.insert(all.end(), description.where.begin(), description.where.end());
-  std::vector<std::size_t> selected = runs.select(all, naming_columns(description));
+  ShownRows selected = shown_rows(runs, all, naming_columns(description));
   return TableBuilder(runs, description, all, std::move(selected)).build();
 }
 

@@ -175,6 +175,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                                                table.columns.front().cells.over));
   add_without_star(notes.of_other_corpora, "not measured on one corpus with the rows of the test");
   add(missing_note(table));
+  add(notes.left_out);
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.",

@@ -22,6 +22,7 @@ struct TableNotes {
   std::string mixed_over;            // what they should differ in
   std::set<std::string> mixed_in;    // and what else they differ in
   std::vector<std::string> lost;     // cells with runs that ended worse than guessing
+  std::string left_out;              // how many runs are marked as bad
   std::string unmet;                 // why the table has no runs at all
   std::string length;                // how long the runs train, if they are not configured as the paper's
   std::string paper_length;          // and those of the paper

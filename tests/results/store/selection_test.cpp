@@ -219,7 +219,7 @@ TEST_F(Selections, AParetoFrontIsOfTheChosenSettings) {
   EXPECT_NEAR(front.front[1].values[1], 1.22, 1e-12);
   EXPECT_FALSE(result.mixed) << "the points are of one rate";
   EXPECT_EQ(result.incomplete, 0) << "the diverged run was not chosen";
-  EXPECT_THAT(to_json(query, result)["choice"][0].get<std::string>(), HasSubstr("optimizer.lr=0.02 for model.span=64"));
+  EXPECT_THAT(to_json(query, result)["notes"][0].get<std::string>(), HasSubstr("optimizer.lr=0.02 for model.span=64"));
   query.group_by.clear();
   const ParetoFront each = run_pareto(runs, query).fronts.at(0).front;
   EXPECT_EQ(each.front.size() + each.dominated.size(), 4U) << "each run of a chosen setting is a point";
