@@ -2,11 +2,13 @@
 #include "cmd/sql_view.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cmd/run_results.h"
+#include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -14,12 +16,25 @@ namespace {
 
 using SqlCells = std::vector<std::vector<std::string>>;  // by row and column
 
-/// A number of a column that the store's views name: "test_bpc" is test.bpc.
+/// All digits before the point, without prefixes and separators: what is asked by SQL is read on.
+std::string plain_digits(double value) {
+  constexpr double kFromHere = 1e3;
+  constexpr double kBeyondWholeNumbers = 1e15;
+  const double size = std::abs(value);
+  if (!std::isfinite(value) || size < kFromHere) return shown_number(value);
+  if (size >= kBeyondWholeNumbers) return fmt::format("{:g}", value);
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
+}
+
+/// A number of a column that the store's views name: "test_bpc" is test.bpc. Counts, sizes, times and rates are printed
+/// as numbers.
 std::string sql_number(std::string column, double value) {
   if (quantity_of_column(column) == nullptr) {
     if (const std::size_t split = column.find('_'); split != std::string::npos) column[split] = '.';
   }
-  return column_number(column, value);
+  const Quantity* known = quantity_of_column(column);
+  const bool is_measure = known != nullptr && known->format == NumberFormat::kNumber && known->digits > 0;
+  return is_measure ? list_number(*known, value) : plain_digits(value);
 }
 
 std::string sql_cell(const std::string& column, const Json& value, bool for_people) {

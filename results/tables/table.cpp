@@ -83,6 +83,7 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
   for (const TableColumn& column : own) {
     all.push_back(column);
     for (TableColumn also : description.also) {
+      also.behind = column.label;
       also.label = column.label + " " + also.label;
       also.where.insert(also.where.end(), column.where.begin(), column.where.end());
       all.push_back(std::move(also));
@@ -215,7 +216,7 @@ class TableBuilder {
     result.groups = static_cast<std::int64_t>(groups.size());
     note_variation(result, label, column);
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
-      notes_.lost.push_back(fmt::format("{}/{}", label, column.label));
+      add_cell(notes_.lost, label, column);
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
     if (numbers.size() > 1) {
@@ -355,13 +356,20 @@ class TableBuilder {
     }
   }
 
+  /// Adds the name of a cell, unless that of the cell before it, to which its value belongs, is there already.
+  static void add_cell(std::vector<std::string>& names, const std::string& label, const TableColumn& column) {
+    const std::string before = fmt::format("{}/{}", label, column.behind);
+    const bool is_told = !column.behind.empty() && std::find(names.begin(), names.end(), before) != names.end();
+    if (!is_told) names.push_back(fmt::format("{}/{}", label, column.label));
+  }
+
   /// Whether the runs of a cell differ as they should, in `over` alone.
   void note_variation(TableCell& cell, const std::string& label, const TableColumn& column) {
     Variation variation(runs_, column.cells.over);
     cell.differ_in = variation.add(cell.rows);
     cell.mixed = variation.is_mixed();
     if (!cell.mixed) return;
-    notes_.mixed.push_back(fmt::format("{}/{}", label, column.label));
+    add_cell(notes_.mixed, label, column);
     notes_.mixed_over = column.cells.over;
     notes_.mixed_in.insert(cell.differ_in.begin(), cell.differ_in.end());
   }

@@ -82,6 +82,7 @@ struct TableEntry {
 struct TableColumn : TableEntry {
   CellOptions cells;
   bool says_what = true;  // its label tells what the cells show; a key's value, or "on PG-19", does not
+  std::string behind{};   // of a value of `also`: the label of the column that it belongs to
 };
 
 /// What is done about several stars at once, each of which may be there by chance.
