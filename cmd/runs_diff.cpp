@@ -169,11 +169,9 @@ std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& globa
   app.add_option("A", options->a, "Run id, the beginning of one or of its hash, or a run folder")->required();
   app.add_option("B", options->b, "The run to compare it with")->required();
   app.footer(
-      "Shows values that differ: of the configuration, of the environment (program, machine, code, packages) and of "
-      "the "
-      "results.\n"
-      "With --json: {\"configuration\": {KEY: [A, B]}, \"environment\": …, \"results\": …}, null for what a run "
-      "lacks.\n\n"
+      "Shows values that differ: of the configuration, of the environment (program, machine, code, packages) and\n"
+      "of the results. With --json: {\"configuration\": {KEY: [A, B]}, \"environment\": …, \"results\": …}, null for\n"
+      "what a run lacks.\n\n"
       "Example:\n  xlm runs diff adaptive-span-text8-3fa9c1d240b7e115 adaptive-span-text8-90ab12cd5c02ffe8");
   return [options, &global] { return diff_runs(*options, global); };
 }

@@ -104,9 +104,8 @@ std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& globa
   CLI::Option* bad = app.add_option("--bad", options->text, "Why the runs count no more")->type_name("REASON");
   app.add_flag("--good", options->remove, "They count again")->excludes(bad);
   app.footer(
-      "Bad runs are left out of tables, figures, fronts, comparisons, claims and choices of other sweeps. A note says "
-      "how many.\n"
-      "A condition on `bad` or `is_bad` shows them: is_bad=1 them alone, is_bad=0,1 all runs.\n\n"
+      "Bad runs are left out of tables, figures, fronts, comparisons, claims and choices of other sweeps. A note\n"
+      "says how many. A condition on `bad` or `is_bad` shows them: is_bad=1 them alone, is_bad=0,1 all runs.\n\n"
       "Examples:\n  xlm runs mark adaptive-span-text8-3fa9c1d240b7e115 --bad \"trained on the wrong corpus\"\n"
       "  xlm runs mark --where experiment=spans --where is_bad=1 --good\n"
       "  xlm runs ls --where is_bad=1 --columns bad,note");
