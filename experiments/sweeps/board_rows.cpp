@@ -15,7 +15,7 @@ class Forecast {
  public:
   explicit Forecast(const std::vector<BoardRow>& rows) {
     for (auto row = rows.rbegin(); row != rows.rend() && examples_.size() < kExamples; ++row) {
-      if (row->progress.pace > 0 && !row->failed && !row->waits()) examples_.push_back(&*row);
+      if (row->progress.pace > 0 && !row->failed) examples_.push_back(&*row);
     }
   }
 

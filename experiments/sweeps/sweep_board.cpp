@@ -26,7 +26,7 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
       row.status = run.status;
       row.progress = read_progress(run.planned.paths.journal());
     } else if (run.status == name_of(RunStatus::kPreempted) || run.status == name_of(RunStatus::kStale)) {
-      row.progress = read_progress(run.planned.paths.journal());  // how far it came
+      row.progress = read_progress(run.planned.paths.journal());  // how far it came: shown until new metrics come
     }
     places_.emplace(run.id(), rows_.size());
     rows_.push_back(std::move(row));
@@ -44,8 +44,6 @@ void SweepBoard::clear() {
 
 void SweepBoard::set(const SweepRun& run, BoardState state, const std::string& status, const std::string& worker) {
   BoardRow& row = row_of(run);
-  const bool begins = row.waits() && (state == BoardState::kRunning || state == BoardState::kElsewhere);
-  if (begins) row.progress = {};  // of an earlier attempt
   row.state = state;
   row.failed = false;
   row.status = status;
