@@ -41,7 +41,7 @@ std::string sparkline(const std::vector<double>& values, std::size_t most) {
     high = std::max(high, value);
   }
   if (low > high) return "";
-  constexpr double kHighest = kBars.size() - 1;
+  constexpr auto kHighest = static_cast<double>(kBars.size() - 1);
   std::string line;
   for (const double value : means) {
     if (!std::isfinite(value)) {

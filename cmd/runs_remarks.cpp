@@ -80,7 +80,7 @@ std::function<int()> declare_runs_tag(CLI::App& app, const GlobalOptions& global
   return [options, &global] {
     if (const std::string problem = problem_of_tag(options->text); !problem.empty()) throw UsageError(problem);
     return remark_on_runs(*options, {{"tag", options->text}, {"given", !options->remove}},
-                          fmt::format(options->remove ? "no longer tagged {}" : "tagged {}", options->text), global);
+                          (options->remove ? "no longer tagged " : "tagged ") + options->text, global);
   };
 }
 
