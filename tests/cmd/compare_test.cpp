@@ -149,7 +149,7 @@ TEST_F(Compare, ComparesTheSettingsThatAreBestOnValidation) {
   EXPECT_THAT(text.out, Not(HasSubstr("mixes")));
   const Json json = Json::parse(compare(tuned + " --json").out);
   EXPECT_NEAR(json["difference"].get<double>(), 1.61 - 1.22, 1e-9);
-  EXPECT_EQ(json["a"]["chosen"], Json({"optimizer.lr=0.02"}));
+  EXPECT_EQ(json["a"]["chosen"], Json::array({"optimizer.lr=0.02"}));
   EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr").code, 2) << "by what?";
   EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr --by test.bpc").code, 2);
   const ProgramResult lost = compare(tuned + " --where optimizer.lr=0.04");

@@ -70,7 +70,7 @@ TEST_F(RunsRemarks, TravelWithTheRun) {
 
 TEST_F(RunsRemarks, DiffShowsOnlyWhatDiffers) {
   const Json json_of_diff = json(fmt::format("runs diff {} {}", kFirst, kSecond));
-  EXPECT_EQ(json_of_diff["configuration"], Json({{"seed", {1, 2}}}));
+  EXPECT_EQ(json_of_diff["configuration"], Json::parse(R"({"seed": [1, 2]})"));
   EXPECT_TRUE(json_of_diff["environment"].empty());
   EXPECT_TRUE(json_of_diff["results"].contains("test.bpc"));
   EXPECT_FALSE(json_of_diff["results"].contains("status"));
@@ -81,7 +81,8 @@ TEST_F(RunsRemarks, DiffShowsOnlyWhatDiffers) {
   EXPECT_THAT(text.out, HasSubstr("node7"));
   EXPECT_THAT(text.out, HasSubstr("seed"));
   EXPECT_THAT(text.out, Not(HasSubstr("model.span")));
-  EXPECT_EQ(json(fmt::format("runs diff {} {}", kFirst, kSecond))["environment"]["host"], Json({nullptr, "node7"}));
+  EXPECT_EQ(json(fmt::format("runs diff {} {}", kFirst, kSecond))["environment"]["host"],
+            Json::array({nullptr, "node7"}));
   EXPECT_EQ(xlm(fmt::format("runs diff {} {}", kFirst, kFirst)).code, 2);
   EXPECT_EQ(xlm(fmt::format("runs diff {} nothing", kFirst)).code, 3);
 }

@@ -44,7 +44,7 @@ TEST_F(ChoiceTables, ShowTheTestMeanOfTheSettingThatIsBestOnValidation) {
 
 TEST_F(ChoiceTables, TellProgramsWhatWasChosen) {
   const Table tuned = table(kTuned);
-  EXPECT_EQ(to_json(tuned)["rows"][0]["cells"][0]["chosen"], Json({"optimizer.lr=0.02"}));
+  EXPECT_EQ(to_json(tuned)["rows"][0]["cells"][0]["chosen"], Json::array({"optimizer.lr=0.02"}));
   const std::string csv = render_table(tuned, TableFormat::kCsv, 0);
   EXPECT_THAT(csv, HasSubstr("test.bpc chosen"));
   EXPECT_THAT(csv, HasSubstr("optimizer.lr=0.01"));
