@@ -212,16 +212,15 @@ std::string pairs_text(const std::vector<std::pair<std::string, std::string>>& p
   return out;
 }
 
-/// "bpc  █▆▄▂▁  3.2000 → 1.6640, steps 50 to 100".
-std::string curve_line(const std::string& label, const Quantity& quantity,
-                       const std::map<std::int64_t, double>& series) {
+/// "training bpc  █▆▄▂▁  steps 50 to 100". The numbers are in the results: of a journal that lost its end, the last one
+/// would be another.
+std::string curve_line(const std::string& label, const std::map<std::int64_t, double>& series) {
   constexpr std::size_t kWidth = 32;
   std::vector<double> values;
   for (const auto& [step, value] : series) values.push_back(value);
   const std::string bars = sparkline(values, kWidth);
   if (bars.empty()) return "";
-  return fmt::format("  {}  {}  {} → {}, steps {} to {}\n", label, bars, list_number(quantity, values.front()),
-                     list_number(quantity, values.back()), series.begin()->first, series.rbegin()->first);
+  return fmt::format("  {}  {}  steps {} to {}\n", label, bars, series.begin()->first, series.rbegin()->first);
 }
 
 /// The headlines of training and of validation over the steps.
@@ -229,7 +228,7 @@ std::string curves_text(const Run& run) {
   std::string out;
   if (const Quantity* known = headline_of([&](const std::string& name) { return run.metrics.contains(name); })) {
     const RunSeries& series = run.metrics.at(known->name);
-    out += curve_line("training " + known->label, *known, {series.begin(), series.end()});
+    out += curve_line("training " + known->label, {series.begin(), series.end()});
   }
   std::map<std::string, std::map<std::int64_t, double>> validation;  // by quantity
   for (const RunEvaluation& evaluation : run.evaluations) {
@@ -237,7 +236,7 @@ std::string curves_text(const Run& run) {
     for (const auto& [name, value] : evaluation.values) validation[name][evaluation.step] = value;
   }
   if (const Quantity* known = headline_of([&](const std::string& name) { return validation.contains(name); })) {
-    out += curve_line("valid " + known->label, *known, validation.at(known->name));
+    out += curve_line("valid " + known->label, validation.at(known->name));
   }
   return out;
 }
