@@ -168,7 +168,8 @@ Candidates values(const Line& line, const CLI::Option& option, const std::string
     return {std::move(words)};
   }
   if (name == "COMMAND") return {command_names(*line.command->get_parent())};
-  if (name == "RUN" || type == "MODEL") return {run_ids(line), true};
+  const bool is_side = name == "A" || name == "B";  // of a comparison
+  if (name == "RUN" || is_side || type == "MODEL") return {run_ids(line), true};
   if (type == "KEY=VALUE") return {settings(line, current)};
   if (type.find('|') != std::string::npos) return {plain_words(split(type, '|'))};
   if (type == "FORMAT" || type == "SPLIT" || type == "SHELL") return {words_of_help(option.get_description())};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -13,13 +14,16 @@
 #include "results/quantities/number_format.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/seed_values.h"
+#include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMaxKeys = 4;  // that a line lists
+constexpr std::size_t kMaxKeys = 4;                 // that a line lists
+constexpr std::string_view kRelationSigns = "=<>";  // a condition has one, a run has none
 
 struct CompareOptions {
   std::string a;
@@ -27,18 +31,35 @@ struct CompareOptions {
   std::vector<std::string> where;
   std::string value = "test.bpc";
   std::string over = "seed";
+  std::vector<std::string> choose;
+  std::string by;
   double level = 95;
+
+  Selection selection() const { return selection_of(listed_columns(choose), by); }
 };
 
 /// Runs of one setting, and the numbers of each seed.
 struct Setting : SeedValues {
   std::string name;
+  SettingChoice choice = {};
+  std::vector<std::string> left_out = {};  // bad runs
+};
+
+/// The difference of two settings: of pairs with the same seed, or of both means if too few seeds are in common.
+struct Compared {
+  bool is_paired = true;
+  std::int64_t pairs = 0;
+  double freedom = 0;  // degrees of freedom; 0: nothing says how much seeds differ
+  double difference = 0;
+  std::optional<double> half_width;
+  std::optional<double> p;
+  std::optional<double> effect;
 };
 
 /// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
 /// all runs that differ from it only in the seed.
 std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
-  if (text.find_first_of("=<>") != std::string::npos) return runs.select(parse_filters({text}));
+  if (text.find_first_of(kRelationSigns) != std::string::npos) return runs.select(parse_filters({text}));
   const std::vector<std::string> ids = ids_called(text, runs.ids());
   std::vector<std::size_t> named;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -66,11 +87,30 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
 }
 
 Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
-  const std::vector<std::size_t> selected = runs.select(select(runs, text), parse_filters(options.where));
-  Setting setting{seed_values(runs, selected, options.value, options.over), text};
+  const std::vector<Filter> filters = parse_filters(options.where);
+  const bool is_run = text.find_first_of(kRelationSigns) == std::string::npos;
+  std::vector<Filter> asking = filters;  // that may ask for bad runs
+  if (!is_run) {
+    for (Filter& filter : parse_filters({text})) asking.push_back(std::move(filter));
+  }
+  ShownRows shown = without_bad(runs, runs.select(select(runs, text), filters), asking);
+  const std::vector<std::size_t>& selected = shown.rows;
+  SettingChoice choice = choose_rows(runs, selected, options.selection(), options.over);
+  if (choice.rows.empty() && !choice.undecided.empty()) {
+    throw DataError(
+        fmt::format("no setting of '{}' can be chosen: each has a run that diverged or was pruned, or none "
+                    "that is done with a {}\nsee `xlm runs ls --where {}`",
+                    text, options.by, text));
+  }
+  Setting setting{seed_values(runs, choice.rows, options.value, options.over), text};
+  setting.choice = std::move(choice);
+  setting.left_out = std::move(shown.left_out);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
-                              selected.empty() ? ": no such run" : "", text));
+                              !selected.empty()          ? ""
+                              : setting.left_out.empty() ? ": no such run"
+                                                         : ": its runs are marked as bad",
+                              text));
 }
 
 std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
@@ -129,26 +169,68 @@ std::string difference_line(const std::vector<std::string>& keys) {
 }
 
 /// Runs without a partner count in the means, but not in the difference.
-std::string unpaired_line(const Setting& a, const Setting& b, const PairedComparison& compared,
-                          const CompareOptions& options) {
+std::string unpaired_line(const Setting& a, const Setting& b, const Compared& compared, const CompareOptions& options) {
   const std::size_t left = a.by_group.size() + b.by_group.size() - 2 * static_cast<std::size_t>(compared.pairs);
-  return left == 0 ? ""
-                   : fmt::format("{} {}{} without a partner: not in the difference\n", left, options.over,
-                                 left == 1 ? "" : "s");
+  return left == 0 || !compared.is_paired ? ""
+                                          : fmt::format("{} {}{} without a partner: not in the difference\n", left,
+                                                        options.over, left == 1 ? "" : "s");
 }
 
-std::string verdict_line(const PairedComparison& compared, double level) {
+std::string verdict_line(const Compared& compared, double level) {
   if (!compared.half_width) return "one pair does not show how much seeds differ: train more seeds\n";
   const bool apart = std::abs(compared.difference) > *compared.half_width;
   return apart ? fmt::format("they differ: zero lies outside the {:g} % interval\n", level)
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
 }
 
+/// With two or three numbers, nothing shows whether seeds scatter as the test takes it. Empty if there are more.
+std::string caution_line(const Setting& a, const Setting& b, const Compared& compared, const CompareOptions& options) {
+  constexpr std::size_t kEnough = 3;
+  if (!compared.half_width) return "";
+  const std::size_t least =
+      compared.is_paired ? static_cast<std::size_t>(compared.pairs) : std::min(a.by_group.size(), b.by_group.size());
+  if (least >= kEnough) return "";
+  const std::string few = compared.is_paired ? "two pairs" : fmt::format("two {}s of a setting", options.over);
+  return fmt::format(
+      "caution: {} leave {:.3g} degree{} of freedom: the test then relies on a normal distribution\n"
+      "train three {}s or more of both\n",
+      few, compared.freedom, compared.freedom == 1 ? "" : "s", options.over);
+}
+
+/// How many numbers the difference is of.
+std::string counted_line(const Setting& a, const Setting& b, const Compared& compared, const CompareOptions& options) {
+  if (!compared.is_paired) {
+    return fmt::format(" ({} and {} {}s, without pairs)\n", a.by_group.size(), b.by_group.size(), options.over);
+  }
+  return fmt::format(" ({} pair{}, each of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
+}
+
+std::string test_line(const Compared& compared) {
+  if (!compared.p) return "";
+  std::string text = fmt::format("p = {} by ", with_digits(*compared.p, 2));
+  text += compared.is_paired ? "a two-sided paired t-test"
+                             : fmt::format("Welch's two-sided t-test ({:.3g} degrees of freedom)", compared.freedom);
+  if (compared.effect) text += fmt::format(", effect {} standard deviations", with_digits(*compared.effect, 2));
+  return text + "\n";
+}
+
+/// The settings that were chosen on both sides, and what was left out.
+std::string choice_lines(const Setting& a, const Setting& b, const CompareOptions& options) {
+  std::string lines;
+  for (const std::string& note : choice_notes(options.selection(), {{"A", a.choice}, {"B", b.choice}})) {
+    lines += note + "\n";
+  }
+  std::set<std::string> left_out(a.left_out.begin(), a.left_out.end());
+  left_out.insert(b.left_out.begin(), b.left_out.end());
+  if (!left_out.empty()) lines += left_out_note({left_out.begin(), left_out.end()}) + "\n";
+  return lines;
+}
+
 std::string comparison_text(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
-                            const PairedComparison& compared, const RunBudgets& budgets,
-                            const CompareOptions& options) {
+                            const Compared& compared, const RunBudgets& budgets, const CompareOptions& options) {
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
   if (const std::string line = budget_text(budgets); !line.empty()) text += line + "\n";
+  text += choice_lines(a, b, options);
   text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
   text += "A − B = " + difference_with_digits(compared.difference, 3);
   if (compared.half_width) {
@@ -156,28 +238,33 @@ std::string comparison_text(const Setting& a, const Setting& b, const std::vecto
                         difference_with_digits(compared.difference - *compared.half_width, 3),
                         difference_with_digits(compared.difference + *compared.half_width, 3));
   }
-  text += fmt::format(" ({} pair{}, each of one {})\n", compared.pairs, compared.pairs == 1 ? "" : "s", options.over);
-  if (compared.p) text += fmt::format("p = {} by a two-sided paired t-test", with_digits(*compared.p, 2));
-  if (compared.effect) text += fmt::format(", effect {} standard deviations", with_digits(*compared.effect, 2));
-  if (compared.p) text += "\n";
-  return text + verdict_line(compared, options.level) + mixed_line(a, "A", options) + mixed_line(b, "B", options);
+  text += counted_line(a, b, compared, options) + test_line(compared) + verdict_line(compared, options.level);
+  return text + caution_line(a, b, compared, options) + mixed_line(a, "A", options) + mixed_line(b, "B", options);
 }
 
-Json setting_json(const Setting& setting) {
+Json setting_json(const Setting& setting, const CompareOptions& options) {
   const std::vector<double> values = setting.means();
   const std::optional<double> deviation = sample_deviation(values);
-  return {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
-          {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
+  Json json = {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
+               {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
+  if (!setting.left_out.empty()) json["left_out"] = setting.left_out;
+  const Selection selection = options.selection();
+  if (!selection.is_asked()) return json;
+  json["chosen"] = Json::array();
+  for (const ChosenSetting& chosen : setting.choice.settings) json["chosen"].push_back(chosen_text(selection, chosen));
+  return json;
 }
 
 Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::string>& difference,
-                     const PairedComparison& compared, const RunBudgets& budgets, const CompareOptions& options) {
+                     const Compared& compared, const RunBudgets& budgets, const CompareOptions& options) {
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  Json json = {{"value", options.value},       {"a", setting_json(a)},
-               {"b", setting_json(b)},         {"differ_in", difference},
-               {"pairs", compared.pairs},      {"difference", compared.difference},
-               {"level", options.level / 100}, {"half_width", or_null(compared.half_width)},
-               {"p", or_null(compared.p)},     {"effect", or_null(compared.effect)}};
+  Json json = {{"value", options.value},        {"a", setting_json(a, options)},
+               {"b", setting_json(b, options)}, {"differ_in", difference},
+               {"pairs", compared.pairs},       {"difference", compared.difference},
+               {"level", options.level / 100},  {"half_width", or_null(compared.half_width)},
+               {"p", or_null(compared.p)},      {"effect", or_null(compared.effect)}};
+  json["test"] = compared.is_paired ? "paired-t" : "welch";
+  json["freedom"] = compared.freedom;
   if (budgets.known == 0) return json;
   json["budgets"] = {{"equal", budgets.are_equal()},
                      {"least_flops", budgets.least},
@@ -187,20 +274,44 @@ Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::
   return json;
 }
 
+/// Pairs by seed. If fewer than two seeds are in common, and both settings have several, without pairs. Throws
+/// DataError if neither is possible.
+Compared compare_settings(const Setting& a, const Setting& b, const CompareOptions& options) {
+  const SeedPairs pairs = common_seeds(a, b);
+  const bool both_vary = a.by_group.size() > 1 && b.by_group.size() > 1;
+  if (pairs.a.size() < 2 && both_vary) {
+    const UnpairedComparison unpaired = compare_unpaired(a.means(), b.means(), options.level / 100);
+    return {.is_paired = false,
+            .pairs = 0,
+            .freedom = unpaired.freedom,
+            .difference = unpaired.difference,
+            .half_width = unpaired.half_width,
+            .p = unpaired.p,
+            .effect = unpaired.effect};
+  }
+  if (pairs.a.empty()) {
+    throw DataError(
+        fmt::format("'{}' and '{}' have no {} in common, and one of them has a single {}: nothing can be tested\n"
+                    "train both with the same {}s, or several of each, or name another column with --over",
+                    options.a, options.b, options.over, options.over, options.over));
+  }
+  const PairedComparison paired = compare_pairs(pairs.a, pairs.b, options.level / 100);
+  return {.is_paired = true,
+          .pairs = paired.pairs,
+          .freedom = static_cast<double>(paired.pairs - 1),
+          .difference = paired.difference,
+          .half_width = paired.half_width,
+          .p = paired.p,
+          .effect = paired.effect};
+}
+
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const Setting a = read_setting(runs, options.a, options);
   const Setting b = read_setting(runs, options.b, options);
   check_apart(a, b);
-  const SeedPairs pairs = common_seeds(a, b);  // without any, everything computed from pairs is missing
-  if (pairs.a.empty()) {
-    throw DataError(
-        fmt::format("'{}' and '{}' have no {} in common: there is nothing to pair\n"
-                    "train both with the same {}s, or name another column with --over",
-                    options.a, options.b, options.over, options.over));
-  }
-  const PairedComparison compared = compare_pairs(pairs.a, pairs.b, options.level / 100);
+  const Compared compared = compare_settings(a, b, options);
   const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
   std::vector<std::size_t> both = a.rows;
   both.insert(both.end(), b.rows.begin(), b.rows.end());
@@ -220,6 +331,10 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   app.add_option("--value", options->value, "Column to compare")->capture_default_str();
   app.add_option("--where", options->where, "Only runs with KEY=VALUE");
   app.add_option("--over", options->over, "Column that pairs runs")->capture_default_str();
+  app.add_option("--choose", options->choose, "Compare the best settings over these keys, by the column of --by")
+      ->allow_extra_args(false)
+      ->type_name("KEY,…");
+  app.add_option("--by", options->by, "With --choose: the column that decides, such as valid.bpc")->type_name("COLUMN");
   app.add_option("--level", options->level, "Confidence level of the interval, in percent")
       ->capture_default_str()
       ->check([](const std::string& text) {  // CLI11's Range accepts nan
@@ -228,9 +343,10 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       });
   app.footer(
       "Pairs the runs of both settings by seed and prints the mean difference, its interval (Student's t), p\n"
-      "and effect size. Both settings need runs with the same seeds.\n\n"
+      "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
+      "  xlm compare model.span_type=fixed model.span_type=adaptive --choose optimizer.lr --by valid.bpc\n"
       "  xlm compare hourglass-text8-3fa9c1d240b7e115 hourglass-text8-90ab12cd5c02ffe8 --value valid.bpc\n"
       "  xlm compare model.boundaries.type=none model.boundaries.type=gumbel --where experiment=table-1 --json");
   return [options, &global] { return run_compare(*options, global); };

@@ -31,6 +31,8 @@ struct ParetoOptions {
   std::vector<std::string> maximize;
   std::vector<std::string> minimize;
   std::string reference;
+  std::vector<std::string> choose;
+  std::string by;
   std::string format;
   fs::path out;
 };
@@ -94,6 +96,7 @@ ParetoQuery query_of(const ParetoOptions& options) {
   query.maximize = named_axes("--maximize", options.maximize, query.columns);
   query.group_by = listed_columns(options.group_by);
   query.where = parse_filters(options.where);
+  query.choose = selection_of(listed_columns(options.choose), options.by);
   query.reference = reference_point(options.reference, query.columns.size());
   return query;
 }
@@ -125,6 +128,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   add_declared(runs, minimized, query);
   const ParetoResult result = run_pareto(runs, query);
   if (result.fronts.empty()) {
+    if (!result.notes.empty()) throw DataError(join(result.notes, "\n"));
     if (const std::string unmet = unmet_condition(runs, query.where); !unmet.empty()) {
       throw DataError(unmet + "\n`xlm runs ls` lists the runs");
     }
@@ -171,6 +175,10 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       ->type_name("AXIS");
   app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
+  app.add_option("--choose", options->choose, "Show the best setting over these keys, by the column of --by")
+      ->allow_extra_args(false)
+      ->type_name("KEY,…");
+  app.add_option("--by", options->by, "With --choose: the column that decides, such as valid.bpc")->type_name("COLUMN");
   add_output_options(app, options->format, options->out, table_formats());
   std::vector<std::string> costs;
   for (const Quantity& quantity : quantities()) {
@@ -187,6 +195,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "  xlm pareto --x flops_per_token --y test.bpc\n"
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "
       "model.span,model.span_type\n"
+      "  xlm pareto --x flops_per_token --y test.bpc --choose optimizer.lr --by valid.bpc --group-by model.span\n"
       "  xlm pareto --x step_seconds --y test.bpc --also peak_memory --where model.span=256,512 --where status=done");
   return [options, &global] { return run_pareto(*options, global); };
 }

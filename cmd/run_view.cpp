@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 #include <optional>
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/sparkline.h"
 #include "base/text.h"
 #include "cmd/run_results.h"
 #include "results/quantities/grids.h"
@@ -109,6 +111,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   const std::vector<Value>& step = runs.column("step");
   const std::vector<Value>& steps = runs.column_or_nothing("train.steps");
   const std::vector<Value>& created = runs.column("created");
+  const std::vector<Value>& bad = runs.column("bad");
   const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
@@ -121,7 +124,8 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     const std::string state = to_text(status[run]);
     std::vector<std::string> cells{runs.id(run)};
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
-    cells.push_back(paint(view.terminal, colour_of(state), state));
+    const std::string mark = is_missing(bad[run]) ? "" : ", " + paint(view.terminal, Colour::kRed, "bad");
+    cells.push_back(paint(view.terminal, colour_of(state), state) + mark);
     const bool has_length = as_number(steps[run]).value_or(0) > 0;  // a program need not say it
     cells.push_back(step_text(step[run], has_length ? steps[run] : Value()));
     if (shows("valid")) cells.push_back(results.cell(run, "valid"));
@@ -205,6 +209,35 @@ std::string pairs_text(const std::vector<std::pair<std::string, std::string>>& p
   for (const auto& [name, value] : pairs) widest = std::max(widest, display_width(name));
   std::string out;
   for (const auto& [name, value] : pairs) out += fmt::format("  {:<{}}  {}\n", name, widest, value);
+  return out;
+}
+
+/// "training bpc  █▆▄▂▁  steps 50 to 100". The numbers are in the results: of a journal that lost its end, the last one
+/// would be another.
+std::string curve_line(const std::string& label, const std::map<std::int64_t, double>& series) {
+  constexpr std::size_t kWidth = 32;
+  std::vector<double> values;
+  for (const auto& [step, value] : series) values.push_back(value);
+  const std::string bars = sparkline(values, kWidth);
+  if (bars.empty()) return "";
+  return fmt::format("  {}  {}  steps {} to {}\n", label, bars, series.begin()->first, series.rbegin()->first);
+}
+
+/// The headlines of training and of validation over the steps.
+std::string curves_text(const Run& run) {
+  std::string out;
+  if (const Quantity* known = headline_of([&](const std::string& name) { return run.metrics.contains(name); })) {
+    const RunSeries& series = run.metrics.at(known->name);
+    out += curve_line("training " + known->label, {series.begin(), series.end()});
+  }
+  std::map<std::string, std::map<std::int64_t, double>> validation;  // by quantity
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
+    for (const auto& [name, value] : evaluation.values) validation[name][evaluation.step] = value;
+  }
+  if (const Quantity* known = headline_of([&](const std::string& name) { return validation.contains(name); })) {
+    out += curve_line("valid " + known->label, validation.at(known->name));
+  }
   return out;
 }
 
@@ -340,11 +373,15 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
       {"experiments", run.experiments.empty() ? "none" : join(run.experiments, ", ")},
       {"step", fmt::format("{}", run.step)},
       {"folder", run.folder.string()}};
+  if (!run.tags.empty()) head.emplace_back("tags", join(run.tags, ", "));
+  if (!run.note.empty()) head.emplace_back("note", join(split(run.note, '\n'), "; "));
+  if (!run.bad.empty()) head.emplace_back("bad", paint(view.terminal, Colour::kRed, run.bad));
   if (!run.parent.empty()) head.emplace_back("parent", fmt::format("{} at step {}", run.parent, run.parent_step));
   if (!children.empty()) head.emplace_back("children", join(children, ", "));
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));
   out += pairs_text(head);
   add_section(out, view.terminal, "States", history_text(run));
+  add_section(out, view.terminal, "Curves", curves_text(run));
   if (has_main_evaluation(run)) {
     add_section(out, view.terminal, "Final evaluations",
                 results_table(run, view.terminal.is_terminal ? view.terminal.width : 0));

@@ -10,8 +10,10 @@
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
 #include "cmd/runs_cost.h"
+#include "cmd/runs_diff.h"
 #include "cmd/runs_export.h"
 #include "cmd/runs_merge.h"
+#include "cmd/runs_remarks.h"
 #include "cmd/runs_stop.h"
 #include "cmd/runs_watch.h"
 #include "cmd/sql_view.h"
@@ -336,10 +338,17 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   CLI::App* cost = app.add_subcommand("cost", "Show what runs cost, one by one and in all");
   declare_cost(*cost, options->cost);
   choices.emplace_back(cost, [](const RunsOptions& o, const GlobalOptions& c) { return show_cost(o.cost, c); });
-  CLI::App* exported =
-      app.add_subcommand("export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard");
-  choices.emplace_back(exported, [run = declare_runs_export(*exported, global)](
-                                     const RunsOptions&, const GlobalOptions&) { return run(); });
+  const auto declare = [&](const char* name, const char* what,
+                           std::function<int()> (*declare_on)(CLI::App&, const GlobalOptions&)) {
+    CLI::App* sub = app.add_subcommand(name, what);
+    choices.emplace_back(sub,
+                         [run = declare_on(*sub, global)](const RunsOptions&, const GlobalOptions&) { return run(); });
+  };
+  declare("diff", "Show two runs side by side, only what differs", declare_runs_diff);
+  declare("tag", "Give runs a tag, or take it away", declare_runs_tag);
+  declare("note", "Write a note about runs", declare_runs_note);
+  declare("mark", "Mark runs as bad: they are left out of tables and figures", declare_runs_mark);
+  declare("export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard", declare_runs_export);
 
   CLI::App* merge = app.add_subcommand("merge", "Import the runs of another folder or of an archive");
   declare_merge(*merge, options->merge);

@@ -84,6 +84,8 @@ class TrainSink {
   virtual void check_owner() = 0;
   /// True if the run should save and stop at the next step boundary.
   virtual bool should_stop() = 0;
+  /// During an evaluation, after each of its batches; cheap. `scored` of about `total` predictions are made.
+  virtual void evaluating(const std::string& /*split*/, double /*scored*/, double /*total*/) {}
 };
 
 /// Another process of the run has ended, or does not arrive.

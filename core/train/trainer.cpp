@@ -321,9 +321,12 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   SplitSettings settings = split_settings(options, device_);
   costs_.evaluated();
   settings.group = group_.get();
-  std::optional<Evaluation> evaluation = measure(*model_, {split_name, split, source, data_.vocabulary}, settings,
-                                                 options_->seed, final && writes() ? Traced::kYes : Traced::kNo,
-                                                 [this](std::int64_t, std::int64_t) { return !sink_->should_stop(); });
+  std::optional<Evaluation> evaluation =
+      measure(*model_, {split_name, split, source, data_.vocabulary}, settings, options_->seed,
+              final && writes() ? Traced::kYes : Traced::kNo, [&](std::int64_t scored, std::int64_t total) {
+                sink_->evaluating(split_name, static_cast<double>(scored), static_cast<double>(total));
+                return !sink_->should_stop();
+              });
   if (!evaluation) return std::nullopt;
   evaluation->step = step_;
   evaluation->final = final;

@@ -235,6 +235,7 @@ class RecipeChecker {
     for (const Filter& condition : conditions) {
       asks_for_corpora_ = asks_for_corpora_ || names_corpus(condition.column);
       if (condition.relation != Filter::Relation::kEqual || condition.values.size() < 2) continue;
+      if (condition.column == kIsBad) continue;  // people say so of runs, and no sweep does
       for (const AskedValue& value : condition.values) {
         std::vector<Filter> one = of_recipe_;
         one.push_back({condition.column, Filter::Relation::kEqual, {value}});

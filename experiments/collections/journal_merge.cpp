@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
+#include "results/run_folder/remark.h"
 
 namespace xlm {
 namespace {
@@ -36,7 +37,11 @@ double time_in(const Json& record) {
 /// Records that may follow the end of a run, in any order.
 bool may_follow_the_end(const std::string& line) {
   constexpr std::array<std::string_view, 8> kTypes{"evaluation", "wanted", "experiment", "message",
+<<<<<<< HEAD
                                                    "trace",      "costs",  "choice",     "better"};
+=======
+                                                   "trace",      "costs",  "choice",     kRemark};
+>>>>>>> in-day
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
@@ -53,9 +58,20 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
   return lines;
 }
 
-/// What a record asks of its run, at any time: to belong to an experiment, or an evaluation. "" if it asks for neither.
+/// What people said of a run, without what only the journal's line has.
+Json remark_in(const Json& record) {
+  Json remark = {{"type", kRemark}, {"time", time_in(record)}};
+  for (const char* key : {"tag", "given", "note", "bad"}) {
+    if (record.contains(key)) remark[key] = record[key];
+  }
+  return remark;
+}
+
+/// What a record asks of its run, at any time: to belong to an experiment, an evaluation, or a remark. "" if it asks
+/// for none of them.
 std::string request_in(const Json& record) {
   const std::string type = record.value("type", "");
+  if (type == kRemark) return remark_in(record).dump();
   if (type == "wanted") {
     return Json({record.value("split", Json()), record.value("changes", Json()), record.value("program", Json())})
         .dump();
@@ -66,6 +82,7 @@ std::string request_in(const Json& record) {
 
 /// A record with only the request of another record, and without a worker: it counts at any stage of the run.
 std::string request_line(const Json& record) {
+  if (record.value("type", "") == kRemark) return remark_in(record).dump();
   Json request = {{"type", "experiment"}, {"time", time_in(record)}, {"name", request_in(record)}};
   if (record.value("type", "") == "wanted") {
     request = {{"type", "wanted"},
@@ -90,7 +107,7 @@ std::vector<std::string> with_requests_of(std::vector<std::string> lines, const 
   if (lines.size() == before) return lines;
   const auto is_request = [](const std::string& line) {
     const std::string type = record_in(line).value("type", "");
-    return type == "experiment" || type == "wanted";
+    return type == "experiment" || type == "wanted" || type == kRemark;
   };
   auto tail = lines.end();
   while (tail != lines.begin() && is_request(*(tail - 1))) --tail;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/sparkline.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 constexpr std::size_t kShownDigits = 8;  // of the hash in a run's id
 constexpr std::size_t kFewDigits = 4;    // if there is little room
+constexpr std::size_t kCurveWidth = 8;
+constexpr std::size_t kLeastForACurve = 3;  // numbers
 
 /// "45s", "12min", "3h05", "2d07h": a duration for narrow columns.
 std::string short_duration(double seconds) {
@@ -36,6 +39,15 @@ const Quantity* headline_in(const Json& values) {
   return headline_of([&](const std::string& name) { return values.contains(name); });
 }
 
+/// The numbers of the last evaluation on validation; empty: none is known.
+Json validated_by(const BoardRow& row) {
+  const Json& record = row.progress.validation;
+  if (!record.is_object()) return Json::object();
+  Json values = record.value("values", Json::object());
+  if (record.contains("loss") && record["loss"].is_number()) values["loss"] = record["loss"];
+  return values;
+}
+
 Json reported_by(const BoardRow& row) {
   return row.progress.metric.is_null() ? Json::object() : row.progress.metric.value("values", Json::object());
 }
@@ -44,7 +56,7 @@ Json reported_by(const BoardRow& row) {
 
 /// How far a run is, as text.
 struct BoardText::Cells {
-  std::string status, step, left, headline, worker;
+  std::string status, step, left, headline, validation, curve, worker;
   std::map<std::string, std::string> live;  // by the quantity's name
 };
 
@@ -67,10 +79,17 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
   Cells cells;
   cells.status = row.status;
   cells.worker = row.worker;
+  const Json validated = validated_by(row);
+  if (const Quantity* headline = headline_in(validated)) {
+    const double value = number_at(validated, headline->name.c_str());
+    cells.validation =
+        compact ? format_number(value, headline->format, headline->digits) : named_number(*headline, value);
+  }
   if (row.progress.metric.is_null()) {
     if (row.state == BoardState::kRunning) cells.status = "starts";
     return cells;
   }
+  if (row.progress.curve.size() >= kLeastForACurve) cells.curve = sparkline(row.progress.curve, kCurveWidth);
   const Json values = reported_by(row);
   cells.step = human_count(number_at(row.progress.metric, "step"));
   if (row.steps() > 0) cells.step += "/" + human_count(row.steps());
@@ -116,6 +135,7 @@ std::string BoardText::line(const BoardRow& row) const {
   if (cells.step.empty()) return row.run->id() + "  starting";
   std::string line = fmt::format("{}  step {}", row.run->id(), cells.step);
   if (!cells.headline.empty()) line += "  " + cells.headline;
+  if (!cells.validation.empty()) line += "  valid " + cells.validation;
   for (const auto& [name, number] : cells.live) line += fmt::format("  {} {}", quantity(name).live, number);
   if (!cells.left.empty()) line += "  " + cells.left + " left";
   return line;
@@ -161,6 +181,10 @@ std::vector<BoardText::Column> BoardText::columns() const {
                           {"step", true, [](const Cells& cells) { return cells.step; }},
                           {"left", true, [](const Cells& cells) { return cells.left; }},
                           {"training", true, [](const Cells& cells) { return cells.headline; }}};
+  const auto any = [&](auto has) { return std::any_of(rows_.begin(), rows_.end(), has); };
+  if (any([](const BoardRow& row) { return !row.progress.validation.is_null(); })) {
+    all.push_back({"valid", true, [](const Cells& cells) { return cells.validation; }});
+  }
   for (const Quantity& quantity : quantities()) {
     if (quantity.live.empty()) continue;
     const auto reports = [&](const BoardRow& row) { return reported_by(row).contains(quantity.name); };
@@ -170,8 +194,11 @@ std::vector<BoardText::Column> BoardText::columns() const {
                      return known == cells.live.end() ? "" : known->second;
                    }});
   }
-  if (std::any_of(rows_.begin(), rows_.end(), [](const BoardRow& row) { return !row.worker.empty(); })) {
+  if (any([](const BoardRow& row) { return !row.worker.empty(); })) {
     all.push_back({"worker", false, [](const Cells& cells) { return cells.worker; }});
+  }
+  if (any([](const BoardRow& row) { return row.progress.curve.size() >= kLeastForACurve; })) {
+    all.push_back({"curve", false, [](const Cells& cells) { return cells.curve; }});
   }
   return all;
 }
@@ -277,6 +304,8 @@ Json BoardText::json() const {
     entry["step"] = known ? Json(static_cast<std::int64_t>(number_at(row.progress.metric, "step"))) : Json();
     entry["steps"] = row.run->planned.options.train.steps;
     entry["training"] = reported_by(row);
+    entry["validation"] = validated_by(row);
+    if (!entry["validation"].empty()) entry["validation_step"] = row.progress.validation.value("step", Json());
     entry["seconds_left"] = maybe(time_left(row));
     runs.push_back(std::move(entry));
   }

@@ -25,6 +25,8 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
       row.failed = run.status == name_of(RunStatus::kDiverged);
       row.status = run.status;
       row.progress = read_progress(run.planned.paths.journal());
+    } else if (run.status == name_of(RunStatus::kPreempted) || run.status == name_of(RunStatus::kStale)) {
+      row.progress = read_progress(run.planned.paths.journal());  // how far it came: shown until new metrics come
     }
     places_.emplace(run.id(), rows_.size());
     rows_.push_back(std::move(row));
@@ -63,7 +65,11 @@ void SweepBoard::look_at_journals() {
   for (BoardRow& row : rows_) {
     if (!row.is_at_work()) continue;
     RunProgress progress = read_progress(row.run->planned.paths.journal());
-    if (!progress.metric.is_null()) row.progress = std::move(progress);
+    if (!progress.metric.is_null()) {
+      row.progress = std::move(progress);
+    } else {
+      row.progress.validation = std::move(progress.validation);  // of an earlier attempt, until the first metrics
+    }
   }
 }
 

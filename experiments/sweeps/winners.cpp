@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,8 +14,13 @@
 #include "experiments/sweeps/sweep.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
+<<<<<<< HEAD
 #include "results/store/directions.h"
 #include "results/store/statistics.h"
+=======
+#include "results/store/selection.h"
+#include "results/store/shown_runs.h"
+>>>>>>> in-day
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -41,29 +45,25 @@ Yaml value_as_yaml(const Value& value, const BestOf& best) {
   return scalar;
 }
 
-/// Runs that have one value of the key.
-struct Candidate {
-  Value value;
-  std::vector<std::size_t> rows;
-  std::vector<double> numbers;
-  bool is_lost = false;  // a run diverged or was pruned
-};
-
 class WinnerSearch {
  public:
   WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
 
   ChosenValue search() {
+<<<<<<< HEAD
     const std::vector<Filter> conditions = conditions_of(best_);
     // Other runs of the store may lack the columns that `where` names.
     if (runs_.select({conditions.back()}).empty()) return fallback_or_fail("no run");
     const std::vector<std::size_t> rows = runs_.select(conditions);
+=======
+    const std::vector<std::size_t> rows = shown_rows(runs_, conditions_of(best_)).rows;
+>>>>>>> in-day
     if (rows.empty()) return fallback_or_fail("no run");
     refuse_unfinished(rows);
     refuse_several_corpora(rows);
-    std::optional<Candidate> winner;
-    std::vector<Candidate> candidates = candidates_of(rows);
+    const std::vector<SettingCandidate> candidates = candidates_among(rows);
     refuse_missing_values(candidates);
+<<<<<<< HEAD
     better_ = find_direction();
     for (Candidate& candidate : candidates) {
       if (candidate.is_lost) continue;
@@ -71,6 +71,11 @@ class WinnerSearch {
     }
     if (!winner) return fallback_or_fail("no run that neither diverged nor was pruned");
     ChosenValue chosen{.value = value_as_yaml(winner->value, best_), .runs = {}};
+=======
+    const SettingCandidate* winner = best_candidate(candidates, better_of(best_.by));
+    if (winner == nullptr) return fallback_or_fail("no run that neither diverged nor was pruned");
+    ChosenValue chosen{.value = value_as_yaml(winner->values.front(), best_), .runs = {}};
+>>>>>>> in-day
     for (const std::size_t row : winner->rows) chosen.runs.push_back(runs_.id(row));
     return chosen;
   }
@@ -131,12 +136,13 @@ class WinnerSearch {
   }
 
   /// Runs of a part of the sweep choose nothing. If it has none of the file's values, it was run with others.
-  void refuse_missing_values(const std::vector<Candidate>& candidates) const {
+  void refuse_missing_values(const std::vector<SettingCandidate>& candidates) const {
     std::set<std::string> missing;
     bool any = false;
     for (const Value& value : values_of_sweep()) {
-      const bool found = std::any_of(candidates.begin(), candidates.end(),
-                                     [&](const Candidate& one) { return same_value(one.value, value); });
+      const bool found = std::any_of(candidates.begin(), candidates.end(), [&](const SettingCandidate& one) {
+        return same_value(one.values.front(), value);
+      });
       any = any || found;
       if (!found) missing.insert(to_text(value));
     }
@@ -148,45 +154,32 @@ class WinnerSearch {
          fmt::format("finish it first: {}", command_of_other(best_)));
   }
 
-  std::vector<Candidate> candidates_of(const std::vector<std::size_t>& rows) {
-    const std::vector<Value>& values = runs_.column(best_.key);
-    const std::vector<Value>& numbers = runs_.column(best_.by);
-    const std::vector<Value>& statuses = runs_.column("status");
-    std::vector<Candidate> candidates;
-    for (const std::size_t row : rows) {
-      if (is_missing(values[row])) {
-        fail(best_, fmt::format("the run {} has no '{}'", runs_.id(row), best_.key),
+  std::vector<SettingCandidate> candidates_among(const std::vector<std::size_t>& rows) {
+    std::vector<SettingCandidate> candidates = candidates_of(runs_, rows, {best_.key}, runs_.column(best_.by));
+    for (const SettingCandidate& candidate : candidates) {
+      if (is_missing(candidate.values.front())) {
+        fail(best_, fmt::format("the run {} has no '{}'", runs_.id(candidate.rows.front()), best_.key),
              "correct `best_of`, or add `where`");
       }
-      auto found = std::find_if(candidates.begin(), candidates.end(),
-                                [&](const Candidate& one) { return same_value(one.value, values[row]); });
-      if (found == candidates.end()) {
-        candidates.push_back({.value = values[row], .rows = {}, .numbers = {}});
-        found = std::prev(candidates.end());
+      if (!candidate.lacking.empty()) {
+        fail(best_, fmt::format("the run {} has no {}", runs_.id(candidate.lacking.front()), best_.by), "correct `by`");
       }
-      found->rows.push_back(row);
-      if (to_text(statuses[row]) != name_of(RunStatus::kDone)) {
-        found->is_lost = true;
-        continue;
-      }
-      const std::optional<double> number = as_number(numbers[row]);
-      if (!number) fail(best_, fmt::format("the run {} has no {}", runs_.id(row), best_.by), "correct `by`");
-      found->numbers.push_back(*number);
     }
-    for (const Candidate& candidate : candidates) refuse_mixed(candidate);
+    for (const SettingCandidate& candidate : candidates) refuse_mixed(candidate);
     return candidates;
   }
 
-  void refuse_mixed(const Candidate& candidate) {
+  void refuse_mixed(const SettingCandidate& candidate) {
     std::vector<std::string> keys = differing_keys(runs_, candidate.rows);
     std::erase(keys, "seed");
     if (keys.empty()) return;
     fail(best_,
          fmt::format("the runs of {} with {}={} differ in {}", best_.file.filename().string(), best_.key,
-                     to_text(candidate.value), join(keys, ", ")),
+                     to_text(candidate.values.front()), join(keys, ", ")),
          fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
   }
 
+<<<<<<< HEAD
   /// Which way `by` is better. Runs may be older than what the other file declares.
   Better find_direction() {
     if (const std::optional<Better> said = direction_of(runs_, best_.by)) return *said;
@@ -197,6 +190,8 @@ class WinnerSearch {
 
   bool is_better(double a, double b) const { return better_ == Better::kHigher ? a > b : a < b; }
 
+=======
+>>>>>>> in-day
   RunTable& runs_;
   const BestOf& best_;
   Better better_ = Better::kLower;

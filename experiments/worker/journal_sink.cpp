@@ -69,6 +69,7 @@ void JournalSink::log(const std::string& text) {
 }
 
 void JournalSink::finish() {
+  evaluating_.reset();
   if (progress_) progress_->finish();
 }
 
@@ -94,6 +95,7 @@ std::string JournalSink::detail(std::int64_t step, const NamedValues& values) co
 
 void JournalSink::progress(std::int64_t step, const NamedValues& values) {
   if (!progress_) return;
+  evaluating_.reset();
   if (first_step_ < 0) {
     first_step_ = step - 1;
     first_time_ = settings_.clock();
@@ -150,7 +152,34 @@ void JournalSink::evaluation(const Evaluation& evaluation) {
   const std::string line = fmt::format("step {}  {}{}  {}", evaluation.step, evaluation.split,
                                        evaluation.final ? " (final)" : "", evaluation_text(evaluation));
   log(line);
-  if (progress_) progress_->note(line);
+  evaluating_.reset();
+  note(line);
+}
+
+/// An evaluation has a separate bar: that of training would stand still at its last step.
+void JournalSink::evaluating(const std::string& split, double scored, double total) {
+  if (!progress_) return;
+  const bool goes_on = evaluating_ && evaluating_->split == split && evaluating_->scored <= scored;
+  if (!goes_on) {
+    progress_->finish();
+    evaluating_.reset();
+    const Progress::Settings bar{.label = "evaluating " + split, .total = total, .unit = "tokens"};
+    evaluating_ = EvaluationBar{
+        .split = split,
+        .scored = 0,
+        .bar = std::make_unique<Progress>(bar, settings_.screen.file, settings_.screen.terminal, settings_.clock)};
+  }
+  evaluating_->scored = scored;
+  evaluating_->bar->update(scored);
+}
+
+/// A line above the bar that is drawn.
+void JournalSink::note(const std::string& line) {
+  if (evaluating_) {
+    evaluating_->bar->note(line);
+  } else if (progress_) {
+    progress_->note(line);
+  }
 }
 
 /// Of all attempts; empty if the machine does not tell it.
@@ -197,7 +226,7 @@ void JournalSink::message(const std::string& text) {
   check_owner();
   journal_.append("message", {{"text", text}});
   log(text);
-  if (progress_) progress_->note(text);
+  note(text);
 }
 
 void JournalSink::check_owner() {

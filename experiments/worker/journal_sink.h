@@ -86,9 +86,11 @@ class JournalSink : public TrainSink {
   void message(const std::string& text) override;
   void check_owner() override;
   bool should_stop() override;
+  void evaluating(const std::string& split, double scored, double total) override;
 
  private:
   bool is_to_stop();
+  void note(const std::string& line);
   NamedValues energy();
   void time_steps(std::int64_t step);
   std::optional<double> last_step_seconds() const;
@@ -123,7 +125,13 @@ class JournalSink : public TrainSink {
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;
-  std::unique_ptr<EventFile> events_;  // for TensorBoard, where it is asked for
+  struct EvaluationBar {
+    std::string split;
+    double scored = 0;
+    std::unique_ptr<Progress> bar;
+  };
+  std::optional<EvaluationBar> evaluating_;  // in the place of the other bar
+  std::unique_ptr<EventFile> events_;        // for TensorBoard, where it is asked for
   bool has_events_ = false;
 };
 

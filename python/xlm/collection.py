@@ -73,18 +73,33 @@ class Runs:
         return self._call("runs", "show", run)
 
     def compare(
-        self, a: str, b: str, value: str = "test.bpc", *, where: Where = None, over: str = "seed", level: float = 95
+        self,
+        a: str,
+        b: str,
+        value: str = "test.bpc",
+        *,
+        where: Where = None,
+        over: str = "seed",
+        level: float = 95,
+        choose: Sequence[str] = (),
+        by: Optional[str] = None,
     ) -> Comparison:
-        """Whether two settings differ, by a paired t-test over the seeds that both have.
+        """Whether two settings differ, by a paired t-test over the seeds that both have, or by Welch's if they have no
+        two in common.
 
         a, b   conditions ("model.span=64"), or runs, which stand for all their seeds
         value  the column that is compared
         over   the column that pairs runs
         level  of the interval, in percent
+        choose keys over which each side is the best setting by the column `by`, such as "valid.bpc"
 
-        Raises DataError if no run fits, or none can be paired.
+        Raises DataError if no run fits, or nothing can be tested.
         """
         settings = ["--value", value, "--over", over, "--level", str(level)]
+        for key in choose:
+            settings += ["--choose", key]
+        if by is not None:
+            settings += ["--by", by]
         return comparison_of(self._call("compare", a, b, *settings, *where_arguments(where)))
 
     def tables(self, recipe: StrPath, *, profile: Optional[str] = None, experiment: Optional[str] = None) -> List[Table]:

@@ -22,7 +22,8 @@ class Setting:
 class Comparison:
     """`difference` is the mean of A − B over `pairs`, and `half_width` half of its interval by Student's t at `level`
     (0.95). `p` is that of a two-sided paired t-test, `effect` the difference in standard deviations of the differences.
-    All three are None with one pair. `differ_in` are the keys in which A and B differ."""
+    All three are None with one pair. If too few seeds are in common, `test` is "welch" instead of "paired-t", `pairs` is
+    0, and all is of both means. `freedom` are the degrees of freedom. `differ_in` are the keys in which A and B differ."""
 
     value: str
     a: Setting
@@ -34,6 +35,8 @@ class Comparison:
     half_width: Optional[float]
     p: Optional[float]
     effect: Optional[float]
+    test: str
+    freedom: float
 
     @property
     def interval(self) -> Optional[Tuple[float, float]]:

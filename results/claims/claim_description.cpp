@@ -298,7 +298,7 @@ const std::vector<std::string>& claim_keys() {
       "c",          "d",       "e",       "f",         "better",       "lower", "higher",
       "not_better", "margin",  "within",  "order",     "trend",        "along", "scale",
       "at_least",   "at_most", "printed", "tolerance", "printed_runs", "each",  "over",
-      "digits",     "needs",   "notes",   "nearest"};
+      "digits",     "needs",   "notes",   "nearest",   "choose"};
   return keys;
 }
 
@@ -322,6 +322,10 @@ ClaimDescription read_claim_description(const Yaml& node) {
   claim.each = text_at(node, "each");
   claim.nearest = text_at(node, "nearest");
   if (node.find("over") != nullptr) claim.over = text_at(node, "over");
+  if (const Yaml* choose = node.find("choose"); choose != nullptr && !choose->is_null()) {
+    if (claim.needs == ClaimNeeds::kCosts) fail_at(*choose, "'choose' needs runs: leave `needs: costs` out");
+    claim.choose = read_selection(*choose);
+  }
   if (const Yaml* digits = node.find("digits")) claim.digits = whole_number_at(*digits, "digits", 0, 12);
   if (claim.needs == ClaimNeeds::kCosts && !claim.each.empty()) {
     fail_at(*node.find("each"), "'each' needs runs: leave `needs: costs` out");

@@ -10,6 +10,7 @@
 
 #include "base/yaml.h"
 #include "results/store/filter.h"
+#include "results/store/selection.h"
 
 namespace xlm {
 
@@ -76,6 +77,7 @@ struct ClaimDescription {
   std::string nearest;              // column: of the settings of `b`, the one that is nearest to `a` in it is compared
   std::string each;                 // column: the claim has to hold for each of its values
   std::string over = "seed";        // what the runs of a side differ in, and what pairs them
+  Selection choose;                 // which of the settings of a side counts
   std::int64_t digits = -1;         // of what is shown; < 0: as the size suggests
   ClaimNeeds needs = ClaimNeeds::kRuns;
   std::vector<std::string> notes;

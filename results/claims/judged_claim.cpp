@@ -16,6 +16,7 @@
 #include "results/store/directions.h"
 #include "results/store/formula.h"
 #include "results/store/reproduction.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 #include "results/tables/printed_number.h"
@@ -45,7 +46,7 @@ void add_runs(ClaimPart& part, const SeedValues& values) {
 class ClaimJudge {
  public:
   ClaimJudge(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
-      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context) {}
+      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context, report_) {}
 
   JudgedClaim judge() {
     JudgedClaim judged{.description = claim_};
@@ -389,6 +390,10 @@ class ClaimJudge {
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
     std::vector<std::string> notes = claim_.notes;
+    for (std::string& note : choice_notes(claim_.choose, {report_.choices.begin(), report_.choices.end()})) {
+      notes.push_back(std::move(note));
+    }
+    if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
     for (const ClaimPart& part : judged.parts) {
       if (part.is_of_other_code) {
         notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
@@ -405,6 +410,7 @@ class ClaimJudge {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
+  SideReport report_;
   SideReader reader_;
 };
 

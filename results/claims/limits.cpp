@@ -54,19 +54,11 @@ Estimate estimate_of(const std::vector<double>& by_seed) {
 }
 
 Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b) {
-  Estimate difference{.value = mean(a) - mean(b), .seeds = std::min(std::ssize(a), std::ssize(b))};
-  if (a.size() < 2 || b.size() < 2) return difference;
-  const auto error_of = [](const std::vector<double>& values) {
-    return *sample_deviation(values) * *sample_deviation(values) / static_cast<double>(values.size());
-  };
-  const double of_a = error_of(a);
-  const double of_b = error_of(b);
-  const double squares =
-      of_a * of_a / static_cast<double>(a.size() - 1) + of_b * of_b / static_cast<double>(b.size() - 1);
-  difference.error = std::sqrt(of_a + of_b);
-  difference.freedom =
-      squares > 0 ? (of_a + of_b) * (of_a + of_b) / squares : static_cast<double>(std::min(a.size(), b.size()) - 1);
-  return difference;
+  const UnpairedComparison compared = compare_unpaired(a, b, kLevel);
+  return {.value = compared.difference,
+          .error = compared.error,
+          .freedom = compared.freedom,
+          .seeds = std::min(std::ssize(a), std::ssize(b))};
 }
 
 LimitsTest test_limits(const Estimate& estimate, const Limits& limits) {

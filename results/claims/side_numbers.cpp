@@ -9,9 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -80,7 +82,7 @@ std::vector<std::vector<Filter>> SideReader::each_of() const {
   if (claim_.each.empty()) return {{}};
   std::vector<Value> values;
   const auto add = [&](const ClaimSide* side) {
-    for (const std::size_t row : runs_.select(conditions(side, {}), {claim_.each})) {
+    for (const std::size_t row : shown_rows(runs_, conditions(side, {}), {claim_.each}).rows) {
       const Value& value = runs_.column(claim_.each)[row];
       const auto same = [&](const Value& other) { return same_value(value, other); };
       if (!is_missing(value) && std::none_of(values.begin(), values.end(), same)) values.push_back(value);
@@ -92,6 +94,21 @@ std::vector<std::vector<Filter>> SideReader::each_of() const {
   std::vector<std::vector<Filter>> all;
   for (const Value& value : values) all.push_back({{claim_.each, Filter::Relation::kEqual, {value}}});
   return all;
+}
+
+/// Those of a side's rows whose setting counts. The nearest setting of a side is one already.
+std::vector<std::size_t> SideReader::chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
+                                               const std::vector<Filter>& each) const {
+  const bool is_one =
+      std::any_of(each.begin(), each.end(), [](const Filter& filter) { return filter.column == "seed_group"; });
+  if (!claim_.choose.is_asked() || is_one) return rows;
+  std::vector<std::string> parts;
+  for (const Filter& filter : each) parts.push_back(filter.text());
+  if (side != nullptr) parts.push_back(side->label);
+  SettingChoice choice = choose_rows(runs_, rows, claim_.choose, claim_.over);
+  std::vector<std::size_t> chosen = choice.rows;
+  report_.choices[join(parts, ": ")] = std::move(choice);
+  return chosen;
 }
 
 SideNumbers SideReader::of_configuration(const ClaimSide* side, const std::string& column) const {
@@ -150,8 +167,19 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   const std::vector<Filter> filters = conditions(side, each);
   std::vector<std::string> named;
   if (!claim_.along.empty()) named.push_back(claim_.along);
-  const std::vector<std::size_t> rows = runs_.select(filters, named);
+  const ShownRows shown = shown_rows(runs_, filters, named);
+  const std::vector<std::size_t>& all = shown.rows;
+  report_.left_out.insert(shown.left_out.begin(), shown.left_out.end());
+  const std::vector<std::size_t> rows = chosen_of(all, side, each);
   SideNumbers numbers;
+  if (all.empty() && !shown.left_out.empty()) {
+    numbers.missing = "all runs are marked as bad";
+    return numbers;
+  }
+  if (rows.empty() && !all.empty()) {
+    numbers.missing = "no setting can be chosen";
+    return numbers;
+  }
   if (rows.empty()) {
     numbers.missing = unmet_condition(runs_, filters);
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";

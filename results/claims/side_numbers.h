@@ -1,7 +1,9 @@
 // The numbers that the sides of a claim have: of runs by seed, of a grid, or of configurations.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "results/claims/judged_claim.h"
 #include "results/claims/trend.h"
 #include "results/store/seed_values.h"
+#include "results/store/selection.h"
 
 namespace xlm {
 
@@ -19,11 +22,18 @@ struct SideNumbers {
   bool is_exact = false;  // they follow from the configuration
 };
 
-/// Finds the numbers of sides, under the conditions of the claim and of what is asked.
+/// What a reader did with the runs of sides.
+struct SideReport {
+  std::map<std::string, SettingChoice> choices;  // by the label of the side
+  std::set<std::string> left_out;                // bad runs
+};
+
+/// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which
+/// settings were chosen, if the claim asks for that, and which runs were left out.
 class SideReader {
  public:
-  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
-      : runs_(runs), claim_(claim), context_(context) {}
+  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, SideReport& report)
+      : runs_(runs), claim_(claim), context_(context), report_(report) {}
 
   /// Values of the column `each` that runs of the sides have, and the empty filter where the claim has none.
   std::vector<std::vector<Filter>> each_of() const;
@@ -43,6 +53,8 @@ class SideReader {
   std::vector<TrendPoint> along(const ClaimSide* side, const std::vector<Filter>& each, SideNumbers& numbers) const;
 
  private:
+  std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
+                                     const std::vector<Filter>& each) const;
   std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;
   SideNumbers of_grid(const std::vector<std::size_t>& rows) const;
   SideNumbers of_configuration(const ClaimSide* side, const std::string& column) const;
@@ -50,6 +62,7 @@ class SideReader {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
+  SideReport& report_;
 };
 
 }  // namespace xlm

@@ -11,6 +11,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "results/store/run_list.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 namespace {
@@ -24,7 +25,7 @@ ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& r
   ContinuingModel model{.label = row.label, .run = "", .missing = ""};
   std::size_t done = 0;
   std::size_t found = 0;
-  for (const std::size_t place : newest_first(runs, filters)) {
+  for (const std::size_t place : without_bad(runs, newest_first(runs, filters), filters).rows) {
     if (place >= runs.size()) continue;  // an evaluation of a run that is listed itself
     ++found;
     if (to_text(runs.column("status")[place]) != "done") continue;

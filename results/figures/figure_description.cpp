@@ -142,7 +142,7 @@ std::string problem_of(const FigureDescription& description) {
 
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where", "kind", "series", "same_series", "x_range", "y_range"};
+    std::vector<std::string> names{"figure", "where", "kind", "series", "same_series", "choose", "x_range", "y_range"};
     names.insert(names.end(), kLookKeys.begin(), kLookKeys.end());
     OptionLister lister;
     FigureDescription().visit(lister);
@@ -165,6 +165,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   options.take("where");
   description.series = read_series(options.take("series"));
   description.same_series = read_same_series(options.take("same_series"), description.series);
+  if (const Yaml choose = options.take("choose"); !choose.is_null()) description.choose = read_selection(choose);
   description.x_range = read_limits(options.take("x_range"), "x_range");
   description.y_range = read_limits(options.take("y_range"), "y_range");
   description.looks = read_looks(options);

@@ -14,6 +14,7 @@
 #include "results/figures/figure_looks.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
+#include "results/store/selection.h"
 
 namespace xlm {
 
@@ -54,6 +55,7 @@ struct FigureDescription {
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kDeviation;
   std::string over = "seed";
+  Selection choose;  // which of the runs' settings is shown
   std::int64_t smooth = 0;
   Limits x_range;
   Limits y_range;
@@ -64,8 +66,8 @@ struct FigureDescription {
   FigureLooks looks;
   std::string place;  // file:line, for messages
 
-  /// All keys but title, where, kind, series, same_series, the ranges and those of read_looks, which have separate
-  /// readers.
+  /// All keys but title, where, kind, series, same_series, choose, the ranges and those of read_looks, which have
+  /// separate readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the output file; default: made from the title"}, name);
     v.field({.name = "x", .help = "column of the store; step, tokens, flops or seconds: the series of y over training"},

@@ -1,11 +1,17 @@
 // Computes and draws figures.
 #include "results/figures/figures.h"
 
+#include <fmt/format.h>
+
 #include "results/figures/figure_panels.h"
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
+#include "results/quantities/quantities.h"
+#include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/unmet_condition.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 
@@ -24,16 +30,52 @@ std::vector<std::string> columns_of_figure(const FigureDescription& description)
   return columns;
 }
 
+/// The rows of a figure, with what was left out and what was chosen.
+struct RowsOfFigure {
+  SettingChoice choice;
+  std::vector<std::string> left_out;  // bad runs
+};
+
+RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters) {
+  ShownRows shown = shown_rows(runs, conditions_on_figure(description, filters), columns_of_figure(description));
+  return {.choice = choose_rows(runs, shown.rows, description.choose, description.over),
+          .left_out = std::move(shown.left_out)};
+}
+
+/// Says in the caption that settings were chosen, and in the notes which.
+void describe_choice(Figure& figure, SettingChoice choice) {
+  const Selection& selection = figure.description.choose;
+  if (!selection.is_asked()) return;
+  figure.caption += fmt::format("{}best {} by {}", figure.caption.empty() ? "" : "; ",
+                                listed_names(selection.over, selection.over.size()), column_label(selection.by));
+  NamedChoices choices;
+  choices.emplace_back("", std::move(choice));
+  for (std::string& note : choice_notes(selection, choices)) figure.notes.push_back(std::move(note));
+}
+
+/// The best of several runs by the test split is no result.
+void warn_of_test_selection(Figure& figure) {
+  const FigureDescription& description = figure.description;
+  const std::string& column = description.value.empty() ? description.y : description.value;
+  const std::string note = test_selection_note(column, description.aggregate, better_of(column));
+  if (note.empty() || figure.caption.empty()) return;  // without a caption each point is of one run
+  figure.caption += ", chosen on test";
+  figure.notes.push_back(note);
+}
+
 }  // namespace
 
 std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
                                         const std::vector<Filter>& filters) {
-  return runs.select(conditions_on_figure(description, filters), columns_of_figure(description));
+  return find_rows(runs, description, filters).choice.rows;
 }
 
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
                                                  const std::vector<Filter>& filters) {
-  const std::vector<std::size_t> selected = rows_of_figure(runs, description, filters);
+  RowsOfFigure found = find_rows(runs, description, filters);
+  const std::vector<std::size_t> selected = found.choice.rows;
+  if (selected.empty() && !found.choice.undecided.empty()) return no_figure(description, "no setting can be chosen");
+  if (selected.empty() && !found.left_out.empty()) return no_figure(description, "all runs are marked as bad");
   if (selected.empty()) {
     return no_figure(description,
                      unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
@@ -43,6 +85,9 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     figure->warnings = lost_logarithms(*figure);
     put_in_order(*figure);
     if (!description.looks.facet.by.empty()) add_panels(runs, selected, *figure);
+    warn_of_test_selection(*figure);
+    describe_choice(*figure, std::move(found.choice));
+    if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
   }
   return built;
 }

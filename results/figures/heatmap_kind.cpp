@@ -14,6 +14,7 @@
 #include "results/figures/newest_grid.h"
 #include "results/figures/plotly_parts.h"
 #include "results/figures/tick_room.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {

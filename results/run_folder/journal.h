@@ -30,6 +30,7 @@ namespace xlm {
 ///   better      {"values": {name: lower|higher}}                     directions that the program has declared since
 ///   experiment  {"name"}                                             the run also belongs to this experiment
 ///   message     {"text"}
+///   remark      {"tag", "given"} or {"note"} or {"bad"}              what people say of the run (remark.h)
 /// A resumed run writes the records after its checkpoint again. Of two records with the same type, step, name and split
 /// (and settings, for evaluations) the later one counts. A record does not count after a "running" with a newer token:
 /// another worker had taken the run over.

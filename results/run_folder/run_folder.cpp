@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/remark.h"
 #include "results/run_folder/run_cost.h"
 
 namespace xlm {
@@ -76,10 +77,14 @@ class Assembler {
     if (type == "trace") add_trace(record);
     if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
+    if (type == kRemark) remarks_.add(record, time);
   }
 
   void finish() {
     run_.experiments.assign(experiments_.begin(), experiments_.end());
+    run_.tags = remarks_.tags();
+    run_.note = remarks_.note();
+    run_.bad = remarks_.bad();
     for (auto& [key, evaluation] : evaluations_) run_.evaluations.push_back(std::move(evaluation));
   }
 

@@ -179,6 +179,9 @@ struct Run {
   std::map<std::string, RunTrace> traces;                        // by split
   std::vector<RunCheckpoint> checkpoints;
   std::vector<WantedEvaluation> wanted;
+  std::vector<std::string> tags;    // that people gave it, sorted
+  std::string note;                 // what people say of it; empty: nothing
+  std::string bad;                  // why it is left out of tables and figures; empty: it is not
   bool is_evaluation = false;       // no training: the folder holds evaluations of a model folder
   std::int64_t journal_bytes = -1;  // bytes read; -1: no journal
   std::int64_t malformed = 0;       // unreadable journal lines, left out

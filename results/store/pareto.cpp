@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -120,14 +121,18 @@ std::string group_text(const std::vector<std::string>& columns, const std::vecto
   return join(parts, ", ");
 }
 
-/// Selected rows that have a finite number in all columns; the others are counted.
+/// Selected rows of the chosen settings that have a finite number in all columns; the others are counted.
 std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
-                                       const std::vector<const std::vector<Value>*>& columns,
-                                       std::int64_t& incomplete) {
+                                       const std::vector<const std::vector<Value>*>& columns, ParetoResult& result) {
   std::vector<std::string> named = query.columns;
   named.insert(named.end(), query.group_by.begin(), query.group_by.end());
-  std::vector<std::size_t> rows = runs.select(query.where, named);
-  incomplete = static_cast<std::int64_t>(std::erase_if(rows, [&](std::size_t row) {
+  NamedChoices choices;
+  const ShownRows shown = shown_rows(runs, query.where, named);
+  choices.emplace_back("", choose_rows(runs, shown.rows, query.choose, "seed"));
+  result.notes = choice_notes(query.choose, choices);
+  if (!shown.left_out.empty()) result.notes.push_back(left_out_note(shown.left_out));
+  std::vector<std::size_t> rows = std::move(choices.front().second.rows);
+  result.incomplete = static_cast<std::int64_t>(std::erase_if(rows, [&](std::size_t row) {
     return std::any_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
       const std::optional<double> number = as_number((*column)[row]);
       return !number || !std::isfinite(*number);
@@ -218,7 +223,7 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
   for (const std::string& name : query.columns) columns.push_back(&runs.column(name));
   for (const std::string& name : query.group_by) runs.column(name);  // complains of names that are not known
   Variation variation(runs, "seed");
-  for (const auto& [corpus, rows] : by_corpus(runs, query, complete_rows(runs, query, columns, result.incomplete))) {
+  for (const auto& [corpus, rows] : by_corpus(runs, query, complete_rows(runs, query, columns, result))) {
     std::vector<ParetoPoint> points;
     for (const auto& [name, members] : grouped(runs, query, rows)) {
       ParetoPoint& point = points.emplace_back();
@@ -250,6 +255,7 @@ Json to_json(const ParetoQuery& query, const ParetoResult& result) {
     }
   }
   if (!result.mean_over.empty()) json["mean_over"] = result.mean_over;
+  if (!result.notes.empty()) json["notes"] = result.notes;
   return json;
 }
 

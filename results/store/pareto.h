@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "results/store/run_table.h"
+#include "results/store/selection.h"
 
 namespace xlm {
 
@@ -42,6 +43,7 @@ struct ParetoQuery {
       group_by;  // columns; runs that agree in all of them are averaged; empty: every run is a point
   std::vector<Filter> where;
   std::vector<double> reference;  // one per column, or empty
+  Selection choose{};             // of which settings the points are
 };
 
 /// The front of the runs of one corpus: numbers that were measured on different text are not compared.
@@ -55,14 +57,16 @@ struct ParetoResult {
   std::int64_t incomplete = 0;      // selected runs without a number in some column
   std::string mean_over;            // what the points are means over: "3 seeds"; empty: each is of one run
   bool mixed = false;               // of runs that differ in more than the seed
+  std::vector<std::string> notes;   // sentences about the settings that were chosen, and about bad runs
 };
 
 /// One front for each corpus. Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
 
 /// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
-/// "z", a list. Grouped points have "group" and "differ_in" too, and "mean_over" says what all of them are means over.
-/// Of several corpora, "fronts" lists what is said of each, with its name under "corpus".
+/// "z", a list. "notes" lists sentences about chosen settings and bad runs. Grouped points have "group" and
+/// "differ_in" too, and "mean_over" says what all of them are means over. Of several corpora, "fronts" lists what is
+/// said of each, with its name under "corpus".
 Json to_json(const ParetoQuery& query, const ParetoResult& result);
 
 }  // namespace xlm

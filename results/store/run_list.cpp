@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "results/store/sql_query.h"
 
 namespace xlm {
@@ -11,6 +12,12 @@ namespace {
 
 std::optional<double> seconds_of(const SQLite::Column& column) {
   return column.isNull() ? std::nullopt : std::optional<double>(column.getDouble());
+}
+
+Json tags_in(const std::string& text) {
+  Json tags = Json::array();
+  for (const std::string& name : split(text, ',')) tags.push_back(std::string(trim(name)));
+  return tags;
 }
 
 }  // namespace
@@ -42,7 +49,8 @@ RunLister::RunLister(Store& store)
       run_(store.use([](SQLite::Database& database) {
         return SQLite::Statement(
             database,
-            "SELECT experiment, status, reason, created, started, finished, step, parent, parent_step "
+            "SELECT experiment, status, reason, created, started, finished, step, parent, parent_step, tag, "
+            "note, bad "
             "FROM runs WHERE run_id = ?");
       })),
       experiments_(store.use([](SQLite::Database& database) {
@@ -138,6 +146,10 @@ Json RunLister::run(const std::string& run_id) {
       json["parent"] = json_of(run_.getColumn(7));
       json["parent_step"] = json_of(run_.getColumn(8));
     }
+    for (const auto& [key, column] : {std::pair("note", 10), std::pair("bad", 11)}) {
+      if (!run_.getColumn(column).isNull()) json[key] = json_of(run_.getColumn(column));
+    }
+    if (!run_.getColumn(9).isNull()) json["tags"] = tags_in(run_.getColumn(9).getString());
     if (Json children = children_of(run_id); !children.empty()) json["children"] = std::move(children);
     json["params"] = values(params_, run_id);
     for (const auto& [key, value] : json["params"].items()) {

@@ -19,8 +19,8 @@ std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows
 
 /// One run of `xlm runs ls --json`: {"run_id", "experiment", "experiments", "status", "reason", "created", "started",
 /// "finished", "step", "parent" and "parent_step" if it goes on from another run, "children" if others do from it,
-/// "params": {key: value}, "evaluations": [{"split", "step", metric: value, …}], "further_evaluations": the same with
-/// "at", "costs"}.
+/// "tags", "note" and "bad" if people said so, "params": {key: value}, "evaluations": [{"split", "step", metric: value,
+/// …}], "further_evaluations": the same with "at", "costs"}.
 class RunLister {
  public:
   explicit RunLister(Store& store);

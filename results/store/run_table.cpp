@@ -16,9 +16,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::array<std::string_view, 11> kFields{"run_id",        "experiment", "status",     "step",
-                                                   "created",       "started",    "finished",   "seed_group",
-                                                   "is_evaluation", "parent",     "parent_step"};
+constexpr std::array<std::string_view, 14> kFields{
+    "run_id",     "experiment",    "status", "step",        "created", "started", "finished",
+    "seed_group", "is_evaluation", "parent", "parent_step", "tag",     "note",    "bad"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
 
@@ -48,6 +48,15 @@ Value value_of(const SQLite::Column& column) {
   if (column.isFloat()) return column.getDouble();
   if (column.isText()) return column.getString();
   return std::monostate();
+}
+
+/// Whether a condition holds for one of a run's tags; that it is none of some, for all of them.
+bool holds_for_tags(const Filter& filter, const Value& tags) {
+  if (is_missing(tags)) return filter.holds_for(tags);
+  const std::vector<std::string> names = split(to_text(tags), ',');
+  const auto holds = [&](const std::string& name) { return filter.holds_for(Value(std::string(trim(name)))); };
+  return filter.relation == Filter::Relation::kNotEqual ? std::all_of(names.begin(), names.end(), holds)
+                                                        : std::any_of(names.begin(), names.end(), holds);
 }
 
 /// A setting that has the words true and false alone, in all rows.
@@ -278,6 +287,7 @@ RunTable::Column RunTable::load(const std::string& name) {
   if (name.find('@') != std::string::npos) return load_elsewhere(name);
   if (name.starts_with(kSettingPrefix)) return load_setting(name.substr(kSettingPrefix.size()));
   if (contains(kFields, name)) return load_field(name);
+  if (name == kIsBad) return load_field("(bad IS NOT NULL)");
   const auto evaluation = evaluation_column(name);
   if (evaluation) {
     Column column = load_evaluation(evaluation->split, evaluation->name);
@@ -372,6 +382,9 @@ std::vector<std::size_t> RunTable::select(const std::vector<std::size_t>& rows, 
     if (filter.column == "experiment") {
       const std::vector<bool> member = of_experiments(filter);
       std::erase_if(kept, [&](std::size_t row) { return !member[row]; });
+    } else if (filter.column == "tag") {
+      const std::vector<Value>& tags = column(filter.column);
+      std::erase_if(kept, [&](std::size_t row) { return !holds_for_tags(filter, tags[row]); });
     } else {
       const std::vector<Value>& values = column(filter.column);
       std::erase_if(kept, [&](std::size_t row) { return !filter.holds_for(values[row]); });

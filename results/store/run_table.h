@@ -16,6 +16,9 @@ namespace xlm {
 /// What the names of columns at.KEY begin with.
 inline constexpr std::string_view kSettingPrefix = "at.";
 
+/// The column of whether a run is marked as bad: 0 or 1.
+inline constexpr std::string_view kIsBad = "is_bad";
+
 /// Whether a column holds seconds since 1970, which programs and people get as a date.
 inline bool is_time_column(std::string_view column) {
   return column == "created" || column == "started" || column == "finished";
@@ -25,7 +28,8 @@ inline bool is_time_column(std::string_view column) {
 inline bool has_booleans(std::string_view key) { return !key.starts_with("data."); }
 
 /// All runs of a store in the order of their ids, and their columns. A column is
-///   a field of the run      run_id, experiment, status, step, created, started, finished, seed_group, is_evaluation
+///   a field of the run      run_id, experiment, status, step, created, started, finished, seed_group, is_evaluation,
+///                           and what people say of it: tag, note, bad, is_bad
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …
@@ -57,7 +61,7 @@ class RunTable {
 
   /// Rows that fulfil all conditions, ascending: runs, and those evaluations that differ from their run's own only in
   /// settings KEY whose column at.KEY is in a condition or one of `named`. `experiment` holds for every experiment that
-  /// a run belongs to.
+  /// a run belongs to, and `tag` for each of its tags.
   std::vector<std::size_t> select(const std::vector<Filter>& filters, const std::vector<std::string>& named = {});
 
   /// Those of `rows` that `select` gives where it knows `named` alone: where several questions share a selection, each

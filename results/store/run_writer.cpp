@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/sha256.h"
+#include "base/text.h"
 #include "results/store/packed_values.h"
 #include "results/store/schema.h"
 
@@ -126,7 +127,7 @@ RunWriter::RunWriter(SQLite::Database& database)
                        "DELETE FROM stored_settings WHERE settings = ?1 "
                        "AND NOT EXISTS (SELECT 1 FROM stored_run_settings WHERE settings = ?1)"),
       status_(database, "UPDATE stored_runs SET status = ? WHERE run_id = ?"),
-      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
@@ -182,7 +183,8 @@ void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {
   insert(run_, known, run.id, or_null(run.experiment), std::string(name_of(run.status)), or_null(run.reason),
          run.created, run.started, run.finished, run.step, seed_group(run, settings), bytes, time,
          run.is_evaluation ? 1 : 0, packed_numbers(run.costs), or_null(run.parent),
-         run.parent.empty() ? Json() : Json(run.parent_step));
+         run.parent.empty() ? Json() : Json(run.parent_step), or_null(join(run.tags, ", ")), or_null(run.note),
+         or_null(run.bad));
   const std::int64_t number = known ? *known : database_.getLastInsertRowid();
   insert_settings(settings, number);
   for (const auto& [name, series] : run.metrics) insert(series_, number, name, packed_series(series));

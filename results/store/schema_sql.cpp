@@ -24,7 +24,10 @@ CREATE TABLE stored_runs (
   is_evaluation INTEGER NOT NULL,     -- 1: not trained here, but measured
   costs         TEXT NOT NULL,        -- {name: value}
   parent        TEXT,                 -- the run from whose checkpoint it goes on
-  parent_step   INTEGER               -- of that checkpoint
+  parent_step   INTEGER,              -- of that checkpoint
+  tag           TEXT,                 -- the tags that people gave it: a, b
+  note          TEXT,
+  bad           TEXT                  -- why it is left out of what is shown
 );
 CREATE INDEX stored_runs_by_parent ON stored_runs (parent) WHERE parent IS NOT NULL;
 
@@ -106,7 +109,7 @@ CREATE INDEX stored_experiments_by_run ON stored_experiments (number);
 
 CREATE VIEW runs AS
   SELECT run_id, experiment, status, reason, created, started, finished, step, seed_group, journal_bytes, journal_time,
-    is_evaluation, parent, parent_step
+    is_evaluation, parent, parent_step, tag, note, bad
   FROM stored_runs;
 
 CREATE VIEW params AS

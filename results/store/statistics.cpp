@@ -58,6 +58,30 @@ PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<d
   return result;
 }
 
+UnpairedComparison compare_unpaired(const std::vector<double>& a, const std::vector<double>& b, double level) {
+  UnpairedComparison result{.difference = mean(a) - mean(b)};
+  if (a.size() < 2 || b.size() < 2) return result;
+  const double variance_of_a = *sample_deviation(a) * *sample_deviation(a);
+  const double variance_of_b = *sample_deviation(b) * *sample_deviation(b);
+  const double of_a = variance_of_a / static_cast<double>(a.size());
+  const double of_b = variance_of_b / static_cast<double>(b.size());
+  const double squares =
+      of_a * of_a / static_cast<double>(a.size() - 1) + of_b * of_b / static_cast<double>(b.size() - 1);
+  result.error = std::sqrt(of_a + of_b);
+  result.freedom =
+      squares > 0 ? (of_a + of_b) * (of_a + of_b) / squares : static_cast<double>(std::min(a.size(), b.size()) - 1);
+  if (result.error == 0) {
+    result.half_width = 0;
+    result.p = result.difference == 0 ? 1.0 : 0.0;
+    return result;
+  }
+  const boost::math::students_t distribution(result.freedom);
+  result.half_width = boost::math::quantile(boost::math::complement(distribution, (1 - level) / 2)) * result.error;
+  result.p = 2 * boost::math::cdf(boost::math::complement(distribution, std::abs(result.difference / result.error)));
+  result.effect = result.difference / std::sqrt((variance_of_a + variance_of_b) / 2);
+  return result;
+}
+
 std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
   const std::optional<double> deviation = sample_deviation(values);
   if (!deviation) return std::nullopt;

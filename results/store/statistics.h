@@ -39,6 +39,21 @@ struct PairedComparison {
 /// `a` and `b` have the same length, at least one.
 PairedComparison compare_pairs(const std::vector<double>& a, const std::vector<double>& b, double level);
 
+/// What two samples say of the difference between two settings that have no seeds in common: Welch's t, which does not
+/// take their spreads as equal (Welch 1947).
+struct UnpairedComparison {
+  double difference = 0;             // mean of a − mean of b
+  double error = 0;                  // standard error of the difference
+  double freedom = 0;                // degrees of freedom of Welch and Satterthwaite; 0: a sample has one value alone
+  std::optional<double> half_width;  // of its confidence interval; nothing if a sample has one value alone
+  std::optional<double> p;           // two-sided, that both means are equal; likewise
+  std::optional<double> effect;      // the difference in standard deviations, the root of the mean of both variances;
+                                     // nothing if no sample varies
+};
+
+/// Neither is empty.
+UnpairedComparison compare_unpaired(const std::vector<double>& a, const std::vector<double>& b, double level);
+
 /// A standard deviation and how well it is known.
 struct SpreadEstimate {
   double deviation = 0;

@@ -125,6 +125,7 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
     notes.emplace_back("Each corpus has a separate front: numbers on different text are not compared.");
   }
   std::erase(notes, "");
+  notes.insert(notes.end(), result.notes.begin(), result.notes.end());
   return notes;
 }
 

@@ -12,6 +12,8 @@
 #include "results/quantities/quantities.h"
 #include "results/store/directions.h"
 #include "results/store/equal_budgets.h"
+#include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -82,6 +84,7 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
   for (const TableColumn& column : own) {
     all.push_back(column);
     for (TableColumn also : description.also) {
+      also.behind = column.label;
       also.label = column.label + " " + also.label;
       also.where.insert(also.where.end(), column.where.begin(), column.where.end());
       all.push_back(std::move(also));
@@ -123,6 +126,7 @@ class TableBuilder {
  public:
   /// `filters` are those that all of `selected` fulfil.
   TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
+<<<<<<< HEAD
                std::vector<std::size_t> selected)
       : runs_(runs),
         description_(description),
@@ -130,6 +134,14 @@ class TableBuilder {
         named_(columns_in(filters)),
         selected_(std::move(selected)) {
     if (selected_.empty()) unmet_ = unmet_condition(runs, filters, naming_columns(description));
+=======
+               ShownRows selected)
+      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected.rows)) {
+    notes_.left_out = left_out_note(selected.left_out);
+    if (!selected_.empty()) return;
+    unmet_ = selected.left_out.empty() ? unmet_condition(runs, filters, naming_columns(description))
+                                       : "all runs are marked as bad";
+>>>>>>> in-day
   }
 
   std::variant<Table, NothingToShow> build() {
@@ -153,6 +165,10 @@ class TableBuilder {
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
+    notes_.on_test.erase("");
+    for (const auto& [selection, choices] : choices_) {
+      for (std::string& note : choice_notes(selection, choices)) notes_.choices.push_back(std::move(note));
+    }
     describe_runs();
     table_.shown = what_cells_show(table_, description_.also);
     table_.best = what_is_best(table_);
@@ -200,9 +216,14 @@ class TableBuilder {
       result.missing = kPrintedOnly;
       return result;
     }
-    const std::vector<std::size_t> members = members_of(runs_, row, entry, column, named_);
-    if (members.empty()) {
+    const std::vector<std::size_t> asked = members_of(runs_, row, entry, column, named_);
+    if (asked.empty()) {
       result.missing = why_nobody(entry, column);
+      return result;
+    }
+    const std::vector<std::size_t> members = chosen_of(asked, label, column, result);
+    if (members.empty()) {
+      result.missing = "no setting can be chosen";
       return result;
     }
     const std::vector<Value>& values = runs_.column(column.cells.value);
@@ -224,15 +245,38 @@ class TableBuilder {
     result.groups = static_cast<std::int64_t>(groups.size());
     note_variation(result, label, column);
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
-      notes_.lost.push_back(fmt::format("{}/{}", label, column.label));
+      add_cell(notes_.lost, label, column);
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
+    if (numbers.size() > 1) {
+      notes_.on_test.insert(test_selection_note(column.cells.value, column.cells.aggregate, column.cells.better));
+    }
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
     if (description_.paper != nullptr) {
       sample.apart =
           description_.paper->keys_apart(runs_, result.rows, of_paper(entry, column), description_.verdicts.may_differ);
     }
     return result;
+  }
+
+  /// Those of a cell's rows whose setting it shows.
+  std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const std::string& label,
+                                     const TableColumn& column, TableCell& cell) {
+    const Selection& selection = column.cells.choose;
+    if (!selection.is_asked()) return rows;
+    SettingChoice choice = choose_rows(runs_, rows, selection, column.cells.over);
+    for (const ChosenSetting& setting : choice.settings) cell.chosen.push_back(chosen_text(selection, setting));
+    std::vector<std::size_t> members = choice.rows;
+    auto same = std::find_if(choices_.begin(), choices_.end(), [&](const auto& known) {
+      return known.first.over == selection.over && known.first.by == selection.by;
+    });
+    if (same == choices_.end()) {
+      choices_.emplace_back(selection, NamedChoices());
+      same = std::prev(choices_.end());
+    }
+    same->second.emplace_back(table_.columns.size() == 1 ? label : fmt::format("{}/{}", label, column.label),
+                              std::move(choice));
+    return members;
   }
 
   /// The text that a number was measured on: of one name, and of one content where the run was trained on it.
@@ -346,13 +390,20 @@ class TableBuilder {
     }
   }
 
+  /// Adds the name of a cell, unless that of the cell before it, to which its value belongs, is there already.
+  static void add_cell(std::vector<std::string>& names, const std::string& label, const TableColumn& column) {
+    const std::string before = fmt::format("{}/{}", label, column.behind);
+    const bool is_told = !column.behind.empty() && std::find(names.begin(), names.end(), before) != names.end();
+    if (!is_told) names.push_back(fmt::format("{}/{}", label, column.label));
+  }
+
   /// Whether the runs of a cell differ as they should, in `over` alone.
   void note_variation(TableCell& cell, const std::string& label, const TableColumn& column) {
     Variation variation(runs_, column.cells.over);
     cell.differ_in = variation.add(cell.rows);
     cell.mixed = variation.is_mixed();
     if (!cell.mixed) return;
-    notes_.mixed.push_back(fmt::format("{}/{}", label, column.label));
+    add_cell(notes_.mixed, label, column);
     notes_.mixed_over = column.cells.over;
     notes_.mixed_in.insert(cell.differ_in.begin(), cell.differ_in.end());
   }
@@ -365,7 +416,8 @@ class TableBuilder {
   std::string unmet_;  // which condition on all of them holds for no run
   Table table_;
   TableNotes notes_;
-  std::vector<std::vector<CellSample>> samples_;  // by row and column
+  std::vector<std::vector<CellSample>> samples_;             // by row and column
+  std::vector<std::pair<Selection, NamedChoices>> choices_;  // by what is chosen, with the names of cells
 };
 
 }  // namespace
@@ -374,7 +426,7 @@ std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescri
                                                const std::vector<Filter>& filters) {
   std::vector<Filter> all = filters;
   all.insert(all.end(), description.where.begin(), description.where.end());
-  std::vector<std::size_t> selected = runs.select(all, naming_columns(description));
+  ShownRows selected = shown_rows(runs, all, naming_columns(description));
   return TableBuilder(runs, description, all, std::move(selected)).build();
 }
 

@@ -23,6 +23,7 @@ struct TableCell {
   std::vector<std::string> runs;       // whose numbers went in
   std::vector<std::size_t> rows;       // the same as rows of the RunTable, where evaluations of a run are told apart
   std::int64_t groups = 0;             // different values of `over` (seeds) among them
+  std::vector<std::string> chosen;     // settings that were chosen, as "optimizer.lr=0.01"; empty: none was asked for
   std::vector<std::string> differ_in;  // keys other than `over` in which its runs differ
   bool mixed = false;                  // its runs differ in more than `over`, or not even in that
   bool star = false;

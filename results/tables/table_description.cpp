@@ -14,11 +14,18 @@
 namespace xlm {
 namespace {
 
+bool is_word(const Yaml& node, std::string_view word) { return node.is_scalar() && node.scalar == word; }
+
 /// Reads cell options that stand in `map` next to `others`, over those that `options` has already.
 void read_cells(const Yaml& map, const std::vector<std::string>& others, CellOptions& options) {
   Yaml rest = map;
   for (const std::string& key : others) rest.take(key);
-  OptionReader reader(rest);
+  if (const Yaml choose = rest.take("choose"); is_word(choose, "none")) {
+    options.choose = {};
+  } else if (!choose.is_null()) {
+    options.choose = read_selection(choose);
+  }
+  OptionReader reader(rest, {"choose"});
   options.visit(reader);
   reader.finish();
 }
@@ -192,6 +199,7 @@ void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& 
     CellOptions fresh;  // digits and format belong to the main value
     fresh.over = defaults.over;
     fresh.aggregate = defaults.aggregate;
+    fresh.choose = defaults.choose;
     description.also.push_back(read_column(item, "also", nullptr, fresh));
     if (description.also.back().cells.value.empty())
       throw UsageError(fmt::format("{}: 'also' needs a value", item.where()));

@@ -16,6 +16,7 @@
 #include "results/quantities/number_format.h"
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
+#include "results/store/selection.h"
 #include "results/tables/verdict.h"
 
 namespace xlm {
@@ -33,6 +34,7 @@ struct CellOptions {
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kNone;
   std::string over = "seed";
+  Selection choose;  // which of the runs' settings is shown; read apart from `visit`
   std::int64_t digits = -1;
   double margin = -1;
   double tolerance = -1;
@@ -81,6 +83,7 @@ struct TableEntry {
 struct TableColumn : TableEntry {
   CellOptions cells;
   bool says_what = true;  // its label tells what the cells show; a key's value, or "on PG-19", does not
+  std::string behind{};   // of a value of `also`: the label of the column that it belongs to
 };
 
 /// What is done about several stars at once, each of which may be there by chance.

@@ -18,6 +18,17 @@ namespace {
 
 constexpr std::size_t kMaxListed = 6;
 
+/// Whether the note about a column's cell says no more than that about the cell to which its value belongs (`also`).
+template <class IsAlike>
+bool is_told_before(const Table& table, std::size_t column, const IsAlike& is_alike) {
+  const std::string& behind = table.columns[column].behind;
+  if (behind.empty()) return false;
+  for (std::size_t other = 0; other < column; ++other) {
+    if (table.columns[other].label == behind) return is_alike(other);
+  }
+  return false;
+}
+
 /// "3 seeds; 1 seed for dynamic/64." Where runs differ in more than the seed, they are counted themselves.
 std::string seeds_note(const Table& table) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<std::string>> by_count;
@@ -25,6 +36,11 @@ std::string seeds_note(const Table& table) {
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
       const TableCell& cell = table.rows[r].cells[c];
       if (!cell.value) continue;
+      const auto is_alike = [&](std::size_t other) {
+        const TableCell& before = table.rows[r].cells[other];
+        return before.value && before.mixed == cell.mixed && before.rows == cell.rows;
+      };
+      if (is_told_before(table, c, is_alike)) continue;
       const auto runs = static_cast<std::int64_t>(cell.rows.size());
       const std::string count =
           cell.mixed ? fmt::format("{} runs", runs) : counted_over(cell.groups, table.columns[c].cells.over);
@@ -65,6 +81,7 @@ std::string missing_note(const Table& table) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string& reason = row[c].missing;
       if (reason.empty() || reason == kPrintedOnly || (whole && c > 0)) continue;
+      if (is_told_before(table, c, [&](std::size_t other) { return row[other].missing == reason; })) continue;
       if (!cells.contains(reason)) reasons.push_back(reason);
       cells[reason].push_back(whole ? table.rows[r].label : cell_name(table, r, c));
     }
@@ -175,11 +192,14 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                                                table.columns.front().cells.over));
   add_without_star(notes.of_other_corpora, "not measured on one corpus with the rows of the test");
   add(missing_note(table));
+  add(notes.left_out);
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.",
                     some_listed(notes.lost)));
   }
+  for (const std::string& line : notes.choices) add(line);
+  for (const std::string& line : notes.on_test) add(line);
   add(mixed_note(notes));
   if (!notes.fallbacks.empty()) {
     add(fmt::format("{}: the recipe's fallback, as no run of another sweep has chosen it.",

@@ -17,18 +17,21 @@ struct TableNotes {
   std::size_t tests = 0;                                   // how many cells were tested for a star
   std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
   std::set<std::pair<std::size_t, std::size_t>> of_other_corpora;  // the same of those that no test can compare
-  std::set<std::string> absent;     // rows to be tested against that the table does not have
-  std::vector<std::string> mixed;   // cells whose runs differ in more than `over`, or not even in that
-  std::string mixed_over;           // what they should differ in
-  std::set<std::string> mixed_in;   // and what else they differ in
-  std::vector<std::string> lost;    // cells with runs that ended worse than guessing
-  std::string unmet;                // why the table has no runs at all
-  std::string length;               // how long the runs train, if they are not configured as the paper's
-  std::string paper_length;         // and those of the paper
-  std::string windows;              // windows of a row at most, where not the whole split was evaluated
-  std::string budgets;              // whether the runs trained with equal arithmetic, if one has a budget
-  std::set<std::string> fallbacks;  // KEY=VALUE where another sweep should have chosen the value
-  std::vector<std::string> own;     // what the table's file says
+  std::set<std::string> absent;      // rows to be tested against that the table does not have
+  std::vector<std::string> mixed;    // cells whose runs differ in more than `over`, or not even in that
+  std::string mixed_over;            // what they should differ in
+  std::set<std::string> mixed_in;    // and what else they differ in
+  std::vector<std::string> lost;     // cells with runs that ended worse than guessing
+  std::string left_out;              // how many runs are marked as bad
+  std::string unmet;                 // why the table has no runs at all
+  std::string length;                // how long the runs train, if they are not configured as the paper's
+  std::string paper_length;          // and those of the paper
+  std::string windows;               // windows of a row at most, where not the whole split was evaluated
+  std::string budgets;               // whether the runs trained with equal arithmetic, if one has a budget
+  std::set<std::string> fallbacks;   // KEY=VALUE where another sweep should have chosen the value
+  std::vector<std::string> choices;  // which settings were chosen, and by what
+  std::set<std::string> on_test;     // columns whose best run was chosen by the test split, as sentences
+  std::vector<std::string> own;      // what the table's file says
 };
 
 /// "Gumbel/test", or the row alone if the table has one column.

@@ -110,11 +110,13 @@ std::string render_csv(const Table& table) {
   const auto has_spread = [](const TableCell& cell) { return cell.spread.has_value(); };
   const auto has_printed = [](const TableCell& cell) { return !cell.printed.empty(); };
   const auto is_mixed = [](const TableCell& cell) { return !cell.differ_in.empty(); };
+  const auto is_chosen = [](const TableCell& cell) { return !cell.chosen.empty(); };
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const std::string& label = table.columns[c].label;
     columns.push_back({label});
     if (any(c, has_spread)) columns.push_back({label + " sd"});
     columns.push_back({label + " n"});
+    if (any(c, is_chosen)) columns.push_back({label + " chosen"});
     if (any(c, is_mixed)) columns.push_back({label + " differ in"});
     if (!any(c, has_printed)) continue;
     for (const char* what : {" paper", " verdict", " difference", " half_width", " decides"})
@@ -128,6 +130,7 @@ std::string render_csv(const Table& table) {
       cells.push_back(cell.value ? json_number(*cell.value) : "");
       if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
       cells.push_back(fmt::format("{}", cell.groups));
+      if (any(c, is_chosen)) cells.push_back(join(cell.chosen, "; "));
       if (any(c, is_mixed)) cells.push_back(join(cell.differ_in, " "));
       if (!any(c, has_printed)) continue;
       const bool compared = cell.compared.has_value();
@@ -201,6 +204,7 @@ Json to_json(const Table& table) {
       item["value"] = cell.value ? Json(*cell.value) : Json();
       item["sd"] = cell.spread ? Json(*cell.spread) : Json();
       item["n"] = cell.groups;
+      if (table.columns[c].cells.choose.is_asked()) item["chosen"] = cell.chosen;
       item["differ_in"] = cell.differ_in;
       item["star"] = cell.star;
       item["p"] = cell.p ? Json(*cell.p) : Json();

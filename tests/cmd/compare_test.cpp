@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "tests/experiments/program.h"
 #include "tests/results/run_maker.h"
+#include "tests/results/tuned_runs.h"
 
 namespace xlm {
 namespace {
@@ -97,6 +98,63 @@ TEST_F(Compare, ReportsWhatItCannotCompare) {
   EXPECT_THAT(apart.err, HasSubstr("no seed in common"));
   EXPECT_EQ(compare(kTypes + std::string("--value test.bcp")).code, 2);
   EXPECT_EQ(compare(kTypes + std::string("--level 100")).code, 2);
+}
+
+/// Golden numbers: statistics_test.cpp.
+TEST_F(Compare, TestsWithoutPairsWhereSeedsDoNotPair) {
+  int seed = 0;
+  for (const double bpc : {1.50, 1.52, 1.55}) {
+    maker_.make({.id = fmt::format("a-{}", seed), .type = "fixed", .seed = seed, .bpc = bpc});
+    ++seed;
+  }
+  for (const double bpc : {1.60, 1.61, 1.66, 1.63}) {
+    maker_.make({.id = fmt::format("b-{}", seed), .seed = seed, .bpc = bpc});
+    ++seed;
+  }
+  const Json json = Json::parse(compare(kTypes + std::string("--json")).out);
+  EXPECT_EQ(json["test"], "welch");
+  EXPECT_EQ(json["pairs"], 0);
+  EXPECT_NEAR(json["freedom"].get<double>(), 4.5882213251, 1e-6);
+  EXPECT_NEAR(json["difference"].get<double>(), -0.1016666667, 1e-9);
+  EXPECT_NEAR(json["half_width"].get<double>(), 0.0519056168, 1e-8);
+  EXPECT_NEAR(json["p"].get<double>(), 0.0045318471, 1e-8);
+  const std::string text = compare(kTypes).out;
+  EXPECT_THAT(text, HasSubstr("(3 and 4 seeds, without pairs)"));
+  EXPECT_THAT(text, HasSubstr("p = 0.0045 by Welch's two-sided t-test (4.59 degrees of freedom)"));
+  EXPECT_THAT(text, Not(HasSubstr("caution")));
+  EXPECT_THAT(text, Not(HasSubstr("without a partner")));
+}
+
+TEST_F(Compare, CautionsBelowThreePairs) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64}, {1, 2});
+  const std::string two = compare(kTypes).out;
+  EXPECT_THAT(two, HasSubstr("caution: two pairs leave 1 degree of freedom: "));
+  EXPECT_EQ(Json::parse(compare(kTypes + std::string("--json")).out)["test"], "paired-t");
+  maker_.make({.id = "c-1", .type = "dynamic", .seed = 7, .bpc = 1.4});
+  maker_.make({.id = "c-2", .type = "dynamic", .seed = 8, .bpc = 1.5});
+  EXPECT_THAT(compare("model.span_type=dynamic model.span_type=fixed").out,
+              HasSubstr("caution: two seeds of a setting leave "));
+  maker_.make({.id = "a-3", .type = "fixed", .span = 64, .seed = 3, .bpc = 1.97});
+  maker_.make({.id = "b-3", .type = "adaptive", .span = 64, .seed = 3, .bpc = 1.87});
+  EXPECT_THAT(compare(kTypes).out, Not(HasSubstr("caution")));
+}
+
+TEST_F(Compare, ComparesTheSettingsThatAreBestOnValidation) {
+  make_tuned_runs(maker_);
+  const std::string tuned = "model.span=64 model.span=256 --choose optimizer.lr --by valid.bpc";
+  const ProgramResult text = compare(tuned);
+  ASSERT_EQ(text.code, 0) << text.err;
+  EXPECT_THAT(text.out,
+              HasSubstr("Chosen by the best mean valid bpc: optimizer.lr=0.02 for A; optimizer.lr=0.01 for B"));
+  EXPECT_THAT(text.out, Not(HasSubstr("mixes")));
+  const Json json = Json::parse(compare(tuned + " --json").out);
+  EXPECT_NEAR(json["difference"].get<double>(), 1.61 - 1.22, 1e-9);
+  EXPECT_EQ(json["a"]["chosen"], Json::array({"optimizer.lr=0.02"}));
+  EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr").code, 2) << "by what?";
+  EXPECT_EQ(compare("model.span=64 model.span=256 --choose optimizer.lr --by test.bpc").code, 2);
+  const ProgramResult lost = compare(tuned + " --where optimizer.lr=0.04");
+  EXPECT_EQ(lost.code, 3);
+  EXPECT_THAT(lost.err, HasSubstr("no setting of 'model.span=64' can be chosen"));
 }
 
 TEST_F(Compare, SaysWhetherBudgetsWereEqual) {

@@ -7,6 +7,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 TEST(SqlTexts, KeepTheEndsOfRunIdsOnANarrowTerminal) {
@@ -23,12 +24,21 @@ TEST(SqlTexts, KeepTheEndsOfRunIdsOnANarrowTerminal) {
   EXPECT_THAT(sql_text(result, "csv", terminal), HasSubstr("\nadaptive-span-text8-37b6b69499972054,"));
 }
 
+TEST(SqlTexts, ShowTimesCountsAndRatesAsNumbers) {
+  SqlResult result;
+  result.columns = {"created", "params", "peak_memory", "tokens_per_second", "steps", "seconds"};
+  result.rows = {{1764177129.1234, 71596.0, 154706000.0, 12345.678, 1e16, 1234.5}};
+  EXPECT_THAT(sql_text(result, "table", {}),
+              AllOf(HasSubstr("1764177129.12"), HasSubstr("  71596  "), HasSubstr("  154706000  "),
+                    HasSubstr("  12345.68  "), HasSubstr("  1e+16  ")));
+}
+
 TEST(SqlTexts, ShowQuantitiesAsListsDo) {
   SqlResult result;
-  result.columns = {"params", "peak_memory", "test_word_perplexity", "mean"};
-  result.rows = {{71596.0, 154706000.0, 123456.7, 0.00002}};
-  EXPECT_THAT(sql_text(result, "table", {}), HasSubstr(" 71.6k       155 MB               123,457  0.00002\n"));
-  EXPECT_THAT(sql_text(result, "csv", {}), HasSubstr("\n71596.0,154706000.0,123456.7,2e-05\n"));
+  result.columns = {"test_bpc", "test_word_perplexity", "mean"};
+  result.rows = {{1.25, 123456.7, 0.00002}};
+  EXPECT_THAT(sql_text(result, "table", {}), HasSubstr("  1.2500               123,457  0.00002\n"));
+  EXPECT_THAT(sql_text(result, "csv", {}), HasSubstr("\n1.25,123456.7,2e-05\n"));
 }
 
 TEST(SqlTexts, ShowTimesAndOtherNumbersInFull) {

@@ -119,6 +119,7 @@ def test_compare(runs):
     differences = [bpc_of(64, seed) - bpc_of(256, seed) for seed in SEEDS]
     sd = statistics.stdev(differences)
     assert comparison.pairs == 3 and comparison.differ_in == ["model.span"]
+    assert comparison.test == "paired-t" and comparison.freedom == 2
     assert comparison.difference == pytest.approx(statistics.mean(differences), rel=1e-12)
     assert comparison.half_width == pytest.approx(4.302652729749462 * sd / 3**0.5, rel=1e-9)  # Student's t, 2 degrees
     assert comparison.effect == pytest.approx(statistics.mean(differences) / sd, rel=1e-9)
@@ -129,6 +130,8 @@ def test_compare(runs):
     assert comparison.a.mean == pytest.approx(statistics.mean(bpc_of(64, seed) for seed in SEEDS)) and comparison.a.n == 3
     one = runs.compare("model.span=64", "model.span=256", where="seed=1", level=90)
     assert one.pairs == 1 and one.interval is None and one.p is None
+    chosen = runs.compare("model.span=64", "model.span=256", choose=["optimizer.lr"], by="valid.bpc")
+    assert chosen.pairs == 3 and chosen.difference == comparison.difference
     with pytest.raises(xlm.DataError, match="no run"):
         runs.compare("model.span=64", "model.span=3")
 

@@ -109,7 +109,7 @@ TEST(ResultsDocs, ExplainEveryKeyOfExhibits) {
   EXPECT_EQ(names_of_table("## Continuations", "key"), sorted(continuation_keys()));
   OptionLister lister;
   CellOptions().visit(lister);
-  std::set<std::string> cells;
+  std::set<std::string> cells{"choose"};
   for (const OptionEntry& entry : lister.entries()) cells.insert(entry.key);
   EXPECT_EQ(names_of_table("## Table files", "key of `cells`"), cells);
 }

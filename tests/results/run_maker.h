@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct MadeRun {
   std::string text;  // what a trace of the test split is recorded of; empty: there is none
   std::string state = "done";
   double time = 1000;  // of the first record; each one takes a second
+  double lr = 0.07;
+  std::optional<double> valid = {};  // bpc of the validation split at the end; unset: 0.1 below `bpc`
 };
 
 /// Writes run folders below one folder of runs.
@@ -46,12 +49,11 @@ class RunMaker {
 
   void write_config(const MadeRun& run) {
     create_folders(folder(run.id));
-    write_file(
-        RunPaths{folder(run.id)}.config(),
-        fmt::format("experiment: {}\ndata: {{path: data/text8}}\n"
-                    "model: {{type: adaptive-span, layers: 2, heads: 2, span: {}, span_type: {}}}\n"
-                    "optimizer: {{lr: 0.07}}\ntrain: {{steps: 100, tf32: false}}\neval: {{batch: 8}}\nseed: {}\n",
-                    run.experiment, run.span, run.type, run.seed));
+    write_file(RunPaths{folder(run.id)}.config(),
+               fmt::format("experiment: {}\ndata: {{path: data/text8}}\n"
+                           "model: {{type: adaptive-span, layers: 2, heads: 2, span: {}, span_type: {}}}\n"
+                           "optimizer: {{lr: {}}}\ntrain: {{steps: 100, tf32: false}}\neval: {{batch: 8}}\nseed: {}\n",
+                           run.experiment, run.span, run.type, run.lr, run.seed));
     write_file(RunPaths{folder(run.id)}.environment(),
                Json{{"dataset", "text8"}, {"language", ""}, {"fingerprint", "f00d"}}.dump());
   }
@@ -89,7 +91,7 @@ class RunMaker {
     out.append("metric", {{"step", 100}, {"values", {{"loss", 1.1}, {"bpc", run.bpc}}}});
     if (run.state == "done") {
       out.append("grid", {{"step", 100}, {"name", "spans"}, {"rows", {{32, 40}, {33, run.span}}}});
-      out.append("evaluation", evaluation("valid", run.bpc - 0.1));
+      out.append("evaluation", evaluation("valid", run.valid.value_or(run.bpc - 0.1)));
       if (!run.text.empty()) out.append("trace", trace(run));
       out.append("evaluation", evaluation("test", run.bpc));
       out.append("costs", {{"values", {{"params", 38.1e6}, {"flops_per_token", run.flops}}}});

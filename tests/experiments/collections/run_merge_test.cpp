@@ -113,6 +113,39 @@ TEST_F(RunMergeTest, EvaluationsThatWereMadeInBothPlacesAreUnited) {
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
 }
 
+TEST_F(RunMergeTest, RemarksThatWereMadeInBothPlacesAreUnited) {
+  const fs::path here = make_run("a", 1);
+  train(here, 10);
+  finish(here, 2.25);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  add(here, "remark", {{"tag", "paper"}, {"given", true}}, 0);
+  add(there, "remark", {{"bad", "wrong corpus"}}, 0);
+  add(here, "remark", {{"bad", ""}}, 0);
+  copy(place("a"), place("a2"));
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_THAT(merge("a2", "b"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(journal(here), journal(there));
+  EXPECT_THAT(read_run(there).tags, ElementsAre("paper"));
+  EXPECT_EQ(read_run(there).bad, "") << "it was marked before it was marked as good again";
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
+}
+
+TEST_F(RunMergeTest, RemarksAreKeptWhicheverRunIsTaken) {
+  const fs::path here = make_run("a", 1);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  train(here, 5);
+  add(here, "remark", {{"note", "stopped for maintenance"}}, 0);
+  train(there, 10);
+  finish(there, 2.25);
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(read_run(here).status, RunStatus::kDone);
+  EXPECT_EQ(read_run(here).note, "stopped for maintenance");
+  EXPECT_EQ(read_run(here).malformed, 0);
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
+}
+
 TEST_F(RunMergeTest, AConflictTouchesNeither) {
   const fs::path here = make_run("a", 1);
   copy(place("a"), place("b"));

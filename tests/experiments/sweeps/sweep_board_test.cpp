@@ -247,6 +247,51 @@ TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
   EXPECT_THAT(screen()[0], HasSubstr("about 9 min 24 s left"));
 }
 
+TEST_F(SweepBoardTest, ShowsTheLastValidationAndTheCurveOfTraining) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");
+  const auto append = [&](const std::string& type, const Json& fields) {
+    Journal(runs[0].planned.paths.journal(), [] { return 100.0; }).append(type, fields);
+  };
+  const auto validate = [&](double bpc, const Json& settings) {
+    append("evaluation",
+           {{"step", 2}, {"split", "valid"}, {"loss", 1.7}, {"values", {{"bpc", bpc}}}, {"settings", settings}});
+  };
+  append("state", {{"state", "running"}});
+  validate(2.75, Json::object());
+  validate(9.75, {{"eval.batch", 3}});
+  for (const double bpc : {4.0, 3.5, 2.0}) append("metric", {{"step", 3}, {"values", {{"bpc", bpc}}}});
+  const Terminal wide{.is_terminal = true, .colour = false, .width = 120, .height = 30};
+  written(wide, runs, [&](SweepBoard& board) {
+    board.runs_here(runs[0]);
+    now_ = 1;
+    board.update();
+  });
+  EXPECT_THAT(screen()[1], AllOf(HasSubstr("training"), HasSubstr("valid"), HasSubstr("curve")));
+  EXPECT_THAT(screen()[3], AllOf(HasSubstr("2.000 bpc"), HasSubstr("2.750 bpc"), HasSubstr("█▆▁")));
+  append("state", {{"state", "preempted"}});
+  const auto again =
+      plan_sweep(parse_yaml(run_config(data_, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml"), runs_, false);
+  SweepBoard board({.out = nullptr, .terminal = {}, .clock = [this] { return now_; }}, again);
+  const Json json = board.json();
+  EXPECT_EQ(json["runs"][0]["step"], 3) << "how far a preempted run came";
+  EXPECT_EQ(json["runs"][0]["validation"]["bpc"], 2.75);
+  EXPECT_EQ(json["runs"][0]["validation_step"], 2);
+  EXPECT_TRUE(json["runs"][0]["seconds_left"].is_null());
+  EXPECT_TRUE(json["runs"][1]["validation"].empty());
+}
+
+TEST_F(SweepBoardTest, WhatABeginningFromNothingForgetsIsNoValidation) {
+  const auto runs = planned("sweep: {grid: {seed: [1]}}\n");
+  const auto append = [&](const std::string& type, const Json& fields) {
+    Journal(runs[0].planned.paths.journal(), [] { return 100.0; }).append(type, fields);
+  };
+  append("evaluation", {{"step", 2}, {"split", "valid"}, {"loss", 1.7}, {"values", {{"bpc", 2.5}}}});
+  EXPECT_FALSE(read_progress(runs[0].planned.paths.journal()).validation.is_null());
+  append("state", {{"state", "running"}, {"fresh", true}});
+  EXPECT_TRUE(read_progress(runs[0].planned.paths.journal()).validation.is_null());
+}
+
 TEST_F(SweepBoardTest, AsJsonItHasEveryRunWithItsNumbers) {
   const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");
   log_metric(runs[0], 1, 100);

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "base/error.h"
@@ -84,6 +85,36 @@ TEST_F(JournalSinkTest, TheLastStepsAreTimedWithoutEvaluationsAndCheckpoints) {
   const Json values = records().back().at("values");
   EXPECT_EQ(values.at("step_seconds"), 2.2);
   EXPECT_EQ(values.at("last_step_seconds"), 3.0);
+}
+
+TEST_F(JournalSinkTest, AnEvaluationHasABarWithItsTimeLeft) {
+  double now = 0;
+  const fs::path screen = folder_.path() / "screen";
+  std::FILE* file = std::fopen(screen.c_str(), "w");
+  ASSERT_NE(file, nullptr);
+  {
+    JournalSink out = sink({.screen = {.file = file, .terminal = {}}, .clock = [&] { return now; }});
+    out.begin({.steps = 250});
+    out.progress(250, {{"loss", 1}});
+    out.evaluating("valid", 0, 4000);
+    now += 20;
+    out.evaluating("valid", 1000, 4000);
+    out.message("a line between");
+    out.evaluation({.split = "valid", .step = 250, .loss = 1});
+    out.evaluating("test", 0, 8000);
+    now += 40;
+    out.evaluating("test", 6000, 8000);
+    out.evaluating("test", 0, 8000);  // once more, of other weights
+    now += 20;
+    out.evaluating("test", 1000, 8000);
+    out.finish();
+  }
+  std::fclose(file);
+  const std::string text = read_file(screen);
+  EXPECT_THAT(text, AllOf(HasSubstr("evaluating valid  25 % "), HasSubstr("  50 tokens/s  "), HasSubstr(" left\n")));
+  EXPECT_THAT(text, AllOf(HasSubstr("evaluating test  75 % "), HasSubstr("  150 tokens/s  ")));
+  EXPECT_THAT(text, HasSubstr("evaluating test  12 % ")) << "a bar for each evaluation";
+  EXPECT_THAT(text, AllOf(HasSubstr("\na line between\n"), HasSubstr("\nstep 250  valid  loss 1.0000")));
 }
 
 TEST_F(JournalSinkTest, AFewStepsAreNotTimed) {

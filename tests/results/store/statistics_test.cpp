@@ -90,6 +90,44 @@ TEST(Statistics, IntervalGivesStudentsOwnExample) {
   EXPECT_NEAR(*compared.effect, 1.58 / 1.229995, 1e-6);  // the standard deviation of the ten differences
 }
 
+/// R's t.test(extra ~ group, data = sleep), without pairs: t = -1.8608, df = 17.776, p = 0.07939, and the interval
+/// -3.3654832 to 0.2054832.
+TEST(Statistics, UnpairedComparisonGivesWelchsTestOfR) {
+  const std::vector<double> first{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
+  const std::vector<double> second{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
+  const UnpairedComparison compared = compare_unpaired(first, second, 0.95);
+  EXPECT_NEAR(compared.difference, -1.58, 1e-12);
+  EXPECT_NEAR(compared.difference / compared.error, -1.8608, 5e-5);
+  EXPECT_NEAR(compared.freedom, 17.776, 5e-4);
+  EXPECT_NEAR(*compared.p, 0.07939, 5e-6);
+  EXPECT_NEAR(compared.difference - *compared.half_width, -3.3654832, 5e-8);
+  EXPECT_NEAR(compared.difference + *compared.half_width, 0.2054832, 5e-8);
+}
+
+/// Samples of different sizes and spreads; the distribution of t was integrated by Simpson's rule.
+TEST(Statistics, UnpairedComparisonOfDifferentSamples) {
+  const UnpairedComparison compared = compare_unpaired({1.50, 1.52, 1.55}, {1.60, 1.61, 1.66, 1.63}, 0.95);
+  EXPECT_NEAR(compared.difference, -0.1016666667, 1e-9);
+  EXPECT_NEAR(compared.error, 0.0196497102, 1e-9);
+  EXPECT_NEAR(compared.freedom, 4.5882213251, 1e-8);
+  EXPECT_NEAR(*compared.p, 0.0045318471, 1e-8);
+  EXPECT_NEAR(*compared.half_width, 0.0519056168, 1e-8);
+  EXPECT_NEAR(*compared.effect, -3.9375330686, 1e-8);
+}
+
+TEST(Statistics, UnpairedComparisonSaysNoMoreThanItCan) {
+  const UnpairedComparison one = compare_unpaired({2}, {1, 3}, 0.95);
+  EXPECT_EQ(one.difference, 0);
+  EXPECT_EQ(one.freedom, 0);
+  EXPECT_FALSE(one.half_width || one.p || one.effect);
+  const UnpairedComparison constant = compare_unpaired({2, 2}, {1, 1, 1}, 0.95);
+  EXPECT_EQ(constant.half_width, 0.0);
+  EXPECT_EQ(constant.p, 0.0);
+  EXPECT_EQ(constant.freedom, 1);
+  EXPECT_FALSE(constant.effect.has_value());
+  EXPECT_EQ(compare_unpaired({1, 1}, {1, 1}, 0.95).p, 1.0);
+}
+
 /// With one degree of freedom the quantile of t is tan(π (level / 2)).
 TEST(Statistics, IntervalAgreesWithTheClosedForm) {
   for (const double level : {0.5, 0.9, 0.95}) {

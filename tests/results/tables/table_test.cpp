@@ -204,6 +204,14 @@ TEST_F(Tables, AlsoAddsAColumnBesideEach) {
   EXPECT_EQ(result.rows[0].cells[1].printed, "99");
 }
 
+TEST_F(Tables, ANoteNamesACellOnceForItsFurtherValues) {
+  maker_.make({.id = "adaptive-span-text8-000000aa", .type = "dynamic", .span = 64, .seed = 1});
+  sync();
+  const std::string shown = text(std::string(kGrid) + "also: [{value: test.average_span, label: span, digits: 0}]\n");
+  EXPECT_THAT(shown, HasSubstr("3 seeds; 1 seed for dynamic/64."));
+  EXPECT_THAT(shown, HasSubstr("– not there yet: dynamic/256 (no run)."));
+}
+
 TEST_F(Tables, RowsOfThePaperComeFirstEvenWithoutRuns) {
   const Table result = table(std::string(kGrid) + "printed: {vanilla: {64: 1.4}, fixed: {64: 1.3, 512: 1.2}}\n");
   std::vector<std::string> labels;

@@ -1,0 +1,179 @@
+// xlm runs diff: two runs side by side, only what differs.
+#include "cmd/runs_diff.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/terminal.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "cmd/run_results.h"
+#include "experiments/runs/run_lock.h"
+#include "results/quantities/quantities.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+namespace {
+
+struct DiffOptions {
+  std::string a;
+  std::string b;
+};
+
+using ValuesByName = std::map<std::string, Json>;
+
+/// Values below a JSON object by dotted name; lists are values.
+void collect_values(const Json& value, const std::string& above, ValuesByName& out) {
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = above.empty() ? key : above + "." + key;
+    if (item.is_object()) {
+      collect_values(item, name, out);
+    } else {
+      out[name] = item;
+    }
+  }
+}
+
+ValuesByName settings_of_run(const Run& run) {
+  ValuesByName values;
+  for (const auto& [key, value] : run.params) values[key] = value;
+  return values;
+}
+
+ValuesByName environment_of_run(const Run& run) {
+  ValuesByName values;
+  collect_values(run.environment, "", values);
+  return values;
+}
+
+/// What came out, and what people say of it.
+ValuesByName results_of_run(const Run& run) {
+  ValuesByName values{{"status", name_of(run.status)}, {"step", run.step}};
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) values[name] = text;
+  };
+  add("reason", run.reason);
+  add("experiments", join(run.experiments, ", "));
+  add("parent", run.parent);
+  add("tag", join(run.tags, ", "));
+  add("note", run.note);
+  add("bad", run.bad);
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (!evaluation.main) continue;
+    for (const auto& [name, value] : evaluation.values) values[evaluation.split + "." + name] = value;
+  }
+  for (const auto& [name, value] : run.costs) values[name] = value;
+  return values;
+}
+
+/// A part of two runs.
+struct DiffPart {
+  std::string title;
+  std::map<std::string, std::pair<Json, Json>> values;  // that differ, by name; null: the run has none
+};
+
+DiffPart differing_part(const std::string& title, const ValuesByName& a, const ValuesByName& b) {
+  DiffPart part{.title = title, .values = {}};
+  const auto value_in = [](const ValuesByName& values, const std::string& name) {
+    const auto found = values.find(name);
+    return found == values.end() ? Json() : found->second;
+  };
+  for (const ValuesByName* values : {&a, &b}) {
+    for (const auto& [name, value] : *values) {
+      const std::pair<Json, Json> both{value_in(a, name), value_in(b, name)};
+      if (both.first != both.second) part.values[name] = both;
+    }
+  }
+  return part;
+}
+
+/// A value in one line. Of several lines, as a diff of sources has, the number.
+std::string value_in_a_line(const std::string& name, const Json& value) {
+  if (value.is_null()) return "–";
+  if (value.is_number_float()) return column_number(name, value.get<double>());
+  const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+  const std::size_t lines = split(trim(text), '\n').size();
+  return lines > 1 ? fmt::format("{} lines, which --json prints", lines) : text;
+}
+
+/// Numbers that a list rounds to the same text are shown in full.
+std::pair<std::string, std::string> texts_of(const std::string& name, const std::pair<Json, Json>& both) {
+  std::pair<std::string, std::string> texts{value_in_a_line(name, both.first), value_in_a_line(name, both.second)};
+  if (texts.first == texts.second && both.first.is_number() && both.second.is_number()) {
+    texts = {both.first.dump(), both.second.dump()};
+  }
+  return texts;
+}
+
+std::string part_text(const DiffPart& part, const std::vector<std::string>& ids, const Terminal& terminal) {
+  if (part.values.empty()) return part.title + ": the same\n";
+  std::vector<TextTable::Column> columns;
+  columns.push_back({part.title});
+  for (const std::string& id : ids) columns.push_back({id});
+  TextTable table(std::move(columns));
+  for (const auto& [name, both] : part.values) {
+    const auto [a, b] = texts_of(name, both);
+    table.add({name, a, b});
+  }
+  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
+}
+
+Run read_named_run(RunTable& runs, const std::string& name, const GlobalOptions& global) {
+  const std::string id = find_run(runs, name, global);
+  if (!fs::exists(global.runs / id)) {
+    throw DataError(fmt::format("the folder of {} is not in {}\nname the folder of runs with --runs DIR", id,
+                                global.runs.string()));
+  }
+  return read_run(global.runs / id, has_live_worker);
+}
+
+int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  const Run a = read_named_run(runs, options.a, global);
+  const Run b = read_named_run(runs, options.b, global);
+  if (a.id == b.id) throw UsageError(fmt::format("'{}' and '{}' are one run: name two", options.a, options.b));
+  const std::vector<DiffPart> parts{differing_part("configuration", settings_of_run(a), settings_of_run(b)),
+                                    differing_part("environment", environment_of_run(a), environment_of_run(b)),
+                                    differing_part("results", results_of_run(a), results_of_run(b))};
+  if (global.json) {
+    Json json = {{"a", a.id}, {"b", b.id}};
+    for (const DiffPart& part : parts) {
+      json[part.title] = Json::object();
+      for (const auto& [name, both] : part.values) json[part.title][name] = Json::array({both.first, both.second});
+    }
+    print(json_text(json));
+    return kDone;
+  }
+  const std::vector<std::string> ids = short_ids({a.id, b.id});
+  std::string text;
+  for (const DiffPart& part : parts) {
+    text += (text.empty() ? "" : "\n") + part_text(part, ids, global.standard_output);
+  }
+  print(text);
+  return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& global) {
+  const auto options = std::make_shared<DiffOptions>();
+  app.add_option("A", options->a, "Run id, the beginning of one or of its hash, or a run folder")->required();
+  app.add_option("B", options->b, "The run to compare it with")->required();
+  app.footer(
+      "Shows values that differ: of the configuration, of the environment (program, machine, code, packages) and\n"
+      "of the results. With --json: {\"configuration\": {KEY: [A, B]}, \"environment\": …, \"results\": …}, null for\n"
+      "what a run lacks.\n\n"
+      "Example:\n  xlm runs diff adaptive-span-text8-3fa9c1d240b7e115 adaptive-span-text8-90ab12cd5c02ffe8");
+  return [options, &global] { return diff_runs(*options, global); };
+}
+
+}  // namespace xlm

@@ -1,0 +1,47 @@
+// Which runs tables, figures, fronts and claims show.
+#include "results/store/shown_runs.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace xlm {
+namespace {
+
+bool asks_for_bad(const std::string& column) { return column == "bad" || column == kIsBad; }
+
+}  // namespace
+
+ShownRows without_bad(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<Filter>& filters,
+                      const std::vector<std::string>& named) {
+  const bool is_asked =
+      std::any_of(named.begin(), named.end(), asks_for_bad) ||
+      std::any_of(filters.begin(), filters.end(), [](const Filter& filter) { return asks_for_bad(filter.column); });
+  if (is_asked) return {.rows = rows, .left_out = {}};
+  const std::vector<Value>& bad = runs.column("bad");
+  ShownRows shown;
+  std::set<std::string> left_out;
+  for (const std::size_t row : rows) {
+    if (is_missing(bad[row])) {
+      shown.rows.push_back(row);
+    } else {
+      left_out.insert(runs.id(row));
+    }
+  }
+  shown.left_out.assign(left_out.begin(), left_out.end());
+  return shown;
+}
+
+ShownRows shown_rows(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& named) {
+  return without_bad(runs, runs.select(filters, named), filters, named);
+}
+
+std::string left_out_note(const std::vector<std::string>& left_out) {
+  if (left_out.empty()) return "";
+  return fmt::format("{} run{} marked as bad {} left out; the condition {}=0,1 includes {}.", left_out.size(),
+                     left_out.size() == 1 ? "" : "s", left_out.size() == 1 ? "is" : "are", kIsBad,
+                     left_out.size() == 1 ? "it" : "them");
+}
+
+}  // namespace xlm
