@@ -28,7 +28,7 @@ const Scheme& scheme_of(TextScheme kind) {
 TrainingLoss Scheme::loss(LanguageModel& model, const ModelInput& input, const torch::Tensor& targets,
                           const State& state, ActivationPolicy /*policy*/) const {
   ModelOutput output = model.forward(input, state);
-  const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
+  const torch::Tensor loss = output.mean_loss(targets);
   return {.language_model = loss,
           .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
           .state = std::move(output.state)};
