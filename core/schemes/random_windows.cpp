@@ -106,6 +106,9 @@ class RandomWindows final : public Scheme {
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      const ProgressCallback& progress) const override;
 
+  TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     std::int64_t limit) const override;
+
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
     return std::make_unique<BeginningReader>(std::move(model), settings.context);
@@ -153,6 +156,20 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
     result.stopped = !progress(passed, share);
   }
   return result;
+}
+
+/// One window of at most `settings.context` inputs: a beginning, and the text's first tokens.
+TracedTokens RandomWindows::trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                                  std::int64_t limit) const {
+  const std::int64_t most = std::max<std::int64_t>(1, settings.context - 1);
+  TracedTokens trace{.tokens = std::min({limit, source.size(), most}), .values = {}};
+  const torch::Tensor beginning = torch::full({1, 1}, kBeginning, torch::kLong);
+  const torch::Tensor tokens = torch::cat({beginning, source.rows(1, 0, 0, trace.tokens)}, 1);
+  const PrecisionScope precision(settings.precision, settings.device);
+  append_values(model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = trace.tokens, .traced = true},
+                              model.initial_state(1)),
+                trace);
+  return trace;
 }
 
 }  // namespace

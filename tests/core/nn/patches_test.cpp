@@ -43,9 +43,9 @@ PatchText row_of(const std::string& text, bool begins) {
 /// A mark for the beginning and each byte: '^' if a patch begins there.
 std::string marks_of(const PatchBoundaries& kind, const PatchText& text) {
   const torch::Tensor begins = kind.find(text).begins;
-  std::string marks;
-  for (std::int64_t t = 0; t < begins.size(1); ++t) marks.push_back(begins[0][t].item<bool>() ? '^' : '-');
-  return marks;
+  std::string result;
+  for (std::int64_t t = 0; t < begins.size(1); ++t) result.push_back(begins[0][t].item<bool>() ? '^' : '-');
+  return result;
 }
 
 std::string marks(PatchType type, const std::string& text, bool begins = true) {
