@@ -39,6 +39,9 @@ struct WithDerivedOptions {};
 /// Has requirements on the options of training: `problem_with(const TrainOptions& train) const` returns what is wrong.
 struct WithTrainingRules {};
 
+/// The same for those of evaluation: `problem_with(const EvalOptions& eval) const`.
+struct WithEvaluationRules {};
+
 /// Every model's options: a copyable struct with a name for `model.type`, a summary, the scheme of its text, a list of
 /// its options, the paper's other settings, and what is wrong with the values together. `smallest` returns the smallest
 /// models that together take every value of every choice; the tests of all models use them.
@@ -81,9 +84,10 @@ class ModelOptions {
   }
   /// Fills in what follows from other options.
   void complete(TrainOptions& train) { held_->complete(train); }
-  /// What is wrong with the values together, and with those of training.
+  /// What is wrong with the values together, with those of training, and with those of evaluation.
   std::optional<OptionProblem> problem() const { return held_->problem(); }
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const { return held_->problem_with(train); }
+  std::optional<OptionProblem> problem_with(const EvalOptions& eval) const { return held_->problem_with(eval); }
   /// Other options of the same model: see OptionsOfAModel.
   std::vector<ModelOptions> smallest() const { return held_->smallest(); }
 
@@ -130,6 +134,7 @@ class ModelOptions {
     virtual void complete(TrainOptions& train) = 0;
     virtual std::optional<OptionProblem> problem() const = 0;
     virtual std::optional<OptionProblem> problem_with(const TrainOptions& train) const = 0;
+    virtual std::optional<OptionProblem> problem_with(const EvalOptions& eval) const = 0;
     virtual std::vector<ModelOptions> smallest() const = 0;
     virtual std::string* pretrained() = 0;
     virtual void adopt(const Json& config, const std::string& source) = 0;
@@ -157,6 +162,10 @@ class ModelOptions {
     std::optional<OptionProblem> problem() const override { return own.problem(); }
     std::optional<OptionProblem> problem_with(const TrainOptions& train) const override {
       if constexpr (kCan<WithTrainingRules>) return own.problem_with(train);
+      return std::nullopt;
+    }
+    std::optional<OptionProblem> problem_with(const EvalOptions& eval) const override {
+      if constexpr (kCan<WithEvaluationRules>) return own.problem_with(eval);
       return std::nullopt;
     }
     std::vector<ModelOptions> smallest() const override {

@@ -19,13 +19,19 @@ std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::i
   const torch::NoGradGuard no_grad;
   model.eval();
   const auto length = static_cast<std::int64_t>(ids.size());
+  // Of windows behind a beginning, that takes one place, and at least half a window stands before what is drawn.
+  const std::int64_t beginning = model.scheme() == TextScheme::kRandomWindows ? 1 : 0;
+  const std::int64_t context = std::max<std::int64_t>(1, settings.context - beginning);
+  const std::int64_t stride =
+      beginning > 0 ? std::min(settings.stride, std::max<std::int64_t>(1, context / 2)) : settings.stride;
   std::vector<bool> flags;
-  for (std::int64_t first = 0; first < length; first += settings.stride) {
-    const std::int64_t end = std::min(first + settings.stride, length);
-    const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
-    const torch::Tensor tokens = torch::tensor(std::vector<std::int64_t>(ids.begin() + begin, ids.begin() + end));
-    const ModelInput input{.tokens = tokens.unsqueeze(0),  // [1, T]
-                           .positions = torch::arange(begin, end, torch::kLong).unsqueeze(0),
+  for (std::int64_t first = 0; first < length; first += stride) {
+    const std::int64_t end = std::min(first + stride, length);
+    const std::int64_t begin = std::max<std::int64_t>(0, first - (context - stride));
+    std::vector<std::int64_t> window(static_cast<std::size_t>(beginning), kBeginning);
+    window.insert(window.end(), ids.begin() + begin, ids.begin() + end);
+    const ModelInput input{.tokens = torch::tensor(window).unsqueeze(0),  // [1, T]
+                           .positions = torch::arange(begin, end + beginning, torch::kLong).unsqueeze(0),
                            .boundaries = {},
                            .scored = end - first};
     torch::Tensor drawn;  // [1, T]
@@ -35,7 +41,7 @@ std::vector<bool> draw_boundaries(LanguageModel& model, const std::vector<std::i
     }
     if (!drawn.defined()) throw no_groups;
     drawn = drawn.cpu().squeeze(0).contiguous();
-    const bool* values = drawn.data_ptr<bool>() + (first - begin);
+    const bool* values = drawn.data_ptr<bool>() + (beginning + first - begin);
     flags.insert(flags.end(), values, values + (end - first));
   }
   return flags;

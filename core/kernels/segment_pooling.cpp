@@ -101,11 +101,11 @@ class GroupMeans : public torch::autograd::Function<GroupMeans> {
   }
 };
 
-class GroupLasts : public torch::autograd::Function<GroupLasts> {
+class MovedRows : public torch::autograd::Function<MovedRows> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& ends, const Tensor& closes) {
-    context->save_for_backward({closes});
-    return take_rows(hidden, ends);
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& ids, const Tensor& from) {
+    context->save_for_backward({from});
+    return take_rows(x, ids);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -199,8 +199,10 @@ Tensor group_lasts(const Tensor& hidden, const Groups& groups) {
   // The group that a token closes; G if it closes none.
   const Tensor closes = torch::where(take_rows_plain(groups.ends.unsqueeze(-1), groups.group).squeeze(-1) == t,
                                      groups.group, groups.count);
-  return GroupLasts::apply(hidden, groups.ends, closes);
+  return move_rows(hidden, groups.ends, closes);
 }
+
+Tensor move_rows(const Tensor& x, const Tensor& ids, const Tensor& from) { return MovedRows::apply(x, ids, from); }
 
 Tensor spread_groups(const Tensor& pooled, const Groups& groups) { return SpreadGroups::apply(pooled, groups.closed); }
 

@@ -29,6 +29,10 @@ torch::Tensor group_means(const torch::Tensor& hidden, const torch::Tensor& boun
 /// Last token of every closed group: [B, T, D] → [B, G, D], 0 in the padding. No gradient to the boundaries.
 torch::Tensor group_lasts(const torch::Tensor& hidden, const Groups& groups);
 
+/// take_rows with a gradient, for ids [B, S] that name no row twice: x [B, R, D] → [B, S, D]. `from` [B, R] says the
+/// opposite: the row of the result to which a row of x goes, or a number outside it.
+torch::Tensor move_rows(const torch::Tensor& x, const torch::Tensor& ids, const torch::Tensor& from);
+
 /// Every token receives the vector of the last group closed at or before it: pooled [B, 1 + G, D], its first row for
 /// tokens before any, → [B, T, D]. No gradient to the boundaries.
 torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);

@@ -145,7 +145,23 @@ torch::Tensor ModelOutput::logits() const {
 
 torch::Tensor ModelOutput::summed_loss(const torch::Tensor& targets) const {
   observe_product(hidden, head.weight, {});
-  return summed_cross_entropy(hidden, head.weight, head.bias, targets);
+  return summed_cross_entropy(hidden, head.weight, head.bias, counted_targets(targets));
+}
+
+torch::Tensor ModelOutput::mean_loss(const torch::Tensor& targets) const {
+  if (!left_out.defined()) return summed_loss(targets) / targets.numel();
+  torch::Tensor sum;
+  for (std::int64_t row = 0; row < targets.size(0); ++row) {
+    const ModelOutput one{.hidden = hidden.narrow(0, row, 1), .head = head, .left_out = left_out.narrow(0, row, 1)};
+    const torch::Tensor wanted = one.counted_targets(targets.narrow(0, row, 1));
+    const torch::Tensor mean = one.summed_loss(wanted) / wanted.ne(kNoTarget).sum().clamp_min(1);
+    sum = sum.defined() ? sum + mean : mean;
+  }
+  return sum / targets.size(0);
+}
+
+torch::Tensor ModelOutput::counted_targets(const torch::Tensor& targets) const {
+  return left_out.defined() ? targets.masked_fill(left_out, kNoTarget) : targets;
 }
 
 State state_rows(const State& state, std::int64_t begin, std::int64_t count) {

@@ -51,6 +51,7 @@ struct Head {
 struct ModelOutput {
   torch::Tensor hidden;  // [B, scored, k], of the scored tokens: from each the head predicts the token after it
   Head head;
+  torch::Tensor left_out;        // [B, scored] bool: predictions that are not scored; undefined: all are
   torch::Tensor auxiliary_loss;  // scalar, to be added to the training loss; undefined: none
   State state;                   // for the next block, without gradient, or for the next window, with it
   NamedValues statistics;        // averages over this call, such as a shortening factor
@@ -62,8 +63,14 @@ struct ModelOutput {
   /// The logits [B, scored, V], computed at each call.
   torch::Tensor logits() const;
   /// The summed cross-entropy of all predictions against `targets` [B, scored], in nats and in double precision.
-  /// Targets of kNoTarget do not count. With many symbols the logits are never all held at once.
+  /// Targets of kNoTarget and of predictions that are left out do not count. With many symbols the logits are never all
+  /// held at once.
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
+  /// The mean over all targets [B, scored]. If predictions are left out, the mean over rows of each row's mean over the
+  /// others, so that it does not depend on how rows are computed together.
+  torch::Tensor mean_loss(const torch::Tensor& targets) const;
+  /// `targets` [B, scored] with kNoTarget for predictions that are left out.
+  torch::Tensor counted_targets(const torch::Tensor& targets) const;
 };
 
 /// Numbers that a model counts. Over several processes they are summed, or the largest one counts.

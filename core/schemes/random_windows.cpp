@@ -106,15 +106,18 @@ class RandomWindows final : public Scheme {
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      const ProgressCallback& progress) const override;
 
+  TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     std::int64_t limit) const override;
+
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
     return std::make_unique<BeginningReader>(std::move(model), settings.context);
   }
 };
 
-/// Every token is scored once, the first one too: windows advance by `settings.stride` tokens and score as many, with
-/// up to context − stride tokens in front of them, behind a beginning. At most the first `settings.max_windows` of
-/// them. `settings.rows` of one length are computed at once.
+/// Every token is scored once, the first one too, unless the model leaves it out. Windows advance by `settings.stride`
+/// tokens and score as many, with up to context − stride tokens in front of them, behind a beginning. At most the first
+/// `settings.max_windows` of them. `settings.rows` of one length are computed at once.
 SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                                   const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
@@ -126,6 +129,7 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
   const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
   SplitLoss result{.whole = most == all};
   std::int64_t turn = 0;
+  std::int64_t passed = 0;  // predictions, with those that are left out
   for (std::int64_t first = 0; first < most && !result.stopped;) {
     const std::int64_t scored = std::min(settings.stride, most - first);
     const std::int64_t begin = std::max<std::int64_t>(0, first - before);
@@ -139,17 +143,33 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
     const torch::Tensor text = source.rows(rows, begin, settings.stride, length);
     const torch::Tensor tokens =
         torch::cat({torch::full({rows, 1}, kBeginning, torch::kLong), text.narrow(1, 0, length - 1)}, 1);
-    const torch::Tensor targets = text.narrow(1, length - scored, scored);
+    torch::Tensor targets = text.narrow(1, length - scored, scored);
     const PrecisionScope precision(settings.precision, settings.device);
     const ModelOutput output =
         model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = scored}, model.initial_state(rows));
     result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
-    result.tokens += scored * rows;
+    if (output.left_out.defined()) targets = output.counted_targets(targets.to(settings.device)).cpu();
+    result.tokens += targets.ne(kNoTarget).sum().item<std::int64_t>();
     result.computed += length * rows;
     result.bytes += source.bytes(targets);
-    result.stopped = !progress(result.tokens, share);
+    passed += scored * rows;
+    result.stopped = !progress(passed, share);
   }
   return result;
+}
+
+/// One window of at most `settings.context` inputs: a beginning, and the text's first tokens.
+TracedTokens RandomWindows::trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                                  std::int64_t limit) const {
+  const std::int64_t most = std::max<std::int64_t>(1, settings.context - 1);
+  TracedTokens trace{.tokens = std::min({limit, source.size(), most}), .values = {}};
+  const torch::Tensor beginning = torch::full({1, 1}, kBeginning, torch::kLong);
+  const torch::Tensor tokens = torch::cat({beginning, source.rows(1, 0, 0, trace.tokens)}, 1);
+  const PrecisionScope precision(settings.precision, settings.device);
+  append_values(model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = trace.tokens, .traced = true},
+                              model.initial_state(1)),
+                trace);
+  return trace;
 }
 
 }  // namespace

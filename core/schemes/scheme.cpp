@@ -28,7 +28,7 @@ const Scheme& scheme_of(TextScheme kind) {
 TrainingLoss Scheme::loss(LanguageModel& model, const ModelInput& input, const torch::Tensor& targets,
                           const State& state, ActivationPolicy /*policy*/) const {
   ModelOutput output = model.forward(input, state);
-  const torch::Tensor loss = output.summed_loss(targets) / targets.numel();
+  const torch::Tensor loss = output.mean_loss(targets);
   return {.language_model = loss,
           .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
           .state = std::move(output.state)};
@@ -59,13 +59,17 @@ TracedTokens Scheme::trace_row(LanguageModel& model, const TokenSource& source, 
     const PrecisionScope precision(settings.precision, settings.device);
     ModelOutput output = model.forward(input.to(settings.device), state);
     state = std::move(output.state);
-    for (const auto& [name, values] : output.token_values) {
-      const torch::Tensor row = values[0].detach().to(torch::kDouble).cpu().contiguous();
-      std::vector<double>& all = trace.values[name];
-      all.insert(all.end(), row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());
-    }
+    append_values(output, trace);
   }
   return trace;
+}
+
+void Scheme::append_values(const ModelOutput& output, TracedTokens& trace) {
+  for (const auto& [name, values] : output.token_values) {
+    const torch::Tensor row = values[0].detach().to(torch::kDouble).cpu().contiguous();
+    std::vector<double>& all = trace.values[name];
+    all.insert(all.end(), row.const_data_ptr<double>(), row.const_data_ptr<double>() + row.numel());
+  }
 }
 
 }  // namespace xlm

@@ -119,7 +119,8 @@ class Scheme {
                              const ProgressCallback& progress) const = 0;
 
   /// Reads the first tokens of `source`, at most `limit`, as one row, with the state or the context that evaluation
-  /// gives a row. Returns the model's values for each (TracesTokens). The default reads one window.
+  /// gives a row. Returns the model's values for each (TracesTokens). The default reads one window, without a
+  /// beginning.
   virtual TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              std::int64_t limit) const;
 
@@ -131,6 +132,8 @@ class Scheme {
   /// Traces the first `length` tokens, `piece` at a time, with the state carried along.
   static TracedTokens trace_row(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                                 std::int64_t piece, std::int64_t length);
+  /// Appends the values of a call for one row.
+  static void append_values(const ModelOutput& output, TracedTokens& trace);
 };
 
 const Scheme& scheme_of(TextScheme kind);

@@ -68,6 +68,7 @@ void check_together(const Yaml& tree, const RunOptions& options) {
   const TrainOptions& train = options.train;
   std::optional<OptionProblem> problem = options.model.problem();
   if (!problem) problem = options.model.problem_with(train);
+  if (!problem) problem = options.model.problem_with(options.eval);
   if (problem) fail_at_key(tree, "model." + problem->first, problem->second);
   if (const auto wrong = options.optimizer.problem()) fail_at_key(tree, "optimizer." + wrong->first, wrong->second);
   if (train.block < 1) fail_at_key(tree, "train.block", "train.block is 0, it must be at least 1");

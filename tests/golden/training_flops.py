@@ -26,6 +26,22 @@ def transformer(model, symbols, block):
     return total
 
 
+def byte_patches(model, symbols, block):
+    """Slagle 2024: blocks over bytes, and wider ones over the places of a window, with the keys that a causal
+    mask leaves."""
+    local, width, places = model["local_width"], model["width"], model["places"]
+    matrices = 3 if model["activation"] == "swiglu" else 2
+
+    def blocks(width, units, length, window):
+        keys = sum(min(place + 1, window) for place in range(length)) / length
+        return length / block * (4 * width * width + 2 * keys * width + matrices * width * units)
+
+    total = local * symbols + model["local_layers"] * blocks(
+        local, model["local_feed_forward"], block, model["local_window"]
+    )
+    return total + model["layers"] * blocks(width, model["feed_forward"], places, places)
+
+
 def gpt2(model, symbols, block):
     """Yoshida et al. 2020, section 5.1: the layers, and the tokens of the overlap once more. Attention is over half of
     the window. The paper leaves the logits out, which only a scored token has; here they count as for other models."""
@@ -71,7 +87,12 @@ def training_flops(case):
         steps = case["shortening"]
         tokens = case["tokens"] / len(steps)
         return sum(per_flop * tokens * hourglass(model, case["symbols"], case["block"], factor) for factor in steps)
-    formulas = {"transformer": transformer, "gpt2": gpt2, "adaptive-span": adaptive_span}
+    formulas = {
+        "transformer": transformer,
+        "byte-patches": byte_patches,
+        "gpt2": gpt2,
+        "adaptive-span": adaptive_span,
+    }
     return per_flop * case["tokens"] * formulas[kind](model, case["symbols"], case["block"])
 
 

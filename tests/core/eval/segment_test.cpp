@@ -1,10 +1,14 @@
 // The groups that a model pools a text into: boundaries drawn window by window are those that the model pools by.
 #include "core/eval/segment.h"
 
+#include <string>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/byte_patches_options.h"
 #include "core/api/hourglass_options.h"
 
 namespace xlm {
@@ -60,6 +64,28 @@ TEST(DrawBoundaries, PredictedOnesAreThoseOfTheModel) {
   const torch::NoGradGuard no_grad;
   model->forward(torch::tensor(some_ids()).unsqueeze(0), {});
   EXPECT_DOUBLE_EQ(model->statistics().at("shortening_factor"), static_cast<double>(kIds) / static_cast<double>(count));
+}
+
+/// A model that is fed behind a beginning gets one: in " b b  bc b " no patch begins at the first space. Windows of six
+/// tokens have five of the text.
+TEST(DrawBoundaries, OfPatchesStandBehindABeginning) {
+  using Type = PatchBoundaryOptions::Type;
+  const Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {" ", "b", "c"}};
+  const std::vector<std::int64_t> text{0, 1, 0, 1, 0, 0, 1, 2, 0, 1, 0};
+  const auto drawn_by = [&](Type type, std::int64_t stride) {
+    BytePatchesOptions options = BytePatchesOptions::smallest().front();
+    options.positions = 6;
+    options.boundaries.type = type;
+    const auto flags = draw_boundaries(*make_model(options, vocabulary), text, {.context = 6, .stride = stride});
+    std::string result;
+    for (const bool flag : flags) result.push_back(flag ? '^' : '-');
+    return result;
+  };
+  for (const std::int64_t stride : {1, 2, 6}) {
+    EXPECT_EQ(drawn_by(Type::kSpacelike, stride), "--^-^---^-^") << stride;
+    EXPECT_EQ(drawn_by(Type::kWhitespace, stride), "^-^-^^--^-^") << stride;
+    EXPECT_EQ(drawn_by(Type::kFixed, stride), "--^--^--^--") << stride;
+  }
 }
 
 TEST(DrawBoundaries, AModelWithoutGroupsIsRefused) {

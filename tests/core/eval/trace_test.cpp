@@ -21,9 +21,12 @@ class Counter final : public LanguageModel, public TracesTokens {
   ModelOutput forward(const ModelInput& input, const State& state) override {
     EXPECT_TRUE(input.traced);
     const torch::Tensor seen = state.at(0) + torch::arange(input.tokens.size(1));  // [1, T]
+    const std::int64_t length = input.tokens.size(1);
+    const std::int64_t scored = input.scored > 0 ? input.scored : length;
+    const auto of_scored = [&](const torch::Tensor& x) { return x.narrow(1, length - scored, scored); };
     ModelOutput output;
-    output.state = {state.at(0) + input.tokens.size(1)};
-    output.token_values = {{"seen", seen}, {"of", torch::full_like(input.tokens, input.tokens.size(1))}};
+    output.state = {state.at(0) + length};
+    output.token_values = {{"seen", of_scored(seen)}, {"of", of_scored(torch::full_like(input.tokens, length))}};
     return output;
   }
   State initial_state(std::int64_t batch) const override { return {torch::zeros({batch, 1}, torch::kLong)}; }
@@ -79,6 +82,15 @@ TEST_F(TraceTest, WithoutStateThereIsOneWindow) {
   Counter model(TextScheme::kRotatedChunks);
   const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
   EXPECT_EQ(trace.values.at("of"), (std::vector<double>(6, 6.0)));
+}
+
+TEST_F(TraceTest, RandomWindowsHaveABeginningInFrontOfTheText) {
+  const TokenFile file = tokens(std::string(10, '\0'));
+  Counter model(TextScheme::kRandomWindows);
+  const TokenTrace trace = trace_tokens(model, TokenSource(file, {}), letters_, settings_);
+  EXPECT_EQ(trace.tokens.size(), 5U);
+  EXPECT_EQ(trace.values.at("seen"), (std::vector<double>{1, 2, 3, 4, 5}));
+  EXPECT_EQ(trace.values.at("of"), (std::vector<double>(5, 6.0)));
 }
 
 TEST_F(TraceTest, BytesBeyondAsciiHaveNames) {

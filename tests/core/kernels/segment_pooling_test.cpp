@@ -135,6 +135,19 @@ TEST_P(SegmentPooling, LoopsEqualThePlainVersions) {
   }
 }
 
+/// Rows 2, none, 0 of three: row 1 goes nowhere, and its gradient is 0.
+TEST(MoveRows, TakesRowsAndHandsTheirGradientsBack) {
+  for (const auto type : {torch::kFloat, torch::kDouble}) {
+    const torch::Tensor x = torch::arange(6, type).view({1, 3, 2}).set_requires_grad(true);
+    const torch::Tensor ids = torch::tensor({{2, 3, 0}}, torch::kLong);
+    const torch::Tensor from = torch::tensor({{2, 3, 0}}, torch::kLong);
+    const torch::Tensor moved = move_rows(x, ids, from);
+    EXPECT_TRUE(torch::equal(moved, torch::tensor({{{4, 5}, {0, 0}, {0, 1}}}, type)));
+    (moved * torch::tensor({{{10, 20}, {30, 40}, {50, 60}}}, type)).sum().backward();
+    EXPECT_TRUE(torch::equal(x.grad(), torch::tensor({{{50, 60}, {0, 0}, {10, 20}}}, type)));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Flags, SegmentPooling,
     testing::Values(Rows{"one_group", {{0, 0, 1, 0}}},  //

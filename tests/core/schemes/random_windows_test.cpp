@@ -26,6 +26,7 @@ class Successor final : public LanguageModel {
     ModelOutput output;
     const torch::Tensor next = (input.tokens + 1).narrow(1, input.tokens.size(1) - input.scored, input.scored);
     output.hidden = torch::one_hot(next, 128).to(torch::kFloat) * 3;
+    if (left_out_multiple > 0) output.left_out = next % left_out_multiple == 0;
     return output;
   }
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
@@ -33,6 +34,7 @@ class Successor final : public LanguageModel {
   TextScheme scheme() const override { return TextScheme::kRandomWindows; }
 
   std::vector<torch::Tensor> inputs;
+  std::int64_t left_out_multiple = 0;  // predictions of its multiples are left out; 0: none
 };
 
 class RandomWindowsTest : public testing::Test {
@@ -140,6 +142,36 @@ TEST_F(RandomWindowsTest, OnlyTheFirstWindowsAreScoredOnRequest) {
   const SplitLoss loss = evaluated({.rows = 4, .context = 8, .stride = 8, .max_windows = 5});
   EXPECT_EQ(loss.tokens, 40);
   EXPECT_FALSE(loss.whole);
+}
+
+/// Behind a beginning the prediction is 0, a multiple; elsewhere it is the token's own place.
+TEST_F(RandomWindowsTest, PredictionsThatTheModelLeavesOutAreNotScored) {
+  model_.left_out_multiple = 5;
+  const SplitLoss loss = evaluated({.rows = 4, .context = 100, .stride = 100});
+  const double right = std::log(std::exp(3) + 127) - 3;
+  EXPECT_EQ(loss.tokens, kTextLength - 20);
+  EXPECT_EQ(loss.computed, kTextLength);
+  EXPECT_TRUE(loss.whole);
+  EXPECT_NEAR(loss.loss, 80 * right, 1e-3);
+}
+
+/// The first row scores two of four predictions, one of them wrong, the second one of four, and the third none.
+TEST_F(RandomWindowsTest, ATrainingLossIsTheMeanOverRowsOfWhatIsScored) {
+  model_.left_out_multiple = 2;
+  const torch::Tensor tokens = torch::tensor({{1, 2, 3, 4}, {1, 1, 1, 6}, {1, 3, 5, 7}}, torch::kLong);
+  const torch::Tensor targets = torch::tensor({{9, 3, 9, 9}, {9, 9, 9, 7}, {2, 4, 6, 8}}, torch::kLong);
+  const auto loss_of = [&](std::int64_t first, std::int64_t rows) {
+    const ModelInput input{.tokens = tokens.narrow(0, first, rows), .scored = 4};
+    return scheme_of(TextScheme::kRandomWindows)
+        .loss(model_, input, targets.narrow(0, first, rows), {}, ActivationPolicy::kKeep)
+        .total.item<double>();
+  };
+  const double wrong = std::log(std::exp(3) + 127);
+  const double right = wrong - 3;
+  EXPECT_NEAR(loss_of(0, 1), (right + wrong) / 2, 1e-5);
+  EXPECT_NEAR(loss_of(1, 1), right, 1e-5);
+  EXPECT_EQ(loss_of(2, 1), 0);
+  EXPECT_NEAR(loss_of(0, 3), (loss_of(0, 1) + loss_of(1, 1)) / 3, 1e-6) << "parts of a batch, weighted by their rows";
 }
 
 TEST_F(RandomWindowsTest, AnEpochHasAsManyPredictionsAsTheText) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/byte_patches_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/runtime/safetensors.h"
@@ -253,6 +254,15 @@ TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
     jobs.push_back(hourglass_job(fmt::format("boundaries{}", static_cast<int>(type)), type));
     if (type == Boundary::kNone) jobs.back().options.model.get<HourglassOptions>().layers = {2};
   }
+  jobs.push_back(job("patches"));  // with predictions that are not scored
+  jobs.back().options.model = BytePatchesOptions{.width = 16,
+                                                 .layers = 1,
+                                                 .local_width = 8,
+                                                 .local_layers = 2,
+                                                 .positions = 16,
+                                                 .places = 3,
+                                                 .block = {.head_width = 4, .dropout = 0.2}};
+  jobs.back().options.eval.context = jobs.back().options.eval.stride = 16;
   for (TrainJob& whole : jobs) {
     whole.options.train.steps = 4;
     RecordingSink whole_sink;

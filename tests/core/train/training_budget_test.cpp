@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "core/api/byte_patches_options.h"
 #include "core/api/transformer_options.h"
 #include "core/models/language_model.h"
 #include "core/train/checkpoint.h"
@@ -212,6 +213,34 @@ TEST_F(BudgetTest, TheFormulasOfThePapersCountTheSame) {
                                             {"block", 16}},
                                            plain);
   EXPECT_NEAR(plain.cost.at("training_flops") / transformer, 1, kOnePercent);
+
+  TrainJob patches = transformer_job("byte-patches");
+  patches.options.model = BytePatchesOptions{.width = 16,
+                                             .layers = 2,
+                                             .feed_forward = 40,
+                                             .local_width = 8,
+                                             .local_layers = 3,
+                                             .local_feed_forward = 20,
+                                             .local_window = 5,
+                                             .positions = 16,
+                                             .places = 3,
+                                             .block = {.head_width = 4}};
+  RecordingSink of_patches;
+  ASSERT_EQ(train(patches, of_patches), TrainOutcome::kDone);
+  const double byte_patches = by_the_papers({{"model",
+                                              {{"type", "byte-patches"},
+                                               {"width", 16},
+                                               {"layers", 2},
+                                               {"feed_forward", 40},
+                                               {"local_width", 8},
+                                               {"local_layers", 3},
+                                               {"local_feed_forward", 20},
+                                               {"local_window", 5},
+                                               {"places", 3},
+                                               {"activation", "swiglu"}}},
+                                             {"block", 16}},
+                                            of_patches);
+  EXPECT_NEAR(of_patches.cost.at("training_flops") / byte_patches, 1, kOnePercent);
 
   TrainJob windows = recurrent_job("gpt2", false);
   windows.options.model.get<Gpt2Options>().recurrence = {};

@@ -139,6 +139,17 @@ TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
               AllOf(HasSubstr("run.yaml:6"), HasSubstr("must not be more than eval.context")));
 }
 
+/// Positions follow from train.block, windows of evaluation do not: training must not be the first to end there.
+TEST(Configuration, RefusesWindowsOfEvaluationWithMoreBytesThanPositions) {
+  const auto with = [](const std::string& model, const std::string& rest) {
+    return complaint("data: {path: d}\ntrain: {steps: 10, block: 1024}\nmodel:\n  type: byte-patches\n" + model + rest);
+  };
+  EXPECT_THAT(with("", ""), AllOf(HasSubstr("model.positions (1024)"), HasSubstr("eval.context=6144")));
+  EXPECT_EQ(with("", "eval: {context: 1024, stride: 1024}\n"), "");
+  EXPECT_EQ(with("  learnt_positions: false\n", ""), "");
+  EXPECT_THAT(with("  positions: 512\n", ""), AllOf(HasSubstr("run.yaml:5"), HasSubstr("train.block=1024")));
+}
+
 TEST(Configuration, ChecksTheDevice) {
   for (const char* device : {"cpu", "cuda", "cuda:1", "auto"}) {
     EXPECT_EQ(complaint(std::string(kSmallest) + "device: " + device + "\n"), "") << device;

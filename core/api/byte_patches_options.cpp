@@ -1,0 +1,154 @@
+// Options of the model whose middle blocks work on patches of bytes.
+#include "core/api/byte_patches_options.h"
+
+#include <algorithm>
+#include <string>
+
+namespace xlm {
+
+void PatchBoundaryOptions::visit(OptionVisitor& v) {
+  v.field({.name = "type",
+           .help = "at which bytes global blocks stand: spacelike (the first of neighbouring bytes that are no letter, "
+                   "digit or UTF-8 continuation), fixed (every factor-th), whitespace (every space)"},
+          type, kTypeNames);
+  v.field({.name = "factor", .help = "fixed: P, bytes of a patch", .min = 1, .max = 1e7}, factor);
+}
+
+void BytePatchesOptions::visit(OptionVisitor& v) {
+  v.field({.name = "width", .help = "width D of global blocks", .min = 1, .max = 65536}, width);
+  v.field({.name = "layers", .help = "global blocks, which work on patches", .min = 1, .max = 1000}, layers);
+  v.field({.name = "feed_forward",
+           .help = "units of a global feed-forward; 0: 4 times the width, of swiglu 8/3 times it in whole 64s",
+           .min = 0,
+           .max = 1 << 20},
+          feed_forward);
+  v.field({.name = "local_width",
+           .help = "width d of local blocks and embeddings; 0: half of width",
+           .min = 0,
+           .max = 65536},
+          local_width);
+  v.field({.name = "local_layers",
+           .help = "local blocks, which work on bytes: half of them, rounded down, before the global ones, the others "
+                   "behind; 0: as many as layers",
+           .min = 0,
+           .max = 1000},
+          local_layers);
+  v.field({.name = "local_feed_forward",
+           .help = "units of a local feed-forward; 0: 4 times local_width, of swiglu 8/3 times it in whole 64s",
+           .min = 0,
+           .max = 1 << 20},
+          local_feed_forward);
+  v.field({.name = "local_window",
+           .help = "bytes that a byte sees in a local block, itself included; 0: as many as local_width",
+           .min = 0,
+           .max = 1e7},
+          local_window);
+  v.field({.name = "learnt_positions", .help = "learnt positions are added to bytes and to patches"}, learnt_positions);
+  v.field({.name = "positions",
+           .help = "T, learnt positions of bytes: the longest window; 0: train.block",
+           .min = 0,
+           .max = 1e7},
+          positions);
+  v.field(
+      {.name = "places",
+       .help = "T_G, most patches of a window; behind them nothing is scored; 0: a sixth of positions, or as many as "
+               "fixed boundaries need",
+       .min = 0,
+       .max = 1e7},
+      places);
+  v.group("boundaries", "Where patches begin.", boundaries);
+  block.visit(v);
+}
+
+void BytePatchesOptions::paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval) {
+  optimizer = {.type = OptimizerOptions::Type::kAdamW,
+               .lr = 0.04,
+               .schedule = OptimizerOptions::Schedule::kHalfCosine,
+               .clip_norm = 1,
+               .beta2 = 0.98,
+               .weight_decay = 0.01,
+               .warmup_ratio = 0.01};
+  train.batch = 64;
+  train.block = 6144;
+  eval = {.batch = 8, .context = 6144, .stride = 6144};
+}
+
+void BytePatchesOptions::complete(TrainOptions& train) {
+  const auto or_derived = [](std::int64_t& option, std::int64_t derived) {
+    if (option == 0) option = derived;
+  };
+  or_derived(local_width, std::max<std::int64_t>(1, width / 2));
+  or_derived(local_layers, layers);
+  or_derived(feed_forward, block.default_feed_forward(width));
+  or_derived(local_feed_forward, block.default_feed_forward(local_width));
+  or_derived(local_window, local_width);
+  or_derived(positions, train.block);
+  const bool fixed = boundaries.type == PatchBoundaryOptions::Type::kFixed;
+  const std::int64_t needed = fixed ? (positions + boundaries.factor - 1) / boundaries.factor : positions / 6;
+  or_derived(places, std::max<std::int64_t>(1, needed));
+}
+
+std::optional<OptionProblem> BytePatchesOptions::problem() const {
+  if (auto wrong = block.problem_at(width)) return wrong;
+  const std::int64_t local = local_width > 0 ? local_width : width / 2;
+  if (local > width) {
+    return {{"local_width", "model.local_width (" + std::to_string(local) + ") is more than model.width (" +
+                                std::to_string(width) + "): patches are at least as wide as bytes"}};
+  }
+  if (local == 0 || local % block.head_width != 0) {
+    return {{"local_width", "model.local_width (" + std::to_string(local) +
+                                ") must be a multiple of model.head_width (" + std::to_string(block.head_width) + ")"}};
+  }
+  if (block.key_value_heads > 0 && local / block.head_width % block.key_value_heads != 0) {
+    return {{"key_value_heads", "the " + std::to_string(local / block.head_width) +
+                                    " heads of a local block must be a multiple of model.key_value_heads (" +
+                                    std::to_string(block.key_value_heads) + ")"}};
+  }
+  return std::nullopt;
+}
+
+std::optional<OptionProblem> BytePatchesOptions::problem_with(const TrainOptions& train) const {
+  if (!learnt_positions || positions == 0 || train.block <= positions) return std::nullopt;
+  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window " +
+                            "(train.block=" + std::to_string(train.block) + ")"}};
+}
+
+std::optional<OptionProblem> BytePatchesOptions::problem_with(const EvalOptions& eval) const {
+  if (!learnt_positions || positions == 0 || eval.context <= positions) return std::nullopt;
+  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window in " +
+                            "evaluations (eval.context=" + std::to_string(eval.context) +
+                            ")\ngive eval.context and eval.stride, or more positions"}};
+}
+
+std::vector<BytePatchesOptions> BytePatchesOptions::smallest() {
+  using Type = PatchBoundaryOptions::Type;
+  BytePatchesOptions small{.width = 16, .layers = 1, .local_width = 8, .local_layers = 2, .local_window = 6};
+  small.positions = 32;
+  small.places = 32;  // as many as a row can need
+  small.boundaries.factor = 3;
+  small.block.head_width = 4;
+  std::vector<BytePatchesOptions> all{small};
+  BytePatchesOptions other = small;
+  other.boundaries.type = Type::kFixed;
+  other.learnt_positions = false;
+  other.block.norm = BlockOptions::Norm::kRms;
+  other.block.rotary = BlockOptions::Rotary::kNeighbours;
+  other.block.activation = BlockOptions::Activation::kSwiglu;
+  other.block.weights = BlockOptions::Weights::kGpt;
+  all.push_back(other);
+  other.boundaries.type = Type::kWhitespace;
+  other.block.rotary = BlockOptions::Rotary::kHalves;
+  other.block.key_value_heads = 1;
+  other.block.activation = BlockOptions::Activation::kGelu;
+  all.push_back(other);
+  other = small;
+  other.local_layers = 1;  // none before the global blocks
+  other.block.activation = BlockOptions::Activation::kRelu2;
+  other.block.windows = {3};
+  all.push_back(other);
+  return all;
+}
+
+ModelOptions byte_patches_options() { return BytePatchesOptions{}; }
+
+}  // namespace xlm

@@ -1,0 +1,76 @@
+// Options of the model whose middle blocks work on patches of bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/api/block_options.h"
+#include "core/api/model_options.h"
+
+namespace xlm {
+
+struct PatchBoundaryOptions {
+  enum class Type {
+#define XLM_PATCH_BOUNDARIES(kind, value, name) kind,
+#include "core/api/patch_boundaries.def"
+#undef XLM_PATCH_BOUNDARIES
+  };
+  static constexpr std::array kTypeNames{
+#define XLM_PATCH_BOUNDARIES(kind, value, name) std::string_view(value),
+#include "core/api/patch_boundaries.def"
+#undef XLM_PATCH_BOUNDARIES
+  };
+
+  Type type = Type::kSpacelike;
+  std::int64_t factor = 6;
+
+  void visit(OptionVisitor& v);
+};
+
+struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules {
+  static constexpr std::string_view kType = "byte-patches";
+  static constexpr TextScheme kScheme = TextScheme::kRandomWindows;
+  static constexpr std::string_view kSummary =
+      "transformer over bytes whose wide middle blocks stand only at some bytes, such as the ends of words (SpaceByte; "
+      "Slagle 2024)";
+
+  std::int64_t width = 1024;
+  std::int64_t layers = 16;
+  std::int64_t feed_forward = 0;
+  std::int64_t local_width = 0;
+  std::int64_t local_layers = 0;
+  std::int64_t local_feed_forward = 0;
+  std::int64_t local_window = 0;
+  bool learnt_positions = true;
+  std::int64_t positions = 0;
+  std::int64_t places = 0;
+  PatchBoundaryOptions boundaries;
+  BlockOptions block{.norm = BlockOptions::Norm::kLayer,
+                     .qk_norm = true,
+                     .rotary = BlockOptions::Rotary::kNone,
+                     .activation = BlockOptions::Activation::kRelu,
+                     .weights = BlockOptions::Weights::kSimple};
+
+  void visit(OptionVisitor& v);
+
+  /// The settings of Slagle 2024 besides the model, as its program has them.
+  static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
+
+  /// Fills in the options that are 0.
+  void complete(TrainOptions& train);
+
+  std::optional<OptionProblem> problem() const;
+  std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
+  std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
+
+  /// Local blocks in front of the global ones; the others stand behind them.
+  std::int64_t layers_before() const { return local_layers / 2; }
+
+  /// See OptionsOfAModel.
+  static std::vector<BytePatchesOptions> smallest();
+};
+
+}  // namespace xlm

@@ -1,0 +1,312 @@
+// A transformer over bytes whose wide middle blocks stand only at the places where patches begin (SpaceByte; Slagle
+// 2024): local blocks over bytes, global blocks over patches, local blocks again. What begins a patch and how
+// vectors go up and down is core/nn/patches.h; docs/models.md#byte-patches has the equations.
+//
+// B batch, T bytes of a window, P of them scored, G places of a window, d width of bytes, D width of patches, V
+// symbols.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/api/byte_patches_options.h"
+#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
+#include "core/models/capabilities.h"
+#include "core/nn/boundary_predictor.h"
+#include "core/nn/initial_weights.h"
+#include "core/nn/patches.h"
+#include "core/nn/transformer_block.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+constexpr const char* kEmbeddings = "model.embed_";  // no matrices of layers
+
+class BytePatches final : public LanguageModel,
+                          public NeedsVocabulary,
+                          public PoolsTokens,
+                          public TracesTokens,
+                          public ReadsIncrementally,
+                          public HasRateMultipliers {
+ public:
+  BytePatches(BytePatchesOptions options, std::int64_t symbols);
+
+  ModelOutput forward(const ModelInput& input, const State& state) override;
+  using LanguageModel::forward;
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  void set_vocabulary(const Vocabulary& vocabulary) override;
+  Tensor boundaries(const ModelInput& input) override;
+  bool has_token_values() const override { return true; }
+  std::unique_ptr<TextReader> reader(std::int64_t context) override;
+  double rate_multiplier(const std::string& name) const override;
+  NamedValues statistics() const override;
+  void reset_statistics() override { counts_ = Tensor(); }
+  Counts counts() const override;
+  void set_counts(const Counts& counts) override;
+  NamedValues costs(std::int64_t block) const override;
+  TextScheme scheme() const override { return BytePatchesOptions::kScheme; }
+
+  /// The longest window, its beginning included; 0: any.
+  std::int64_t longest_window() const { return byte_positions_.defined() ? o_.positions : 0; }
+
+ private:
+  enum Count { kBytes, kPatches, kLeftOut, kCountsOfPatches };
+
+  Tensor embed(const Tensor& tokens) const;
+  Tensor before_patches(const ModelInput& input) const;
+  PatchStarts find_patches(const ModelInput& input, const Tensor& hidden) const;
+  Tensor through_patches(const Tensor& hidden, const PatchStarts& starts, const PatchPlaces& places) const;
+  void add_counts(const Tensor& begins, const Tensor& left_out);
+  void trace_tokens(const PatchStarts& starts, ModelOutput& output) const;
+  /// G of windows of so many bytes.
+  std::int64_t places_of(std::int64_t length) const { return std::min(o_.places, boundaries_->most_patches(length)); }
+
+  BytePatchesOptions o_;
+  Tensor embedding_, beginning_;             // [V, d], [d]
+  Tensor byte_positions_, patch_positions_;  // [positions, d], [places, D], or undefined
+  std::vector<TransformerBlock> before_, patches_, behind_;
+  std::unique_ptr<PatchBoundaries> boundaries_;
+  Tensor norm_, head_;  // [d], [V, d]
+  Tensor counts_;  // [kCountsOfPatches] int64, of scored places, on the model's device so that no code waits for it
+};
+
+BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(std::move(options)) {
+  const std::int64_t local = o_.local_width;
+  const double deviation = o_.block.weights == BlockOptions::Weights::kSimple ? 1 : 0.02;
+  const auto embedding = [&](const std::string& name, torch::IntArrayRef sizes) {
+    return parameter(kEmbeddings + name + ".weight", normal_weights(sizes, deviation));
+  };
+  embedding_ = embedding("tokens", {symbols, local});
+  beginning_ = embedding("beginning", {local});
+  if (o_.learnt_positions) {
+    byte_positions_ = embedding("positions", {o_.positions, local});
+    patch_positions_ = embedding("places", {o_.places, o_.width});
+  }
+  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+    return parameter(name, std::move(initial));
+  };
+  const std::int64_t layers = o_.local_layers + o_.layers;
+  const auto add_local = [&](std::vector<TransformerBlock>& blocks, const std::string& stage, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      blocks.emplace_back(declare, fmt::format("model.{}.{}.", stage, i), o_.block, local, o_.local_feed_forward,
+                          o_.local_window, layers);
+    }
+  };
+  add_local(before_, "before", o_.layers_before());
+  boundaries_ =
+      make_patch_boundaries({.options = &o_.boundaries, .declare = &declare, .local_width = local, .width = o_.width});
+  for (std::int64_t i = 0; i < o_.layers; ++i) {
+    patches_.emplace_back(declare, fmt::format("model.patches.{}.", i), o_.block, o_.width, o_.feed_forward,
+                          o_.block.window_of(i), layers);
+  }
+  add_local(behind_, "behind", o_.local_layers - o_.layers_before());
+  norm_ = parameter("model.norm.weight", torch::ones({local}));
+  head_ = parameter("lm_head.weight", normal_weights({symbols, local}, matrix_deviation(o_.block, local, false, 1)));
+}
+
+void BytePatches::set_vocabulary(const Vocabulary& vocabulary) {
+  if (vocabulary.unit == Vocabulary::Unit::kBpe) {
+    throw UsageError(
+        "model.type byte-patches reads bytes or characters, and the data consist of byte pairs\n"
+        "prepare the text again with --unit byte");
+  }
+  if (const auto problem = boundaries_->set_symbols(vocabulary.symbols)) {
+    throw UsageError(*problem + "\nuse other data, or another type such as fixed");
+  }
+}
+
+/// [B, T] → [B, T, d]; kBeginning has its own vector.
+Tensor BytePatches::embed(const Tensor& tokens) const {
+  const std::int64_t length = tokens.size(1);
+  Tensor embedded = torch::embedding(embedding_, tokens.clamp_min(0));
+  embedded = torch::where(tokens.unsqueeze(-1) == kBeginning, beginning_, embedded);
+  if (byte_positions_.defined()) {
+    if (length > o_.positions) {
+      throw UsageError(
+          fmt::format("a window of {} bytes is longer than the {} of model.positions", length, o_.positions));
+    }
+    embedded = embedded + byte_positions_.narrow(0, 0, length);
+  }
+  const double dropout = is_training() ? o_.block.dropout : 0;
+  return dropout > 0 ? place_dropout(embedded, dropout, draw_dropout_seed()) : embedded;
+}
+
+/// The first local blocks: [B, T, d].
+Tensor BytePatches::before_patches(const ModelInput& input) const {
+  Tensor hidden = embed(input.tokens);
+  const Rotation rotation(o_.block, 0, hidden.size(1), hidden);
+  for (const TransformerBlock& block : before_) {
+    hidden = block.forward(hidden, rotation, hidden.size(1), is_training(), nullptr);
+  }
+  return hidden;
+}
+
+PatchStarts BytePatches::find_patches(const ModelInput& input, const Tensor& hidden) const {
+  return boundaries_->find({.tokens = input.tokens.clamp_min(0),
+                            .beginnings = input.tokens == kBeginning,
+                            .positions = input.positions,
+                            .hidden = hidden});
+}
+
+/// The global blocks: hidden [B, T, d] → [B, T, d].
+Tensor BytePatches::through_patches(const Tensor& hidden, const PatchStarts& starts, const PatchPlaces& places) const {
+  Tensor patches = boundaries_->up(hidden, places, o_.width);  // [B, G, D]
+  if (patch_positions_.defined()) patches = patches + patch_positions_.narrow(0, 0, places.count);
+  const Rotation rotation(o_.block, 0, places.count, patches);
+  for (const TransformerBlock& block : patches_) {
+    patches = block.forward(patches, rotation, places.count, is_training(), nullptr);
+  }
+  return boundaries_->down(hidden, patches, places, starts);
+}
+
+ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/) {
+  const std::int64_t length = input.tokens.size(1);
+  const std::int64_t scored = input.scored > 0 ? input.scored : length;
+  const auto of_scored = [&](const Tensor& x) { return x.narrow(1, length - scored, scored); };
+  Tensor hidden = before_patches(input);
+  const PatchStarts starts = find_patches(input, hidden);
+  const PatchPlaces places = find_places(starts.begins, places_of(length));
+  hidden = through_patches(hidden, starts, places);
+  const Rotation rotation(o_.block, 0, length, hidden);
+  for (const TransformerBlock& block : behind_) {
+    const bool last = &block == &behind_.back();
+    hidden = block.forward(hidden, rotation, last ? scored : length, is_training(), nullptr);
+  }
+  ModelOutput output;
+  output.hidden = block_norm(o_.block, hidden, norm_);  // [B, P, d]
+  output.head = {.weight = head_, .bias = {}};
+  // If all patches have places, the loss is one call of the head.
+  if (places.count < boundaries_->most_patches(length)) output.left_out = of_scored(places.left_out);
+  output.auxiliary_loss = boundaries_->loss(starts);
+  add_counts(of_scored(starts.begins), of_scored(places.left_out));
+  if (input.traced) trace_tokens(starts, output);
+  return output;
+}
+
+Tensor BytePatches::boundaries(const ModelInput& input) { return find_patches(input, before_patches(input)).begins; }
+
+/// Values of the scored tokens: the uncertainty about the next one, in bits; where patches begin, and the probability
+/// of it if there is one. [B, P] each.
+void BytePatches::trace_tokens(const PatchStarts& starts, ModelOutput& output) const {
+  const Tensor logits = output.logits();
+  const auto of_scored = [&](const Tensor& x) {
+    return x.detach().narrow(1, x.size(1) - logits.size(1), logits.size(1));
+  };
+  output.token_values["entropy"] = predictive_entropy(logits) / std::numbers::ln2;
+  output.token_values["boundary"] = of_scored(starts.begins);
+  if (starts.probabilities.defined()) output.token_values["boundary_probability"] = of_scored(starts.probabilities);
+}
+
+void BytePatches::add_counts(const Tensor& begins, const Tensor& left_out) {
+  if (!counts_.defined()) counts_ = torch::zeros({kCountsOfPatches}, begins.options().dtype(torch::kLong));
+  counts_.select(0, kBytes).add_(begins.numel());
+  counts_.select(0, kPatches).add_(begins.sum());
+  counts_.select(0, kLeftOut).add_(left_out.sum());
+}
+
+Counts BytePatches::counts() const {
+  std::vector<double> sums(kCountsOfPatches);
+  if (counts_.defined()) {
+    const Tensor counted = counts_.to(torch::kDouble).cpu();
+    std::copy_n(counted.const_data_ptr<double>(), sums.size(), sums.begin());
+  }
+  return {.sums = std::move(sums), .maxima = {}};
+}
+
+void BytePatches::set_counts(const Counts& counts) {
+  counts_ = torch::tensor(counts.sums, torch::kDouble).to(torch::kLong).to(embedding_.device());
+}
+
+NamedValues BytePatches::statistics() const {
+  const std::vector<double> sums = counts().sums;
+  NamedValues values;
+  if (sums[kBytes] == 0) return values;
+  if (sums[kPatches] > 0) values["shortening_factor"] = sums[kBytes] / sums[kPatches];
+  values["left_out_share"] = sums[kLeftOut] / sums[kBytes];
+  return values;
+}
+
+double BytePatches::rate_multiplier(const std::string& name) const {
+  if (o_.block.weights != BlockOptions::Weights::kSimple) return 1;
+  for (const auto& [parameter, weight] : weights()) {
+    const bool matrix = weight.dim() == 2 && !parameter.starts_with(kEmbeddings);
+    if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
+  }
+  return 1;
+}
+
+/// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer. All places
+/// of a window are computed, taken or not. paper_flops counts as the program of Slagle 2024 does: attention over as
+/// many keys as a window, or all places, have.
+NamedValues BytePatches::costs(std::int64_t block) const {
+  const std::int64_t places = places_of(block);
+  double seen = static_cast<double>(head_.numel()) + boundaries_->multiply_adds();
+  double published = static_cast<double>(head_.numel());
+  const auto add = [&](const std::vector<TransformerBlock>& blocks, std::int64_t length) {
+    const double share = static_cast<double>(length) / static_cast<double>(block);  // positions for a byte
+    for (const TransformerBlock& each : blocks) {
+      const std::int64_t window = each.window() > 0 ? std::min(each.window(), length) : length;
+      seen += share * each.multiply_adds(each.average_keys(length));
+      published += share * each.multiply_adds(static_cast<double>(window));
+    }
+  };
+  add(before_, block);
+  add(patches_, places);
+  add(behind_, block);
+  return {{"params", static_cast<double>(parameter_count())},
+          {"flops_per_token", 2 * seen},
+          {"paper_flops", 2 * published},
+          {"layers", static_cast<double>(before_.size() + patches_.size() + behind_.size())}};
+}
+
+/// Reads a beginning and the last bytes again for every byte. A text that would be longer than `context`, or that has
+/// more patches than places, continues behind a new beginning with its later half; a long prompt with all that fits.
+class BytePatchesReader final : public TextReader {
+ public:
+  BytePatchesReader(std::shared_ptr<BytePatches> model, std::int64_t context)
+      : model_(std::move(model)), context_(context) {
+    if (model_->longest_window() > 0) context_ = std::min(context_, model_->longest_window());
+    context_ = std::max<std::int64_t>(2, context_);
+  }
+
+  Tensor read(const Tensor& tokens) override {
+    const torch::NoGradGuard no_grad;
+    text_ = text_.defined() ? torch::cat({text_, tokens}) : tokens;
+    if (text_.size(0) >= context_) keep(tokens.size(0) > 1 ? context_ - 1 : context_ / 2);
+    for (;;) {
+      const Tensor window = torch::cat({torch::full({1}, kBeginning, text_.options()), text_});
+      const ModelOutput output = model_->forward(ModelInput{.tokens = window.unsqueeze(0), .scored = 1}, {});
+      const bool left_out = output.left_out.defined() && output.left_out[0][0].item<bool>();
+      if (!left_out || text_.size(0) == 1) return output.logits()[0][0];
+      keep(text_.size(0) / 2);
+    }
+  }
+
+ private:
+  void keep(std::int64_t count) { text_ = text_.narrow(0, text_.size(0) - count, count); }
+
+  std::shared_ptr<BytePatches> model_;
+  std::int64_t context_;
+  Tensor text_;  // [bytes behind the beginning]
+};
+
+std::unique_ptr<TextReader> BytePatches::reader(std::int64_t context) {
+  return std::make_unique<BytePatchesReader>(std::dynamic_pointer_cast<BytePatches>(shared_from_this()), context);
+}
+
+}  // namespace
+
+std::shared_ptr<LanguageModel> make_byte_patches(const ModelOptions& options, std::int64_t symbols) {
+  auto whole = options.get<BytePatchesOptions>();
+  TrainOptions unused;
+  whole.complete(unused);
+  return std::make_shared<BytePatches>(whole, symbols);
+}
+
+}  // namespace xlm

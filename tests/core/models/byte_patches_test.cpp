@@ -1,0 +1,316 @@
+// The model over patches of bytes against golden numbers (tests/golden/README.md says whose), and its parts by hand.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "core/api/byte_patches_options.h"
+#include "core/api/learning_rate.h"
+#include "core/models/capabilities.h"
+#include "core/schemes/scheme.h"
+#include "core/train/optimizer.h"
+#include "tests/core/models/golden_values.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr std::int64_t kPatchesBatch = 3;
+constexpr std::int64_t kPatchesLength = 29;
+
+/// The value of an enumeration by its name.
+template <class Enum, std::size_t size>
+Enum value_of(const Json& name, const std::array<std::string_view, size>& names) {
+  return static_cast<Enum>(std::find(names.begin(), names.end(), name.get<std::string>()) - names.begin());
+}
+
+const Json& golden_patches() {
+  static const Json golden = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/byte_patches.json");
+  return golden;
+}
+
+BytePatchesOptions patches_options(const Json& variant) {
+  BytePatchesOptions options{.width = 16, .layers = 2, .feed_forward = 24, .local_width = 8, .local_layers = 3};
+  options.local_feed_forward = 12;
+  options.local_window = variant.at("local_window").get<std::int64_t>();
+  options.learnt_positions = variant.at("learnt_positions").get<bool>();
+  options.positions = 32;
+  options.places = variant.at("places").get<std::int64_t>();
+  options.boundaries.type =
+      value_of<PatchBoundaryOptions::Type>(variant.at("boundaries"), PatchBoundaryOptions::kTypeNames);
+  options.boundaries.factor = 3;
+  BlockOptions& block = options.block;
+  block.head_width = 4;
+  block.norm = value_of<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
+  block.qk_norm = variant.at("qk_norm").get<bool>();
+  block.rotary = value_of<BlockOptions::Rotary>(variant.at("rotary"), BlockOptions::kRotaryNames);
+  block.activation = value_of<BlockOptions::Activation>(variant.at("activation"), BlockOptions::kActivationNames);
+  block.weights = value_of<BlockOptions::Weights>(variant.at("weights"), BlockOptions::kWeightsNames);
+  return options;
+}
+
+Vocabulary some_bytes() {
+  Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {}};
+  for (const Json& byte : golden_patches().at("bytes")) {
+    vocabulary.symbols.emplace_back(1, static_cast<char>(byte.get<int>()));
+  }
+  return vocabulary;
+}
+
+/// Weights by formula, indexed by the place of the name in alphabetical order; in double.
+std::shared_ptr<LanguageModel> golden_patches_model(const BytePatchesOptions& options) {
+  auto model = make_model(options, some_bytes());
+  model->to(torch::kDouble);
+  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
+    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
+    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
+  });
+  return model;
+}
+
+torch::Tensor patches_targets() { return golden_text(kPatchesBatch, kPatchesLength, some_bytes().size()); }
+
+torch::Tensor patches_tokens() {
+  const torch::Tensor beginning = torch::full({kPatchesBatch, 1}, kBeginning, torch::kLong);
+  return torch::cat({beginning, patches_targets().narrow(1, 0, kPatchesLength - 1)}, 1);
+}
+
+/// As training computes it.
+torch::Tensor patches_loss(LanguageModel& model) {
+  return scheme_of(model)
+      .loss(model, {.tokens = patches_tokens()}, patches_targets(), {}, ActivationPolicy::kKeep)
+      .total;
+}
+
+TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
+  for (const Json& variant : golden_patches().at("variants")) {
+    SCOPED_TRACE(variant.at("boundaries").dump() + variant.at("places").dump());
+    const auto model = golden_patches_model(patches_options(variant));
+    const torch::Tensor begins = capability<PoolsTokens>(*model)->boundaries({.tokens = patches_tokens()});
+    const ModelOutput output = model->forward(patches_tokens(), {});
+    const torch::Tensor logits = output.logits();
+    for (std::int64_t row = 0; row < kPatchesBatch; ++row) {
+      const auto index = static_cast<std::size_t>(row);
+      const torch::Tensor none = torch::zeros({kPatchesLength}, torch::kBool);
+      const torch::Tensor expected = none.clone();
+      for (const Json& place : variant.at("begins").at(index))
+        expected.select(0, place.get<std::int64_t>()).fill_(true);
+      EXPECT_TRUE(torch::equal(begins[row], expected)) << row;
+      const torch::Tensor left_out = output.left_out.defined() ? output.left_out[row] : none;
+      const auto scored = variant.at("scored").at(index).get<std::int64_t>();
+      EXPECT_TRUE(torch::equal(left_out, torch::arange(kPatchesLength) >= scored)) << row;
+    }
+    for (std::size_t v = 0; v < some_bytes().symbols.size(); ++v) {
+      const auto symbol = static_cast<std::int64_t>(v);
+      EXPECT_NEAR(logits[1][-1][symbol].item<double>(), variant.at("logits_row_1_last").at(v).get<double>(), 1e-10);
+      EXPECT_NEAR(logits[2][4][symbol].item<double>(), variant.at("logits_row_2_token_4").at(v).get<double>(), 1e-10);
+    }
+    const torch::Tensor loss = patches_loss(*model);
+    EXPECT_NEAR(loss.item<double>(), variant.at("loss").get<double>(), 1e-11);
+    loss.backward();
+    const Json& norms = variant.at("gradient_norms");
+    EXPECT_EQ(norms.size(), model->weights().size());
+    for (const auto& [name, weight] : model->weights()) {
+      const double norm = norms.at(name).get<double>();
+      EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
+    }
+  }
+}
+
+/// AdamW with multipliers, clipping, warm-up and the half-cosine schedule.
+TEST(BytePatches, TenUpdatesEqualGoldenNumbers) {
+  const OptimizerOptions options{.type = OptimizerOptions::Type::kAdamW,
+                                 .lr = 0.02,
+                                 .schedule = OptimizerOptions::Schedule::kHalfCosine,
+                                 .clip_norm = 1,
+                                 .beta2 = 0.98,
+                                 .weight_decay = 0.01,
+                                 .warmup_ratio = 0.3};
+  for (const Json& variant : golden_patches().at("variants")) {
+    const auto model = golden_patches_model(patches_options(variant));
+    Optimizer optimizer(options, {model->weights().begin(), model->weights().end()}, rate_multipliers(*model));
+    std::int64_t step = 0;
+    for (const Json& expected : variant.at("trained").at("losses")) {
+      optimizer.zero_gradients();
+      const torch::Tensor loss = patches_loss(*model);
+      EXPECT_NEAR(loss.item<double>(), expected.get<double>(), 1e-10) << "step " << step;
+      loss.backward();
+      ++step;
+      optimizer.step(learning_rate(options, step, 10), step);
+    }
+    EXPECT_EQ(step, 10);
+    for (const auto& [name, weight] : model->weights()) {
+      const double sum = variant.at("trained").at("weights").at(name).get<double>();
+      EXPECT_NEAR(weight.abs().sum().item<double>(), sum, 1e-9 * sum) << name;
+    }
+  }
+}
+
+/// In float32, by the kernels that training uses. A later byte may begin a patch, end one, or leave no place for
+/// others: sizes stay the same, so that earlier logits have the same bits.
+TEST(BytePatches, ALaterByteChangesNoBitOfEarlierLogits) {
+  for (const Json& variant : golden_patches().at("variants")) {
+    SCOPED_TRACE(variant.at("boundaries").dump() + variant.at("places").dump());
+    const auto model = golden_patches_model(patches_options(variant));
+    model->to(torch::kFloat);
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor tokens = patches_tokens();
+    const ModelOutput before = model->forward(tokens, {});
+    for (std::int64_t t = 1; t < kPatchesLength; ++t) {
+      for (const std::int64_t shift : {1, 5, 12}) {
+        torch::Tensor changed = tokens.clone();
+        changed.select(1, t) = (changed.select(1, t) + shift) % some_bytes().size();
+        const ModelOutput after = model->forward(changed, {});
+        EXPECT_TRUE(torch::equal(before.logits().narrow(1, 0, t), after.logits().narrow(1, 0, t))) << "byte " << t;
+        if (before.left_out.defined()) {
+          EXPECT_TRUE(torch::equal(before.left_out.narrow(1, 0, t), after.left_out.narrow(1, 0, t))) << "byte " << t;
+        }
+      }
+    }
+  }
+}
+
+TEST(BytePatches, OnlyTheLastPredictionsOnRequest) {
+  const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(1)));
+  const ModelOutput all = model->forward(patches_tokens(), {});
+  const ModelOutput last = model->forward(ModelInput{.tokens = patches_tokens(), .scored = 14}, {});
+  EXPECT_TRUE(torch::allclose(last.logits(), all.logits().narrow(1, kPatchesLength - 14, 14), 1e-10, 1e-12));
+  EXPECT_TRUE(torch::equal(last.left_out, all.left_out.narrow(1, kPatchesLength - 14, 14)));
+}
+
+/// Of the second golden variant: 7, 8 and 7 patches; 13, 19 and 15 of 29 predictions are scored.
+TEST(BytePatches, CountsPatchesAndWhatIsLeftOut) {
+  const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(1)));
+  EXPECT_TRUE(model->statistics().empty());
+  model->forward(patches_tokens(), {});
+  EXPECT_DOUBLE_EQ(model->statistics().at("shortening_factor"), 3.0 * 29 / (7 + 8 + 7));
+  EXPECT_DOUBLE_EQ(model->statistics().at("left_out_share"), 1 - (13 + 19 + 15) / (3.0 * 29));
+  const Counts counts = model->counts();
+  model->reset_statistics();
+  EXPECT_TRUE(model->statistics().empty());
+  model->set_counts(counts);
+  EXPECT_DOUBLE_EQ(model->statistics().at("shortening_factor"), 3.0 * 29 / (7 + 8 + 7));
+}
+
+/// Two places: the beginning and the first space. The second space leaves no place.
+TEST(BytePatches, ReadingBeyondItsPlacesBeginsAgainWithTheLaterHalf) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  options.places = 2;
+  const auto model = golden_patches_model(options);
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const auto logits_behind = [&](const torch::Tensor& text) {
+    const torch::Tensor beginning = torch::full({1}, kBeginning, torch::kLong);
+    return model->forward(torch::cat({beginning, text}).unsqueeze(0), {}).logits()[0][-1];
+  };
+  const torch::Tensor text = torch::tensor({1, 2, 0, 14, 15, 16, 0}, torch::kLong);  // "ab cde "
+  const auto reader = capability<ReadsIncrementally>(*model)->reader(100);
+  for (std::int64_t t = 0; t < 6; ++t) {
+    const torch::Tensor logits = reader->read(text.narrow(0, t, 1));
+    EXPECT_TRUE(torch::allclose(logits, logits_behind(text.narrow(0, 0, t + 1)), 1e-9, 1e-10)) << t;
+  }
+  const torch::Tensor again = text.narrow(0, 4, 3);  // of 7 bytes
+  EXPECT_TRUE(torch::allclose(reader->read(text.narrow(0, 6, 1)), logits_behind(again), 1e-9, 1e-10));
+}
+
+TEST(BytePatches, ReadingBeyondItsContextBeginsAgain) {
+  const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(0)));
+  model->eval();
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor text = patches_targets()[0];
+  const auto logits_of = [&](std::int64_t first, std::int64_t count) {
+    const torch::Tensor beginning = torch::full({1}, kBeginning, torch::kLong);
+    return model->forward(torch::cat({beginning, text.narrow(0, first, count)}).unsqueeze(0), {}).logits()[0][-1];
+  };
+  const auto reader = capability<ReadsIncrementally>(*model)->reader(8);
+  EXPECT_TRUE(torch::allclose(reader->read(text.narrow(0, 0, 12)), logits_of(5, 7), 1e-9, 1e-10)) << "a long prompt";
+  EXPECT_TRUE(torch::allclose(reader->read(text.narrow(0, 12, 1)), logits_of(9, 4), 1e-9, 1e-10)) << "one byte more";
+}
+
+/// 2·(multiply-adds) by hand. 12 bytes have at most 6 patches, and there are 4 places: each byte has a third of one.
+TEST(BytePatches, CostsAreOfAllPlaces) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  options.places = 4;
+  options.local_window = 5;
+  const NamedValues costs = golden_patches_model(options)->costs(12);
+  const double local = 4 * 8 * 8 + 2 * 8 * 12;
+  const double global = 4 * 16 * 16 + 2 * 16 * 24;
+  const double keys = (1 + 2 + 3 + 4 + 5 * 8) / 12.0;
+  const auto symbols = static_cast<double>(some_bytes().size());
+  const double seen = 3 * (local + 2 * 8 * keys) + 2 * (global + 2 * 16 * 2.5) / 3 + 8 * symbols;
+  const double published = 3 * (local + 2 * 8 * 5) + 2 * (global + 2 * 16 * 4) / 3 + 8 * symbols;
+  EXPECT_NEAR(costs.at("flops_per_token"), 2 * seen, 1e-9);
+  EXPECT_NEAR(costs.at("paper_flops"), 2 * published, 1e-9);
+  EXPECT_EQ(costs.at("layers"), 5);
+}
+
+TEST(BytePatches, AWindowLongerThanItsPositionsIsRefused) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  options.positions = 28;
+  EXPECT_THROW(golden_patches_model(options)->forward(patches_tokens(), {}), UsageError);
+  options.learnt_positions = false;
+  EXPECT_NO_THROW(golden_patches_model(options)->forward(patches_tokens(), {}));
+}
+
+TEST(BytePatches, BytePairsAndTextsWithoutSpacesAreRefused) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  const Vocabulary pairs{.unit = Vocabulary::Unit::kBpe, .symbols = {"a", "b", "ab"}};
+  EXPECT_THAT([&] { make_model(options, pairs); }, ThrowsMessage<UsageError>(HasSubstr("--unit byte")));
+  options.boundaries.type = PatchBoundaryOptions::Type::kWhitespace;
+  const Vocabulary letters{.unit = Vocabulary::Unit::kByte, .symbols = {"a", "b"}};
+  EXPECT_THAT([&] { make_model(options, letters); }, ThrowsMessage<UsageError>(HasSubstr("has no space")));
+}
+
+TEST(BytePatches, OptionsFollowFromOthers) {
+  BytePatchesOptions options{.width = 384, .layers = 5};
+  options.block.head_width = 64;
+  TrainOptions train;
+  train.block = 1000;
+  options.complete(train);
+  EXPECT_EQ(options.local_width, 192);
+  EXPECT_EQ(options.local_window, 192);
+  EXPECT_EQ(options.local_layers, 5);
+  EXPECT_EQ(options.layers_before(), 2);
+  EXPECT_EQ(options.feed_forward, 4 * 384);
+  EXPECT_EQ(options.local_feed_forward, 4 * 192);
+  EXPECT_EQ(options.positions, 1000);
+  EXPECT_EQ(options.places, 166);
+  EXPECT_EQ(options.problem(), std::nullopt);
+  EXPECT_EQ(options.problem_with(train), std::nullopt);
+  train.block = 1001;
+  EXPECT_EQ(options.problem_with(train)->first, "positions");
+  EXPECT_EQ(options.problem_with(EvalOptions{.context = 1000}), std::nullopt);
+  EXPECT_EQ(options.problem_with(EvalOptions{.context = 1001})->first, "positions");
+  options.places = 0;
+  options.boundaries = {.type = PatchBoundaryOptions::Type::kFixed, .factor = 3};
+  options.complete(train);
+  EXPECT_EQ(options.places, 334);
+}
+
+TEST(BytePatches, OptionsThatDoNotGoTogetherAreRefused) {
+  BytePatchesOptions options{.width = 128};
+  options.block.head_width = 64;
+  EXPECT_EQ(options.problem(), std::nullopt);
+  options.local_width = 192;
+  EXPECT_EQ(options.problem()->first, "local_width") << "wider than patches";
+  options.local_width = 32;
+  EXPECT_EQ(options.problem()->first, "local_width") << "no multiple of a head's";
+  options.local_width = 64;
+  options.block.key_value_heads = 2;
+  EXPECT_EQ(options.problem()->first, "key_value_heads") << "one head alone";
+  options.block.head_width = 48;
+  EXPECT_EQ(options.problem()->first, "head_width");
+}
+
+}  // namespace
+}  // namespace xlm
