@@ -18,12 +18,12 @@
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
+#include "core/nn/pooled_state.h"
 
 namespace xlm {
 namespace {
 
 using torch::Tensor;
-using Pool = RecurrenceOptions::Pool;
 
 constexpr double kInitialDeviation = 0.02;
 
@@ -82,21 +82,15 @@ class Gpt2 final : public LanguageModel,
   Tensor final_norm(const Tensor& hidden) const;
   Tensor activated(const Tensor& x) const;
   double query_factor(std::int64_t layer) const;
-  bool inserts_at(std::int64_t layer) const;
-  Tensor mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const;
-  Tensor hand_over(const Tensor& mixed) const;
   Tensor dropped(const Tensor& x, double probability) const;
-  void declare_recurrence();
   AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation);
   AffineWeights declare_layer_norm(const std::string& name);
 
   Gpt2Options o_;
   Tensor wte_, wpe_, head_;  // [V, k], [positions, k], [V, k]
   std::vector<Gpt2Layer> layers_;
-  AffineWeights final_norm_;       // [k]
-  Tensor alpha_;                   // [L]
-  Tensor pool_key_;                // [k]
-  std::vector<AffineWeights> ff_;  // [out, in]
+  AffineWeights final_norm_;  // [k]
+  PooledState pooled_;
 };
 
 AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
@@ -125,21 +119,11 @@ Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
   }
   final_norm_ = declare_layer_norm("ln_f");
   head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
-  if (o_.recurrent()) declare_recurrence();
-}
-
-void Gpt2::declare_recurrence() {
-  alpha_ = parameter("recurrence.alpha", torch::zeros({o_.layers}));
-  if (o_.recurrence.pool == Pool::kAttention) {
-    pool_key_ = parameter("recurrence.key", normal_weights({o_.width}, kInitialDeviation));
-  }
-  std::vector<std::int64_t> units{o_.width};
-  units.insert(units.end(), o_.recurrence.hidden.begin(), o_.recurrence.hidden.end());
-  units.push_back(o_.width * o_.recurrence.embeddings);
-  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
-    const std::string name = fmt::format("recurrence.ff.{}", 2 * i);  // a ReLU lies between
-    ff_.push_back({parameter(name + ".weight", normal_weights({units[i + 1], units[i]}, kInitialDeviation)),
-                   parameter(name + ".bias", torch::zeros({units[i + 1]}))});
+  if (o_.recurrent()) {
+    const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+      return parameter(name, std::move(initial));
+    };
+    pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
   }
 }
 
@@ -160,10 +144,6 @@ Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
         fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
   }
   return dropped(torch::embedding(wte_, tokens) + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
-}
-
-bool Gpt2::inserts_at(std::int64_t layer) const {
-  return o_.recurrence.insert_layer == 0 || layer + 1 == o_.recurrence.insert_layer;
 }
 
 Tensor Gpt2::activated(const Tensor& x) const {
@@ -227,36 +207,6 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
 }
 
-/// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); for mean pooling, of the positions' means.
-Tensor Gpt2::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const {
-  const Tensor share = torch::softmax(alpha_, 0).select(0, layer);
-  const Tensor part = (o_.recurrence.pool == Pool::kMean ? hidden.mean(1, true) : hidden) * share;
-  return mixed.defined() ? mixed + part : part;
-}
-
-/// h_prev [B, E, k] of the mixed hidden states [B, T, k] (Yoshida et al. 2020, §3.1, eq. 1).
-Tensor Gpt2::hand_over(const Tensor& mixed) const {
-  Tensor z;  // [B, k]
-  switch (o_.recurrence.pool) {
-    case Pool::kMax:
-      z = mixed.amax(1);
-      break;
-    case Pool::kAttention: {
-      const Tensor scores = torch::matmul(mixed, pool_key_) / std::sqrt(static_cast<double>(o_.width));  // [B, T]
-      z = torch::matmul(torch::softmax(scores, 1).unsqueeze(1), mixed).squeeze(1);
-      break;
-    }
-    case Pool::kNone:
-    case Pool::kMean:
-      z = mixed.mean(1);
-      break;
-  }
-  for (std::size_t i = 0; i < ff_.size(); ++i) {
-    z = torch::linear(i == 0 ? z : torch::relu(z), ff_[i].weight, ff_[i].bias);
-  }
-  return z.view({z.size(0), o_.recurrence.embeddings, o_.width});
-}
-
 Tensor Gpt2::final_norm(const Tensor& hidden) const {
   return torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon);
 }
@@ -269,14 +219,14 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   Tensor mixed;
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
-    const Tensor inserted = o_.recurrent() && inserts_at(i) ? state.at(0) : Tensor();
+    const Tensor inserted = o_.recurrent() && pooled_.enters(i) ? state.at(0) : Tensor();
     hidden = run_layer(i, hidden, inserted, last && !o_.recurrent() ? scored : length, nullptr);
-    if (o_.recurrent()) mixed = mix(mixed, hidden.narrow(1, 0, pooled), i);
+    if (o_.recurrent()) mixed = pooled_.mix(mixed, hidden.narrow(1, 0, pooled), i);
   }
   ModelOutput output;
   output.hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, k]
   output.head = {.weight = head_};
-  if (o_.recurrent()) output.state = {hand_over(mixed)};
+  if (o_.recurrent()) output.state = {pooled_.hand_over(mixed)};
   return output;
 }
 
@@ -290,14 +240,7 @@ NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const double again = window / (window - static_cast<double>(o_.overlap));
   const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
   const double paper = (2 * matrices + 2 * layers * window * width) * again;
-  double of_window = 0;
-  for (const AffineWeights& map : ff_) of_window += 2 * static_cast<double>(map.weight.numel());
-  double insertions = 0;  // E keys and values more in a layer, which every query sees
-  for (std::int64_t i = 0; i < o_.layers; ++i) insertions += inserts_at(i) ? 1 : 0;
-  insertions *= static_cast<double>(o_.recurrence.embeddings);
-  of_window += insertions * 4 * width * width;
-  const double of_token = 2 * layers * width + insertions * 4 * width;
-  const double own = o_.recurrent() ? (of_token + of_window / window) * again : 0;
+  const double own = o_.recurrent() ? pooled_.flops_per_token(window) * again : 0;
   const double logits = 2 * static_cast<double>(head_.numel());
   return {{"params", static_cast<double>(parameter_count())},
           {"flops_per_token", paper + own + logits},
@@ -331,7 +274,7 @@ class Gpt2Reader final : public TextReader {
     const WindowShape shape = model_->windows();
     if (model_->o_.recurrent()) {
       const std::int64_t pooled = model_->o_.recurrence.pool_repeated ? shape.window : shape.window - shape.overlap;
-      state_ = {model_->hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
+      state_ = {model_->pooled_.hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
       mixed_.clear();
     }
     cache_.clear();
@@ -349,10 +292,10 @@ class Gpt2Reader final : public TextReader {
     Tensor mixed;
     for (std::size_t i = 0; i < cache_.size(); ++i) {
       const auto index = static_cast<std::int64_t>(i);
-      const bool inserts = model_->o_.recurrent() && first == 0 && model_->inserts_at(index);
+      const bool inserts = model_->o_.recurrent() && first == 0 && model_->pooled_.enters(index);
       hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), count, &cache_[i]);
       if (model_->o_.recurrent()) {
-        const Tensor part = hidden * torch::softmax(model_->alpha_, 0).select(0, index);
+        const Tensor part = model_->pooled_.share(hidden, index);
         mixed = mixed.defined() ? mixed + part : part;
       }
     }
