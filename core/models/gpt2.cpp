@@ -1,6 +1,6 @@
-// GPT-2 as in Hugging Face's implementation, and the recurrence that passes pooled hidden states from a window to the
-// next (Radford et al. 2019; Yoshida et al. 2020, §3.1). docs/models.md#gpt-2-and-recurrence states what they leave
-// open.
+// GPT-2 as in Hugging Face's implementation, and what windows pass on: pooled hidden states (Radford et al. 2019;
+// Yoshida et al. 2020, §3.1), or a memory (core/nn/window_memory.h). docs/models.md#gpt-2-and-recurrence states what
+// they leave open.
 //
 // B batch, T tokens of a window, P of them scored, E embeddings passed on, L layers, H heads, k width, d = k / H, F
 // feed-forward units, V symbols.
@@ -19,6 +19,7 @@
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
 #include "core/nn/pooled_state.h"
+#include "core/nn/window_memory.h"
 
 namespace xlm {
 namespace {
@@ -34,11 +35,6 @@ struct AffineWeights {
 struct Gpt2Layer {
   AffineWeights norm_1, attention, projection;  // [k], [k, 3k], [k, k]
   AffineWeights norm_2, inner, outer;           // [k], [k, F], [F, k]
-};
-
-/// Keys and values of a window's tokens that were read before: [B, H, E + tokens, d] per layer.
-struct KeysAndValues {
-  Tensor keys, values;
 };
 
 class Gpt2 final : public LanguageModel,
@@ -58,7 +54,9 @@ class Gpt2 final : public LanguageModel,
   TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader(std::int64_t context) override;
-  bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
+  bool is_addition(const std::string& name) const override {
+    return name.starts_with("recurrence.") || name == "memory.tokens";
+  }
   void set_vocabulary(const Vocabulary& vocabulary) override {
     if (!o_.pretrained.empty()) check_pretrained_vocabulary(o_.pretrained, vocabulary);
   }
@@ -91,6 +89,8 @@ class Gpt2 final : public LanguageModel,
   std::vector<Gpt2Layer> layers_;
   AffineWeights final_norm_;  // [k]
   PooledState pooled_;
+  WindowCache cache_;
+  MemoryTokens memory_;
 };
 
 AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
@@ -119,18 +119,25 @@ Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
   }
   final_norm_ = declare_layer_norm("ln_f");
   head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
-  if (o_.recurrent()) {
-    const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
-      return parameter(name, std::move(initial));
-    };
-    pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
+  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+    return parameter(name, std::move(initial));
+  };
+  if (o_.pools()) pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
+  const WindowSizes sizes{
+      .layers = o_.layers, .heads = o_.heads, .width = width, .window = o_.window, .overlap = o_.overlap};
+  if (o_.memory.caches()) cache_ = WindowCache(sizes, o_.memory.windows, o_.memory.detach);
+  if (o_.memory.has_tokens()) {
+    memory_ = MemoryTokens(declare, sizes, o_.memory.tokens, kInitialDeviation, o_.memory.detach);
   }
 }
 
-/// The first window of a document receives no embedding.
+/// The first window of a document receives nothing from others.
 State Gpt2::initial_state(std::int64_t batch) const {
-  if (!o_.recurrent()) return {};
-  return {torch::empty({batch, 0, o_.width}, wte_.options().requires_grad(false))};
+  const torch::TensorOptions options = wte_.options().requires_grad(false);
+  if (o_.memory.caches()) return cache_.initial(batch, options);
+  if (o_.memory.has_tokens()) return memory_.initial(batch, options);
+  if (!o_.pools()) return {};
+  return {torch::empty({batch, 0, o_.width}, options)};
 }
 
 Tensor Gpt2::dropped(const Tensor& x, double probability) const {
@@ -215,32 +222,45 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   const std::int64_t pooled = o_.recurrence.pool_repeated ? length : std::min(length, o_.window - o_.overlap);
-  Tensor hidden = embed(input.tokens, 0);
+  const std::int64_t behind = memory_.count();  // m memory tokens
+  Tensor hidden = embed(input.tokens, 0);       // [B, T, k]
+  if (behind > 0) {
+    const Tensor memory = memory_.read(state);         // [B, m, k]
+    hidden = torch::cat({memory, hidden, memory}, 1);  // [B, m + T + m, k]
+  }
+  std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
+  if (o_.memory.caches()) known = WindowCache::read(state);
   Tensor mixed;
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
-    const Tensor inserted = o_.recurrent() && pooled_.enters(i) ? state.at(0) : Tensor();
-    hidden = run_layer(i, hidden, inserted, last && !o_.recurrent() ? scored : length, nullptr);
-    if (o_.recurrent()) mixed = pooled_.mix(mixed, hidden.narrow(1, 0, pooled), i);
+    const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
+    KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
+    hidden = run_layer(i, hidden, inserted, last && !o_.pools() ? scored + behind : hidden.size(1), cache);
+    if (o_.pools()) mixed = pooled_.mix(mixed, hidden.narrow(1, 0, pooled), i);
   }
+  hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored - behind, scored + behind));  // [B, P + m, k]
   ModelOutput output;
-  output.hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, k]
+  output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
   output.head = {.weight = head_};
-  if (o_.recurrent()) output.state = {pooled_.hand_over(mixed)};
+  if (o_.pools()) output.state = {pooled_.hand_over(mixed)};
+  if (o_.memory.caches()) output.state = cache_.write(known, length);
+  if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind));
   return output;
 }
 
 /// The cost of the blocks' matrices and attention, two per multiply-add, that of the recurrence, and that of the output
 /// layer; without embeddings, norms and biases. Repeated tokens cost again, but have no logits. paper_flops counts as
-/// the paper does, the blocks alone.
+/// the paper does, the blocks alone, in which a memory is.
 NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);
   const auto layers = static_cast<double>(o_.layers);
   const auto window = static_cast<double>(o_.window);
   const double again = window / (window - static_cast<double>(o_.overlap));
   const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
-  const double paper = (2 * matrices + 2 * layers * window * width) * again;
-  const double own = o_.recurrent() ? pooled_.flops_per_token(window) * again : 0;
+  const double memory = cache_.flops_of_window() + memory_.flops_of_window(matrices);
+  const double paper =
+      (2 * matrices + 2 * layers * window * width) * again + memory / (window - static_cast<double>(o_.overlap));
+  const double own = o_.pools() ? pooled_.flops_per_token(window) * again : 0;
   const double logits = 2 * static_cast<double>(head_.numel());
   return {{"params", static_cast<double>(parameter_count())},
           {"flops_per_token", paper + own + logits},
@@ -272,10 +292,15 @@ class Gpt2Reader final : public TextReader {
   /// The window's hidden states become the state; the tokens that the next window repeats are read with the next ones.
   void next_window() {
     const WindowShape shape = model_->windows();
-    if (model_->o_.recurrent()) {
+    if (model_->o_.pools()) {
       const std::int64_t pooled = model_->o_.recurrence.pool_repeated ? shape.window : shape.window - shape.overlap;
       state_ = {model_->pooled_.hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
       mixed_.clear();
+    }
+    if (model_->o_.memory.caches()) state_ = model_->cache_.write(cache_, shape.window);
+    if (model_->o_.memory.has_tokens()) {
+      const Tensor written = run_layers(model_->memory_.read(state_));  // [1, m, k]
+      state_ = model_->memory_.write(model_->final_norm(written));
     }
     cache_.clear();
     window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
@@ -287,20 +312,31 @@ class Gpt2Reader final : public TextReader {
     const std::int64_t count = tokens.size(0) + unread_;
     const std::int64_t first = window_.size(0) - count;
     unread_ = 0;
-    if (cache_.empty()) cache_.resize(model_->layers_.size());
     Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
+    if (first == 0) {
+      if (model_->o_.memory.caches()) cache_ = WindowCache::read(state_);
+      if (model_->o_.memory.has_tokens()) hidden = torch::cat({model_->memory_.read(state_), hidden}, 1);
+      cache_.resize(model_->layers_.size());
+    }
+    hidden = run_layers(hidden, first == 0);
+    return linear_layer(model_->final_norm(hidden.narrow(1, hidden.size(1) - 1, 1)), model_->head_).view({-1});
+  }
+
+  /// The layers on the next positions of the window, whose keys and values are kept: [1, n, k]. The first ones see what
+  /// the window before has pooled, too.
+  Tensor run_layers(Tensor hidden, bool begins = false) {
     Tensor mixed;
     for (std::size_t i = 0; i < cache_.size(); ++i) {
       const auto index = static_cast<std::int64_t>(i);
-      const bool inserts = model_->o_.recurrent() && first == 0 && model_->pooled_.enters(index);
-      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), count, &cache_[i]);
-      if (model_->o_.recurrent()) {
+      const bool inserts = model_->o_.pools() && begins && model_->pooled_.enters(index);
+      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), hidden.size(1), &cache_[i]);
+      if (model_->o_.pools()) {
         const Tensor part = model_->pooled_.share(hidden, index);
         mixed = mixed.defined() ? mixed + part : part;
       }
     }
     if (mixed.defined()) mixed_.push_back(mixed);
-    return linear_layer(model_->final_norm(hidden.narrow(1, count - 1, 1)), model_->head_).view({-1});
+    return hidden;
   }
 
   std::shared_ptr<const Gpt2> model_;
