@@ -1,5 +1,5 @@
-// Options of what a window of GPT-2 keeps for the windows after it, beside the pooled state: keys and values, or memory
-// tokens (Dai et al. 2019; Bulatov et al. 2022).
+// Options of what a window of GPT-2 keeps for the windows after it, in place of a pooled state: keys and values, or
+// memory tokens (Dai et al. 2019; Bulatov et al. 2022).
 #pragma once
 
 #include <array>
