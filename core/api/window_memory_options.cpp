@@ -13,8 +13,7 @@ void WindowMemoryOptions::visit(OptionVisitor& v) {
            .help = "cache: earlier windows whose keys and values are kept; 0: 1",
            .min = 0,
            .max = 1e6,
-           .later = true,
-           .of_weights = false},
+           .later = true},
           windows);
   v.field({.name = "memory_tokens",
            .help = "tokens: memory tokens in front of a window, and as many behind it; 0: 10",
