@@ -162,6 +162,7 @@ void Gpt2Options::visit(OptionVisitor& v) {
            .min = 1,
            .max = 1e6},
           windows);
+  memory.visit(v);
   v.group("recurrence", "What a window passes to the next.", recurrence);
 }
 
@@ -182,6 +183,7 @@ void Gpt2Options::complete() {
   fill(feed_forward, 4 * width);
   fill(positions, 1024);
   fill(window, std::min<std::int64_t>(300, positions));
+  memory.complete();
 }
 
 void Gpt2Options::complete(TrainOptions& train) {
@@ -205,7 +207,12 @@ std::optional<OptionProblem> Gpt2Options::problem() const {
     return {{"overlap", "model.overlap (" + text(whole.overlap) + ") must be less than model.window (" +
                             text(whole.window) + ")"}};
   }
-  if (whole.recurrent() && whole.recurrence.insert_layer > whole.layers) {
+  if (whole.pools() && whole.memory.type != WindowMemoryOptions::Type::kNone) {
+    return {{"memory",
+             "model.memory and model.recurrence.pool are two ways to pass something to the next window\n"
+             "set one of them to none"}};
+  }
+  if (whole.pools() && whole.recurrence.insert_layer > whole.layers) {
     return {{"recurrence.insert_layer", "model.recurrence.insert_layer (" + text(whole.recurrence.insert_layer) +
                                             ") is outside the model's layers 1 … " + text(whole.layers)}};
   }
@@ -264,6 +271,10 @@ std::vector<Gpt2Options> Gpt2Options::smallest() {
   }
   all.push_back(small);
   all.back().tied = false;
+  all.push_back(small);
+  all.back().memory = {.type = WindowMemoryOptions::Type::kCache, .windows = 2};
+  all.push_back(small);
+  all.back().memory = {.type = WindowMemoryOptions::Type::kTokens, .tokens = 3};
   return all;
 }
 

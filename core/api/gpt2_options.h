@@ -1,4 +1,4 @@
-// Options of GPT-2 and of the recurrence that is added to it (Radford et al. 2019; Yoshida et al. 2020).
+// Options of GPT-2 and of what is added to it: the recurrence (Radford et al. 2019; Yoshida et al. 2020) or a memory.
 #pragma once
 
 #include <array>
@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "core/api/model_options.h"
+#include "core/api/window_memory_options.h"
 
 namespace xlm {
 
@@ -56,13 +57,16 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
   std::int64_t overlap = 0;
   std::int64_t windows = 20;
   RecurrenceOptions recurrence;
+  WindowMemoryOptions memory;
 
   void visit(OptionVisitor& v);
 
   /// The paper's settings besides the model (Yoshida et al. 2020, §5); learning rate and batch are not printed.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
-  bool recurrent() const { return recurrence.pool != RecurrenceOptions::Pool::kNone; }
+  /// Whether a window passes on its pooled hidden states.
+  bool pools() const { return recurrence.pool != RecurrenceOptions::Pool::kNone; }
+  bool recurrent() const { return pools() || memory.type != WindowMemoryOptions::Type::kNone; }
 
   /// As FromPretrained describes; the config.json is Hugging Face's.
   void adopt(const Json& config, const std::string& source);

@@ -1,6 +1,6 @@
-// GPT-2 as in Hugging Face's implementation, and the recurrence that passes pooled hidden states from a window to the
-// next (Radford et al. 2019; Yoshida et al. 2020, §3.1). docs/models.md#gpt-2-and-recurrence states what they leave
-// open.
+// GPT-2 as in Hugging Face's implementation, and what windows pass on: pooled hidden states (Radford et al. 2019;
+// Yoshida et al. 2020, §3.1), or a memory (core/nn/window_memory.h). docs/models.md#gpt-2-and-recurrence states what
+// they leave open.
 //
 // B batch, T tokens of a window, P of them scored, E embeddings passed on, L layers, H heads, k width, d = k / H, F
 // feed-forward units, V symbols.
@@ -18,12 +18,13 @@
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
+#include "core/nn/pooled_state.h"
+#include "core/nn/window_memory.h"
 
 namespace xlm {
 namespace {
 
 using torch::Tensor;
-using Pool = RecurrenceOptions::Pool;
 
 constexpr double kInitialDeviation = 0.02;
 
@@ -34,11 +35,6 @@ struct AffineWeights {
 struct Gpt2Layer {
   AffineWeights norm_1, attention, projection;  // [k], [k, 3k], [k, k]
   AffineWeights norm_2, inner, outer;           // [k], [k, F], [F, k]
-};
-
-/// Keys and values of a window's tokens that were read before: [B, H, E + tokens, d] per layer.
-struct KeysAndValues {
-  Tensor keys, values;
 };
 
 class Gpt2 final : public LanguageModel,
@@ -58,7 +54,9 @@ class Gpt2 final : public LanguageModel,
   TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader(std::int64_t context) override;
-  bool is_addition(const std::string& name) const override { return name.starts_with("recurrence."); }
+  bool is_addition(const std::string& name) const override {
+    return name.starts_with("recurrence.") || name == "memory.tokens";
+  }
   void set_vocabulary(const Vocabulary& vocabulary) override {
     if (!o_.pretrained.empty()) check_pretrained_vocabulary(o_.pretrained, vocabulary);
   }
@@ -82,21 +80,17 @@ class Gpt2 final : public LanguageModel,
   Tensor final_norm(const Tensor& hidden) const;
   Tensor activated(const Tensor& x) const;
   double query_factor(std::int64_t layer) const;
-  bool inserts_at(std::int64_t layer) const;
-  Tensor mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const;
-  Tensor hand_over(const Tensor& mixed) const;
   Tensor dropped(const Tensor& x, double probability) const;
-  void declare_recurrence();
   AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation);
   AffineWeights declare_layer_norm(const std::string& name);
 
   Gpt2Options o_;
   Tensor wte_, wpe_, head_;  // [V, k], [positions, k], [V, k]
   std::vector<Gpt2Layer> layers_;
-  AffineWeights final_norm_;       // [k]
-  Tensor alpha_;                   // [L]
-  Tensor pool_key_;                // [k]
-  std::vector<AffineWeights> ff_;  // [out, in]
+  AffineWeights final_norm_;  // [k]
+  PooledState pooled_;
+  WindowCache cache_;
+  MemoryTokens memory_;
 };
 
 AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
@@ -125,28 +119,25 @@ Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
   }
   final_norm_ = declare_layer_norm("ln_f");
   head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
-  if (o_.recurrent()) declare_recurrence();
-}
-
-void Gpt2::declare_recurrence() {
-  alpha_ = parameter("recurrence.alpha", torch::zeros({o_.layers}));
-  if (o_.recurrence.pool == Pool::kAttention) {
-    pool_key_ = parameter("recurrence.key", normal_weights({o_.width}, kInitialDeviation));
-  }
-  std::vector<std::int64_t> units{o_.width};
-  units.insert(units.end(), o_.recurrence.hidden.begin(), o_.recurrence.hidden.end());
-  units.push_back(o_.width * o_.recurrence.embeddings);
-  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
-    const std::string name = fmt::format("recurrence.ff.{}", 2 * i);  // a ReLU lies between
-    ff_.push_back({parameter(name + ".weight", normal_weights({units[i + 1], units[i]}, kInitialDeviation)),
-                   parameter(name + ".bias", torch::zeros({units[i + 1]}))});
+  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+    return parameter(name, std::move(initial));
+  };
+  if (o_.pools()) pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
+  const WindowSizes sizes{
+      .layers = o_.layers, .heads = o_.heads, .width = width, .window = o_.window, .overlap = o_.overlap};
+  if (o_.memory.caches()) cache_ = WindowCache(sizes, o_.memory.windows, o_.memory.detach);
+  if (o_.memory.has_tokens()) {
+    memory_ = MemoryTokens(declare, sizes, o_.memory.tokens, kInitialDeviation, o_.memory.detach);
   }
 }
 
-/// The first window of a document receives no embedding.
+/// The first window of a document receives nothing from others.
 State Gpt2::initial_state(std::int64_t batch) const {
-  if (!o_.recurrent()) return {};
-  return {torch::empty({batch, 0, o_.width}, wte_.options().requires_grad(false))};
+  const torch::TensorOptions options = wte_.options().requires_grad(false);
+  if (o_.memory.caches()) return cache_.initial(batch, options);
+  if (o_.memory.has_tokens()) return memory_.initial(batch, options);
+  if (!o_.pools()) return {};
+  return {torch::empty({batch, 0, o_.width}, options)};
 }
 
 Tensor Gpt2::dropped(const Tensor& x, double probability) const {
@@ -160,10 +151,6 @@ Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
         fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
   }
   return dropped(torch::embedding(wte_, tokens) + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
-}
-
-bool Gpt2::inserts_at(std::int64_t layer) const {
-  return o_.recurrence.insert_layer == 0 || layer + 1 == o_.recurrence.insert_layer;
 }
 
 Tensor Gpt2::activated(const Tensor& x) const {
@@ -227,36 +214,6 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
 }
 
-/// Adds a layer's share to Σ softmax(α)_ℓ h^(ℓ); for mean pooling, of the positions' means.
-Tensor Gpt2::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const {
-  const Tensor share = torch::softmax(alpha_, 0).select(0, layer);
-  const Tensor part = (o_.recurrence.pool == Pool::kMean ? hidden.mean(1, true) : hidden) * share;
-  return mixed.defined() ? mixed + part : part;
-}
-
-/// h_prev [B, E, k] of the mixed hidden states [B, T, k] (Yoshida et al. 2020, §3.1, eq. 1).
-Tensor Gpt2::hand_over(const Tensor& mixed) const {
-  Tensor z;  // [B, k]
-  switch (o_.recurrence.pool) {
-    case Pool::kMax:
-      z = mixed.amax(1);
-      break;
-    case Pool::kAttention: {
-      const Tensor scores = torch::matmul(mixed, pool_key_) / std::sqrt(static_cast<double>(o_.width));  // [B, T]
-      z = torch::matmul(torch::softmax(scores, 1).unsqueeze(1), mixed).squeeze(1);
-      break;
-    }
-    case Pool::kNone:
-    case Pool::kMean:
-      z = mixed.mean(1);
-      break;
-  }
-  for (std::size_t i = 0; i < ff_.size(); ++i) {
-    z = torch::linear(i == 0 ? z : torch::relu(z), ff_[i].weight, ff_[i].bias);
-  }
-  return z.view({z.size(0), o_.recurrence.embeddings, o_.width});
-}
-
 Tensor Gpt2::final_norm(const Tensor& hidden) const {
   return torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon);
 }
@@ -265,39 +222,45 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   const std::int64_t pooled = o_.recurrence.pool_repeated ? length : std::min(length, o_.window - o_.overlap);
-  Tensor hidden = embed(input.tokens, 0);
+  const std::int64_t behind = memory_.count();  // m memory tokens
+  Tensor hidden = embed(input.tokens, 0);       // [B, T, k]
+  if (behind > 0) {
+    const Tensor memory = memory_.read(state);         // [B, m, k]
+    hidden = torch::cat({memory, hidden, memory}, 1);  // [B, m + T + m, k]
+  }
+  std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
+  if (o_.memory.caches()) known = WindowCache::read(state);
   Tensor mixed;
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
-    const Tensor inserted = o_.recurrent() && inserts_at(i) ? state.at(0) : Tensor();
-    hidden = run_layer(i, hidden, inserted, last && !o_.recurrent() ? scored : length, nullptr);
-    if (o_.recurrent()) mixed = mix(mixed, hidden.narrow(1, 0, pooled), i);
+    const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
+    KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
+    hidden = run_layer(i, hidden, inserted, last && !o_.pools() ? scored + behind : hidden.size(1), cache);
+    if (o_.pools()) mixed = pooled_.mix(mixed, hidden.narrow(1, 0, pooled), i);
   }
+  hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored - behind, scored + behind));  // [B, P + m, k]
   ModelOutput output;
-  output.hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored, scored));  // [B, P, k]
+  output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
   output.head = {.weight = head_};
-  if (o_.recurrent()) output.state = {hand_over(mixed)};
+  if (o_.pools()) output.state = {pooled_.hand_over(mixed)};
+  if (o_.memory.caches()) output.state = cache_.write(known, length);
+  if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind));
   return output;
 }
 
 /// The cost of the blocks' matrices and attention, two per multiply-add, that of the recurrence, and that of the output
 /// layer; without embeddings, norms and biases. Repeated tokens cost again, but have no logits. paper_flops counts as
-/// the paper does, the blocks alone.
+/// the paper does, the blocks alone, in which a memory is.
 NamedValues Gpt2::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);
   const auto layers = static_cast<double>(o_.layers);
   const auto window = static_cast<double>(o_.window);
   const double again = window / (window - static_cast<double>(o_.overlap));
   const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
-  const double paper = (2 * matrices + 2 * layers * window * width) * again;
-  double of_window = 0;
-  for (const AffineWeights& map : ff_) of_window += 2 * static_cast<double>(map.weight.numel());
-  double insertions = 0;  // E keys and values more in a layer, which every query sees
-  for (std::int64_t i = 0; i < o_.layers; ++i) insertions += inserts_at(i) ? 1 : 0;
-  insertions *= static_cast<double>(o_.recurrence.embeddings);
-  of_window += insertions * 4 * width * width;
-  const double of_token = 2 * layers * width + insertions * 4 * width;
-  const double own = o_.recurrent() ? (of_token + of_window / window) * again : 0;
+  const double memory = cache_.flops_of_window() + memory_.flops_of_window(matrices);
+  const double paper =
+      (2 * matrices + 2 * layers * window * width) * again + memory / (window - static_cast<double>(o_.overlap));
+  const double own = o_.pools() ? pooled_.flops_per_token(window) * again : 0;
   const double logits = 2 * static_cast<double>(head_.numel());
   return {{"params", static_cast<double>(parameter_count())},
           {"flops_per_token", paper + own + logits},
@@ -329,10 +292,15 @@ class Gpt2Reader final : public TextReader {
   /// The window's hidden states become the state; the tokens that the next window repeats are read with the next ones.
   void next_window() {
     const WindowShape shape = model_->windows();
-    if (model_->o_.recurrent()) {
+    if (model_->o_.pools()) {
       const std::int64_t pooled = model_->o_.recurrence.pool_repeated ? shape.window : shape.window - shape.overlap;
-      state_ = {model_->hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
+      state_ = {model_->pooled_.hand_over(torch::cat(mixed_, 1).narrow(1, 0, pooled))};
       mixed_.clear();
+    }
+    if (model_->o_.memory.caches()) state_ = model_->cache_.write(cache_, shape.window);
+    if (model_->o_.memory.has_tokens()) {
+      const Tensor written = run_layers(model_->memory_.read(state_));  // [1, m, k]
+      state_ = model_->memory_.write(model_->final_norm(written));
     }
     cache_.clear();
     window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
@@ -344,20 +312,31 @@ class Gpt2Reader final : public TextReader {
     const std::int64_t count = tokens.size(0) + unread_;
     const std::int64_t first = window_.size(0) - count;
     unread_ = 0;
-    if (cache_.empty()) cache_.resize(model_->layers_.size());
     Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
+    if (first == 0) {
+      if (model_->o_.memory.caches()) cache_ = WindowCache::read(state_);
+      if (model_->o_.memory.has_tokens()) hidden = torch::cat({model_->memory_.read(state_), hidden}, 1);
+      cache_.resize(model_->layers_.size());
+    }
+    hidden = run_layers(hidden, first == 0);
+    return linear_layer(model_->final_norm(hidden.narrow(1, hidden.size(1) - 1, 1)), model_->head_).view({-1});
+  }
+
+  /// The layers on the next positions of the window, whose keys and values are kept: [1, n, k]. The first ones see what
+  /// the window before has pooled, too.
+  Tensor run_layers(Tensor hidden, bool begins = false) {
     Tensor mixed;
     for (std::size_t i = 0; i < cache_.size(); ++i) {
       const auto index = static_cast<std::int64_t>(i);
-      const bool inserts = model_->o_.recurrent() && first == 0 && model_->inserts_at(index);
-      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), count, &cache_[i]);
-      if (model_->o_.recurrent()) {
-        const Tensor part = hidden * torch::softmax(model_->alpha_, 0).select(0, index);
+      const bool inserts = model_->o_.pools() && begins && model_->pooled_.enters(index);
+      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), hidden.size(1), &cache_[i]);
+      if (model_->o_.pools()) {
+        const Tensor part = model_->pooled_.share(hidden, index);
         mixed = mixed.defined() ? mixed + part : part;
       }
     }
     if (mixed.defined()) mixed_.push_back(mixed);
-    return linear_layer(model_->final_norm(hidden.narrow(1, count - 1, 1)), model_->head_).view({-1});
+    return hidden;
   }
 
   std::shared_ptr<const Gpt2> model_;

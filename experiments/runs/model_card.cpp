@@ -2,6 +2,7 @@
 #include "experiments/runs/model_card.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -104,11 +105,14 @@ std::string how_to_load(const Run& run) {
   text +=
       "\n```python\nfrom transformers import GPT2LMHeadModel\nmodel = "
       "GPT2LMHeadModel.from_pretrained(\"FOLDER\")\n```\n";
-  const std::string pool = text_param(run, "model.recurrence.pool");
-  if (!pool.empty() && pool != "none") {
-    text +=
-        "\n`transformers` loads it without its recurrence, as a GPT-2 that sees one window. The numbers above are "
-        "those of xlm.\n";
+  for (const auto& [key, name] :
+       {std::pair("model.recurrence.pool", "recurrence"), std::pair("model.memory", "memory")}) {
+    const std::string way = text_param(run, key);
+    if (way.empty() || way == "none") continue;
+    text += fmt::format(
+        "\n`transformers` loads it without its {}, as a GPT-2 that sees one window. The numbers above are those of "
+        "xlm.\n",
+        name);
   }
   return text + "\n";
 }

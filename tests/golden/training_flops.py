@@ -44,12 +44,15 @@ def byte_patches(model, symbols, block):
 
 def gpt2(model, symbols, block):
     """Yoshida et al. 2020, section 5.1: the layers, and the tokens of the overlap once more. Attention is over half of
-    the window. The paper leaves the logits out, which only a scored token has; here they count as for other models."""
+    the window. The paper leaves the logits out, which only a scored token has; here they count as for other models.
+    With "cache" windows kept, every query sees their keys, too (Dai et al. 2019). With "tokens" memory tokens, a window
+    is longer by them in front and behind (Bulatov et al. 2022)."""
     del block
-    width, window = model["width"], model["window"]
+    width, scored = model["width"], model["window"] - model["overlap"]
+    places = model["window"] + 2 * model.get("tokens", 0)
     of_layer = 4 * width * width + 2 * width * model["feed_forward"]
-    attention = 2 * width * window / 2
-    return model["layers"] * (of_layer + attention) * window / (window - model["overlap"]) + width * symbols
+    attention = 2 * width * (places / 2 + model.get("cache", 0) * scored)
+    return model["layers"] * (of_layer + attention) * places / scored + width * symbols
 
 
 def adaptive_span(model, symbols, block):

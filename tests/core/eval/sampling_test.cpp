@@ -59,13 +59,20 @@ std::vector<ModelOptions> sampled_models() {
   const Gpt2Options gpt2{.width = 16, .heads = 2, .layers = 2, .positions = 16, .window = 6, .overlap = 2};
   Gpt2Options recurrent = gpt2;
   recurrent.recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {8}};
+  Gpt2Options cache = gpt2;
+  cache.memory = {.type = WindowMemoryOptions::Type::kCache, .windows = 2};
+  Gpt2Options tokens = gpt2;
+  tokens.memory = {.type = WindowMemoryOptions::Type::kTokens, .tokens = 3};
   return {AdaptiveSpanOptions{.width = 16, .heads = 2, .feed_forward = 32, .layers = 2, .span = 8, .span_ramp = 4},
           HourglassOptions{.width = 16,
                            .heads = 2,
                            .feed_forward = 32,
                            .layers = {1, 1, 1},
                            .boundaries = {.type = BoundaryOptions::Type::kFixed, .factor = 3}},
-          gpt2, recurrent};
+          gpt2,
+          cache,
+          tokens,
+          recurrent};
 }
 
 TEST(Readers, GiveTheSameForAnyPieces) {

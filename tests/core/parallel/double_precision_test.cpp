@@ -112,6 +112,13 @@ Gpt2Options double_windows(RecurrenceOptions::Pool pool) {
   return options;
 }
 
+Gpt2Options double_memory(WindowMemoryOptions::Type type) {
+  Gpt2Options options = double_windows(RecurrenceOptions::Pool::kNone);
+  options.memory.type = type;
+  options.complete();
+  return options;
+}
+
 class DoublePrecision : public testing::TestWithParam<std::pair<const char*, ModelOptions>> {};
 
 TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
@@ -160,7 +167,9 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("pooled", ModelOptions(double_groups(BoundaryOptions::Type::kFixed))),
                     std::pair("whitespace", ModelOptions(double_groups(BoundaryOptions::Type::kWhitespace))),
                     std::pair("gpt2", ModelOptions(double_windows(RecurrenceOptions::Pool::kNone))),
-                    std::pair("recurrent", ModelOptions(double_windows(RecurrenceOptions::Pool::kMean)))),
+                    std::pair("recurrent", ModelOptions(double_windows(RecurrenceOptions::Pool::kMean))),
+                    std::pair("cache", ModelOptions(double_memory(WindowMemoryOptions::Type::kCache))),
+                    std::pair("tokens", ModelOptions(double_memory(WindowMemoryOptions::Type::kTokens)))),
     [](const auto& model) { return model.param.first; });
 
 }  // namespace

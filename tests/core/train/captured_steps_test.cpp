@@ -171,10 +171,7 @@ TEST(CapturedSteps, HeldBandsAreRestoredFromACheckpoint) {
 
 // Their dropout follows from the seed that the generator gets before each step.
 TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
-  for (const RecurrenceOptions::Pool pool : {RecurrenceOptions::Pool::kNone, RecurrenceOptions::Pool::kMean}) {
-    const auto losses = [&](bool record) {
-      torch::manual_seed(7);
-      Gpt2Options options{.width = 16,
+  const Gpt2Options plain{.width = 16,
                           .heads = 2,
                           .layers = 2,
                           .positions = 16,
@@ -182,7 +179,13 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
                           .attention_dropout = 0.1,
                           .window = 8,
                           .overlap = 3};
-      options.recurrence.pool = pool;
+  std::vector<Gpt2Options> all(4, plain);
+  all[1].recurrence.pool = RecurrenceOptions::Pool::kMean;
+  all[2].memory.type = WindowMemoryOptions::Type::kCache;
+  all[3].memory.type = WindowMemoryOptions::Type::kTokens;
+  for (const Gpt2Options& options : all) {
+    const auto losses = [&](bool record) {
+      torch::manual_seed(7);
       const auto model = make_model(options, 11);
       model->train();
       const NamedTensors weights{model->weights().begin(), model->weights().end()};

@@ -201,6 +201,18 @@ TEST_F(TrainerTest, RecurrentWindowsStoppedAndResumedGiveTheSameBits) {
   }
 }
 
+TEST_F(TrainerTest, WindowsWithAMemoryStoppedAndResumedGiveTheSameBits) {
+  using Memory = WindowMemoryOptions::Type;
+  for (const Memory type : {Memory::kCache, Memory::kTokens}) {
+    for (const bool checkpoint : {false, true}) {
+      const std::string suffix = fmt::format("-{}-{}", static_cast<int>(type), checkpoint);
+      const Evaluation last = expect_the_same_bits(memory_job("whole" + suffix, type, checkpoint),
+                                                   memory_job("parts" + suffix, type, checkpoint), {2, 3, 10, 11}, 12);
+      EXPECT_LT(last.loss, 4);
+    }
+  }
+}
+
 TEST_F(TrainerTest, ARecordCoversAllStepsSinceTheLast) {
   for (TrainJob whole : {job("spans", AdaptiveSpanOptions::SpanType::kDynamic),
                          hourglass_job("boundaries", BoundaryOptions::Type::kGumbel)}) {
@@ -245,7 +257,9 @@ TEST_F(TrainerTest, ACheckpointWithoutCountsIsResumed) {
 TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
   using Span = AdaptiveSpanOptions::SpanType;
   using Boundary = BoundaryOptions::Type;
-  std::vector<TrainJob> jobs{recurrent_job("kept", false), recurrent_job("again", true)};
+  std::vector<TrainJob> jobs{recurrent_job("kept", false), recurrent_job("again", true),
+                             memory_job("memory-cache", WindowMemoryOptions::Type::kCache, true),
+                             memory_job("memory-tokens", WindowMemoryOptions::Type::kTokens, false)};
   for (const Span type : {Span::kFixed, Span::kAdaptive, Span::kDynamic}) {
     jobs.push_back(job(fmt::format("span{}", static_cast<int>(type)), type));
   }

@@ -149,6 +149,14 @@ class TrainerTest : public testing::Test {
     return recurrent;
   }
 
+  TrainJob memory_job(const std::string& name, WindowMemoryOptions::Type type, bool checkpoint_windows) {
+    TrainJob remembering = recurrent_job(name, checkpoint_windows);
+    auto& model = remembering.options.model.get<Gpt2Options>();
+    model.recurrence = {};
+    model.memory = {.type = type, .windows = 2, .tokens = 2};
+    return remembering;
+  }
+
   static void expect_same_model(const TrainJob& a, const TrainJob& b) {
     const TensorFile first = read_safetensors(a.folder / "model/model.safetensors");
     const TensorFile second = read_safetensors(b.folder / "model/model.safetensors");

@@ -253,6 +253,23 @@ TEST_F(BudgetTest, TheFormulasOfThePapersCountTheSame) {
       of_windows);
   EXPECT_NEAR(of_windows.cost.at("training_flops") / gpt2, 1, kOnePercent);
 
+  using Memory = WindowMemoryOptions::Type;
+  for (const auto& [type, name] : {std::pair(Memory::kCache, "cache"), std::pair(Memory::kTokens, "tokens")}) {
+    RecordingSink of_memory;
+    ASSERT_EQ(train(memory_job(fmt::format("memory-{}", name), type, false), of_memory), TrainOutcome::kDone);
+    const double remembering = by_the_papers({{"model",
+                                               {{"type", "gpt2"},
+                                                {"width", 16},
+                                                {"layers", 2},
+                                                {"feed_forward", 64},
+                                                {"window", 12},
+                                                {"overlap", 4},
+                                                {name, 2}}},
+                                              {"block", 50}},
+                                             of_memory);
+    EXPECT_NEAR(of_memory.cost.at("training_flops") / remembering, 1, kOnePercent) << name;
+  }
+
   for (const auto type : {AdaptiveSpanOptions::SpanType::kFixed, AdaptiveSpanOptions::SpanType::kAdaptive}) {
     TrainJob spans = job(fmt::format("spans-{}", static_cast<int>(type)), type);
     spans.options.model.get<AdaptiveSpanOptions>().span_penalty = 10;  // spans stay where they began: at 0

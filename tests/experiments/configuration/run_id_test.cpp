@@ -85,6 +85,8 @@ TEST(RunId, StaysWithTheFirstOfChoicesThatCameLater) {
   EXPECT_EQ(identity("model.attention_scale=width"), identity(""));
   EXPECT_THAT(identity("model.activation=relu"), HasSubstr("model.activation=\"relu\"\n"));
   EXPECT_THAT(identity("model.attention_scale=none"), HasSubstr("model.attention_scale=\"none\"\n"));
+  EXPECT_EQ(identity("").find("model.memory"), std::string::npos) << "nor has a model without a memory its numbers";
+  EXPECT_THAT(identity("model.memory=cache"), HasSubstr("model.memory=\"cache\"\nmodel.memory_windows=1\n"));
 }
 
 TEST(RunId, ChangesWithDataAndInitialWeights) {

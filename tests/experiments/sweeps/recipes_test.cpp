@@ -281,6 +281,15 @@ TEST(Recipes, CountTheFlopsOfTheRecurrencePaperAsItDoes) {
   }
 }
 
+TEST(Recipes, OfMemoriesGiveEveryModelOneBudgetAndThreeSeeds) {
+  for (const auto& [profile, flops] : {std::pair("paper", "1e18"), std::pair("small", "1e14")}) {
+    const std::vector<Yaml> runs = runs_of(recipe("successors/memory-front", profile));
+    EXPECT_EQ(runs.size(), 8U * 3U) << profile;
+    EXPECT_THAT(combinations(runs, {"train.flops"}), ElementsAre(flops)) << profile;
+    EXPECT_THAT(combinations(runs, {"seed"}), UnorderedElementsAre("1", "2", "3")) << profile;
+  }
+}
+
 TEST(Recipes, HaveThreeSeedsForTheVariantsOfTheRecurrence) {
   EXPECT_THAT(combinations(runs_of(recipe("recurrence/variants", "paper")), {"seed"}),
               UnorderedElementsAre("1", "2", "3"));
