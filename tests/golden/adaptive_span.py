@@ -1,7 +1,8 @@
 """Makes tests/golden/adaptive_span.json: losses, gradients and updates of small models with adaptive attention span.
 
-Written from Sukhbaatar et al. 2019, Sukhbaatar et al. 2021 and docs/models.md. Every head is computed separately over all positions before the
-block; gradients come from autograd. Double precision throughout. tests/golden/README.md says how to run it.
+Written from Sukhbaatar et al. 2019, Sukhbaatar et al. 2021 and docs/models.md. Every head is computed separately over
+all positions before the block; gradients come from autograd. Double precision throughout. tests/golden/README.md says
+how to run it.
 """
 
 import math
@@ -19,8 +20,8 @@ RATE, WARMUP, CLIP, STEPS, STEP_OF_GRADIENTS = 0.07, 8, 0.03, 12, 3
 
 ORIGIN = (
     "made by tests/golden/adaptive_span.py, a dense formulation in double precision. fixed and adaptive: the published "
-    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic, expire and windows are not in it. *_trimmed: S = 160 and the "
-    "second set of spans, where most of the limit is masked."
+    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic, expire and windows are not in it. "
+    "*_trimmed: S = 160 and the second set of spans, where most of the limit is masked."
 )
 
 
