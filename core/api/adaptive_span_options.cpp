@@ -15,7 +15,9 @@ void AdaptiveSpanOptions::visit(OptionVisitor& v) {
   v.field({.name = "span", .help = "span limit S: the largest distance a head can look back", .min = 1, .max = 1e6},
           span);
   v.field(
-      {.name = "span_type", .help = "fixed (always S), adaptive (learnt per head), dynamic (a function of the input)"},
+      {.name = "span_type",
+       .help = "fixed (always S), adaptive (learnt per head), dynamic (a function of the input), expire (each memory "
+               "says how long it is kept)"},
       span_type, kSpanTypeNames);
   v.field({.name = "span_penalty", .help = "λ, the price of a unit of span in the loss", .min = 0, .of_learning = true},
           span_penalty);
@@ -73,6 +75,9 @@ std::vector<AdaptiveSpanOptions> AdaptiveSpanOptions::smallest() {
   AdaptiveSpanOptions windowed = all.front();
   windowed.windows = {5, 0};
   all.push_back(windowed);
+  AdaptiveSpanOptions expiring = all.front();
+  expiring.span_type = SpanType::kExpire;
+  all.push_back(expiring);
   return all;
 }
 

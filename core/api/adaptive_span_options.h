@@ -1,4 +1,5 @@
-// Options of the adaptive attention span (Sukhbaatar et al. 2019).
+// Options of the adaptive attention span (Sukhbaatar et al. 2019), and of memories that expire (Sukhbaatar et al.
+// 2021).
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ struct AdaptiveSpanOptions {
   static constexpr std::string_view kSummary =
       "sequential transformer whose heads learn how far back they look (characters; Sukhbaatar et al. 2019)";
 
-  enum class SpanType { kFixed, kAdaptive, kDynamic };
-  static constexpr std::array<std::string_view, 3> kSpanTypeNames{"fixed", "adaptive", "dynamic"};
+  enum class SpanType { kFixed, kAdaptive, kDynamic, kExpire };
+  static constexpr std::array<std::string_view, 4> kSpanTypeNames{"fixed", "adaptive", "dynamic", "expire"};
 
   std::int64_t width = 512;
   std::int64_t heads = 8;

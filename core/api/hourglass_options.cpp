@@ -32,8 +32,23 @@ void BoundaryOptions::visit(OptionVisitor& v) {
       tokenizer);
   v.field({.name = "loss",
            .help = "unigram, entropy: published (the sigmoid applied twice, as in the published program) or logits "
-                   "(plain binary cross-entropy)"},
+                   "(plain binary cross-entropy); gumbel: published (a binomial prior) or range (the prior is a limit, "
+                   "and so is a smaller share; between them the loss is 0)"},
           loss, kLossNames);
+  v.field({.name = "prior_sd",
+           .help = "range: σ, the standard deviation of the share of tokens that end a group",
+           .min = 0,
+           .max = 1,
+           .later = true,
+           .of_learning = true},
+          prior_sd);
+  v.field({.name = "range",
+           .help = "range: λ, the number of prior_sd from the prior down to the smallest free share; 0: 3",
+           .min = 0,
+           .max = 1e6,
+           .later = true,
+           .of_learning = true},
+          range);
 }
 
 void HourglassOptions::visit(OptionVisitor& v) {
@@ -92,6 +107,23 @@ std::optional<OptionProblem> HourglassOptions::problem() const {
          "model.pooling 'subsample' passes no gradient to the boundaries, from which model.boundaries.type 'gumbel' "
          "learns: use the mean, or another type"}};
   }
+  if (boundaries.loss == BoundaryOptions::Loss::kRange) return problem_of_range();
+  return std::nullopt;
+}
+
+std::optional<OptionProblem> HourglassOptions::problem_of_range() const {
+  if (boundaries.type != BoundaryOptions::Type::kGumbel) {
+    return {
+        {"boundaries.loss",
+         "model.boundaries.loss 'range' limits how many groups model.boundaries.type 'gumbel' makes: use that type, "
+         "or another loss"}};
+  }
+  if (boundaries.prior_sd == 0) {
+    return {{"boundaries.prior_sd",
+             "model.boundaries.loss 'range' leaves no range if model.boundaries.prior_sd is 0\n"
+             "set the standard deviation of the share of tokens that end a group, such as "
+             "model.boundaries.prior_sd=0.02"}};
+  }
   return std::nullopt;
 }
 
@@ -132,6 +164,8 @@ std::vector<HourglassOptions> HourglassOptions::smallest() {
   all.back().boundaries.type = Type::kFixed;  // gumbel cannot learn with it
   all.push_back(small);
   all.back().boundaries = {.type = Type::kEntropy, .loss = BoundaryOptions::Loss::kLogits};
+  all.push_back(small);
+  all.back().boundaries = {.type = Type::kGumbel, .loss = BoundaryOptions::Loss::kRange, .prior_sd = 0.05};
   return all;
 }
 

@@ -17,8 +17,8 @@ struct BoundaryOptions {
   enum class Type { kNone, kFixed, kWhitespace, kUnigram, kEntropy, kGumbel };
   static constexpr std::array<std::string_view, 6> kTypeNames{"none",    "fixed",   "whitespace",
                                                               "unigram", "entropy", "gumbel"};
-  enum class Loss { kPublished, kLogits };
-  static constexpr std::array<std::string_view, 2> kLossNames{"published", "logits"};
+  enum class Loss { kPublished, kLogits, kRange };
+  static constexpr std::array<std::string_view, 3> kLossNames{"published", "logits", "range"};
 
   Type type = Type::kGumbel;
   std::int64_t factor = 2;
@@ -27,8 +27,13 @@ struct BoundaryOptions {
   std::int64_t window = 2;
   std::string tokenizer;
   Loss loss = Loss::kPublished;
+  double prior_sd = 0;
+  double range = 0;
 
   void visit(OptionVisitor& v);
+
+  /// α − λσ of the loss `range`: the smallest share of boundaries that it leaves alone. May be negative.
+  double least_share() const { return prior - (range > 0 ? range : 3) * prior_sd; }
 
   bool predicted() const { return type == Type::kUnigram || type == Type::kEntropy || type == Type::kGumbel; }
 };
@@ -65,6 +70,9 @@ struct HourglassOptions : WithTrainingRules {
 
   /// What is wrong with the options for these blocks, as {key, message}.
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
+
+  /// What is wrong with the options of the loss `range`.
+  std::optional<OptionProblem> problem_of_range() const;
 
   /// See OptionsOfAModel.
   static std::vector<HourglassOptions> smallest();

@@ -147,7 +147,7 @@ torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
   return factors;
 }
 
-torch::Tensor banded_attention_weights(const BandedAttentionInput& input) {
+torch::Tensor banded_scores(const BandedAttentionInput& input) {
   const std::int64_t batch = input.query.size(0);
   const std::int64_t heads = input.query.size(1);
   const std::int64_t queries = input.query.size(2);  // M
@@ -164,22 +164,29 @@ torch::Tensor banded_attention_weights(const BandedAttentionInput& input) {
   torch::Tensor scores = content + torch::matmul(q, input.position);                                    // [Bn, M, L]
   if (scores.scalar_type() == torch::kBFloat16 || scores.scalar_type() == torch::kHalf)
     scores = scores.to(torch::kFloat);
-  const torch::Tensor weights = torch::softmax(scores, -1).view({batch, heads, queries, band});
+  return scores.unflatten(0, {batch, heads});
+}
+
+torch::Tensor banded_attention_weights(const BandedAttentionInput& input) {
+  const torch::Tensor weights = torch::softmax(banded_scores(input), -1);  // [B, n, M, L]
   if (!input.span.defined()) return weights;
   const torch::Tensor masked = weights * banded_soft_mask(input);
   return masked / (masked.sum(-1, /*keepdim=*/true) + 1e-8);
 }
 
-torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
-  const std::int64_t queries = input.query.size(2);  // M
-  torch::Tensor weights = banded_attention_weights(input);
+torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input) {
+  torch::Tensor kept = weights;
   if (input.dropout > 0) {
-    weights = weights.device().is_cpu() ? weights * banded_dropout_factors(input)
-                                        : torch::dropout(weights, input.dropout, /*train=*/true);
+    kept = weights.device().is_cpu() ? weights * banded_dropout_factors(input)
+                                     : torch::dropout(weights, input.dropout, /*train=*/true);
   }
-  const torch::Tensor v = input.value.flatten(0, 1);  // [Bn, L + M, d]
-  return torch::bmm(by_key(weights.to(v.scalar_type()).flatten(0, 1), 0), v)
-      .view({input.query.size(0), input.query.size(1), queries, input.query.size(3)});
+  const torch::Tensor v = input.value.flatten(0, 1);                       // [Bn, L + M, d]
+  return torch::bmm(by_key(kept.to(v.scalar_type()).flatten(0, 1), 0), v)  // [Bn, M, d]
+      .view(input.query.sizes());
+}
+
+torch::Tensor banded_attention_plain(const BandedAttentionInput& input) {
+  return banded_values(banded_attention_weights(input), input);
 }
 
 }  // namespace xlm

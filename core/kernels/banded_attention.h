@@ -50,9 +50,15 @@ std::int64_t banded_block(std::int64_t queries, std::int64_t band, std::int64_t 
 /// is float32 if the processor has no such products, or if M, L or d is odd.
 torch::Tensor banded_attention_fused(const BandedAttentionInput& input);
 
+/// (q·k + q·p) / √d of every query over its band: [B, n, M, L], distances ordered as in `position`; at least float32.
+torch::Tensor banded_scores(const BandedAttentionInput& input);
+
 /// The attention weights of every query over its band, before dropout: [B, n, M, L], distances ordered as in
 /// `position`; at least float32.
 torch::Tensor banded_attention_weights(const BandedAttentionInput& input);
+
+/// Weights [B, n, M, L] of a band, with the input's dropout, times its values: [B, n, M, d].
+torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input);
 
 /// The soft mask m of every query over its band: [1 | B, n, 1 | M, L] (Sukhbaatar et al. 2019, §2.2). `span` is
 /// defined.

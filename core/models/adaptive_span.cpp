@@ -1,4 +1,5 @@
-// The sequential transformer with adaptive attention span (Sukhbaatar et al. 2019), whole in this file.
+// The sequential transformer with adaptive attention span (Sukhbaatar et al. 2019), whole in this file but for memories
+// that expire (Sukhbaatar et al. 2021; core/nn/expire_span.h).
 // docs/models.md#adaptive-attention-span states what the paper leaves open.
 //
 // B batch, M block, S span limit, C cached positions, L band of a group of heads, H heads, n heads of a group,
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,9 +18,11 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
+#include "core/nn/expire_span.h"
 #include "core/nn/held_bands.h"
 #include "core/nn/initial_weights.h"
 #include "core/nn/span_counts.h"
+#include "core/nn/traced_attention.h"
 #include "core/runtime/device.h"
 
 namespace xlm {
@@ -28,7 +32,7 @@ using torch::Tensor;
 using SpanType = AdaptiveSpanOptions::SpanType;
 
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
-constexpr double kDynamicBias = -4;        // makes the first dynamic spans small (Sukhbaatar et al. 2019, §3)
+constexpr double kFirstSpanBias = -4;      // makes the first predicted spans small (Sukhbaatar et al. 2019, §3)
 
 struct Layer {
   Tensor query, key, value, out;                      // [D, D]
@@ -36,7 +40,7 @@ struct Layer {
   Tensor fc1_weight, fc1_bias, fc2_weight, fc2_bias;  // [F, D], [F], [D, F], [D]
   Tensor norm2_weight, norm2_bias;                    // [D]
   Tensor span;                                        // z' [H, 1, 1] of an adaptive span
-  Tensor span_weight, span_bias;                      // v [H, D] and b [H] of a dynamic span
+  Tensor span_weight, span_bias;                      // v [H, D], b [H] of a dynamic span; [1, D], [1] of expire
 };
 
 class AdaptiveSpan final : public LanguageModel, public Capturable, public TracesTokens, public TracesHeads {
@@ -55,19 +59,21 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   void hold_sizes() override;
   std::vector<std::int64_t> held_sizes() const override { return held_.sizes(); }
   void set_held_sizes(const std::vector<std::int64_t>& sizes) override;
-  bool has_token_values() const override { return o_.span_type == SpanType::kDynamic; }
+  bool has_token_values() const override { return predicts_spans(); }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
   bool costs_are_measured() const override { return o_.span_type != SpanType::kFixed; }
 
  private:
+  bool predicts_spans() const { return o_.span_type == SpanType::kDynamic || o_.span_type == SpanType::kExpire; }
   void declare_layer(std::int64_t index);
   Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
   BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
                                    const Tensor& seen, const Tensor& spans);
-  void trace_heads(std::size_t index, const std::vector<std::int64_t>& heads, const BandedAttentionInput& input,
-                   ModelOutput& output) const;
+  Tensor attention_to_memories(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
+  void report_spans(const Tensor& spans, ModelOutput& output) const;
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest);
+  std::vector<double> count_spans(std::size_t index, const Tensor& z);
   std::vector<std::int64_t> reaches(std::size_t index, const std::vector<double>& dynamic) const;
   std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
@@ -83,17 +89,15 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   std::vector<Layer> layers_;
   std::vector<std::vector<double>> spans_;  // z of every adaptive head, after the last update
   HeldBands held_;                          // of adaptive heads; empty: bands are not held
-  SpanCounts dynamic_;
+  SpanCounts predicted_;
 };
 
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
-  const double bound = 1 / std::sqrt(static_cast<double>(columns));
-  return uniform_weights({rows, columns}, bound);
+  return uniform_weights({rows, columns}, 1 / std::sqrt(static_cast<double>(columns)));
 }
 
 Tensor uniform_bias(std::int64_t rows, std::int64_t columns) {
-  const double bound = 1 / std::sqrt(static_cast<double>(columns));
-  return uniform_weights({rows}, bound);
+  return uniform_weights({rows}, 1 / std::sqrt(static_cast<double>(columns)));
 }
 
 AdaptiveSpan::AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symbols)
@@ -104,7 +108,7 @@ AdaptiveSpan::AdaptiveSpan(const AdaptiveSpanOptions& options, std::int64_t symb
   out_weight_ = parameter("out_emb.weight", uniform(symbols, o_.width));
   out_bias_ = parameter("out_emb.bias", uniform_bias(symbols, o_.width));
   read_spans();
-  dynamic_ = SpanCounts(layers_.size(), static_cast<std::size_t>(o_.heads));
+  predicted_ = SpanCounts(layers_.size(), static_cast<std::size_t>(o_.heads));
 }
 
 void AdaptiveSpan::declare_layer(std::int64_t index) {
@@ -126,14 +130,17 @@ void AdaptiveSpan::declare_layer(std::int64_t index) {
     layer.span = parameter(at + "attn.attn.adaptive_span._mask.current_val", torch::zeros({o_.heads, 1, 1}));
   } else if (o_.span_type == SpanType::kDynamic) {
     layer.span_weight = parameter(at + "attn.attn.dynamic_span.weight", torch::zeros({o_.heads, o_.width}));
-    layer.span_bias = parameter(at + "attn.attn.dynamic_span.bias", torch::full({o_.heads}, kDynamicBias));
+    layer.span_bias = parameter(at + "attn.attn.dynamic_span.bias", torch::full({o_.heads}, kFirstSpanBias));
+  } else if (o_.span_type == SpanType::kExpire) {
+    layer.span_weight = parameter(at + "attn.attn.expire_span.weight", torch::zeros({1, o_.width}));
+    layer.span_bias = parameter(at + "attn.attn.expire_span.bias", torch::full({1}, kFirstSpanBias));
   }
   layers_.push_back(layer);
 }
 
 State AdaptiveSpan::initial_state(std::int64_t batch) const {
   // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream). A shorter cache reads as if it
-  // had zeros before it.
+  // had zeros before it; of memories that expire there are none before the stream.
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
@@ -164,21 +171,14 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
 /// Attention of one layer: heads of equal bands are computed together, each group over its own band. Adds the
 /// layer's span penalty and next cache to `output`.
 Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output) {
+  if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, hidden, cache, output);
   const Layer& layer = layers_[index];
   const std::int64_t block = hidden.size(1);
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
   if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
   std::vector<double> longest;  // of a dynamic span: the largest z of each head
   if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden, longest);
-  if (const auto traced = output.token_values.find("span"); traced != output.token_values.end()) {
-    const Tensor seen = (spans.detach().ceil() + o_.span_ramp).clamp_max(o_.span);  // [B, H, M, 1], as in grids()
-    // Over heads and layers, as in Sukhbaatar et al. 2019, figure 5: [B, M].
-    traced->second += seen.mean(1).squeeze(-1) / o_.layers;
-  }
-  if (spans.defined()) {
-    const Tensor price = o_.span_penalty * spans.mean();  // λ / H · Σ of z (Sukhbaatar et al. 2019, §2.2)
-    output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
-  }
+  if (spans.defined()) report_spans(spans, output);
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
   const std::vector<std::int64_t> band_of = bands(index, longest);
   for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
@@ -196,7 +196,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   for (const auto& [band, heads] : groups) {
     const BandedAttentionInput input =
         group_input(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
-    if (!output.head_values.empty()) trace_heads(index, heads, input, output);
+    trace_attention(input, {}, static_cast<std::int64_t>(index) * o_.heads, heads, output.head_values);
     const Tensor attended = banded_attention(input);                                              // [B, n, M, d]
     if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
     const std::vector<Tensor> parts = attended.unbind(1);
@@ -236,27 +236,36 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
           .seed = dropout > 0 ? draw_dropout_seed() : 0};
 }
 
-/// Writes the attention of a group's heads over their band into their rows of head_values, the nearest distance first.
-/// One head at a time, because the weights [B, 1, M, L] of all would be large. Beyond the band they are 0.
-void AdaptiveSpan::trace_heads(std::size_t index, const std::vector<std::int64_t>& heads,
-                               const BandedAttentionInput& input, ModelOutput& output) const {
-  const std::int64_t band = input.position.size(1);
-  const auto put = [&](const char* name, std::int64_t head, const Tensor& by_band) {  // [1 | B, 1, 1 | M, L]
-    const Tensor mean = by_band.to(torch::kDouble).flatten(0, 2).mean(0).flip(0);     // [L]
-    const std::int64_t row = static_cast<std::int64_t>(index) * o_.heads + head;
-    output.head_values.at(name)[row].narrow(0, 0, band).copy_(mean);
-  };
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const auto of_head = [&](const Tensor& x) {
-      return x.defined() ? x.narrow(1, static_cast<std::int64_t>(i), 1) : x;
-    };
-    BandedAttentionInput one = input;
-    one.query = of_head(input.query);
-    one.key = of_head(input.key);
-    one.span = of_head(input.span);
-    put("attention", heads[i], banded_attention_weights(one));
-    if (one.span.defined()) put("mask", heads[i], banded_soft_mask(one));
+/// Attention to memories that expire (Sukhbaatar et al. 2021): all heads see the same ones.
+Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const Tensor& hidden, const Tensor& cache,
+                                           ModelOutput& output) {
+  const Layer& layer = layers_[index];
+  LiveMemories memories;
+  {
+    const FullPrecisionScope precision(hidden.device());  // as in dynamic_spans
+    memories = live_memories(
+        cache, hidden, {.weight = layer.span_weight, .bias = layer.span_bias, .limit = o_.span, .ramp = o_.span_ramp});
   }
+  output.state.push_back(memories.state);
+  count_spans(index, memories.own.unsqueeze(-1).expand({-1, -1, o_.heads}));
+  report_spans(memories.own.unsqueeze(1).unsqueeze(-1), output);
+  std::vector<std::int64_t> heads(static_cast<std::size_t>(o_.heads));
+  std::iota(heads.begin(), heads.end(), 0);
+  const BandedAttentionInput input = group_input(layer, heads, hidden, memories.seen, {});
+  trace_attention(input, memories.spans, static_cast<std::int64_t>(index) * o_.heads, heads, output.head_values);
+  return linear_layer(expiring_attention(input, memories.spans).transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
+}
+
+/// Adds the price of a layer's spans z [1 | B, 1 | H, 1 | M, 1] to the loss, and what it looks back to traced values.
+void AdaptiveSpan::report_spans(const Tensor& spans, ModelOutput& output) const {
+  if (const auto traced = output.token_values.find("span"); traced != output.token_values.end()) {
+    const Tensor seen = (spans.detach().ceil() + o_.span_ramp).clamp_max(o_.span);  // [B, 1 | H, M, 1], as in grids()
+    // Over heads and layers, as in Sukhbaatar et al. 2019, figure 5: [B, M].
+    traced->second += seen.mean(1).squeeze(-1) / o_.layers;
+  }
+  // λ / H · Σ of z (Sukhbaatar et al. 2019, §2.2), α / T · Σ of e (Sukhbaatar et al. 2021).
+  const Tensor price = o_.span_penalty * spans.mean();
+  output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
 }
 
 /// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Counts it for the statistics,
@@ -267,14 +276,19 @@ Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std:
   const Layer& layer = layers_[index];
   const Tensor seen_by = hidden.to(in_emb_.scalar_type());
   const Tensor z = torch::sigmoid(linear_layer(seen_by, layer.span_weight, layer.span_bias)) *
-                   static_cast<double>(o_.span);                                     // [B, M, H]
+                   static_cast<double>(o_.span);  // [B, M, H]
+  longest = count_spans(index, z);
+  return z.transpose(1, 2).unsqueeze(-1);
+}
+
+/// Counts predicted spans [B, M, H] for the statistics. Returns the largest of each head.
+std::vector<double> AdaptiveSpan::count_spans(std::size_t index, const Tensor& z) {
   const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);                // [B·M, H]
   const Tensor sum_and_max = torch::stack({of_head.sum(0), of_head.amax(0)}).cpu();  // [2, H]: one wait for a GPU
   const double* sums = sum_and_max.data_ptr<double>();
   const double* largest = sums + o_.heads;
-  dynamic_.add(index, sums, largest, of_head.size(0));
-  longest.assign(largest, largest + o_.heads);
-  return z.transpose(1, 2).unsqueeze(-1);
+  predicted_.add(index, sums, largest, of_head.size(0));
+  return {largest, largest + o_.heads};
 }
 
 /// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. Includes the
@@ -299,9 +313,9 @@ std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vect
   return result;
 }
 
-/// Set by the bands. The bands of a dynamic span depend on the text.
+/// Set by the bands. Those of predicted spans depend on the text.
 std::optional<std::string> AdaptiveSpan::graph_signature() const {
-  if (o_.span_type == SpanType::kDynamic) return std::nullopt;
+  if (predicts_spans()) return std::nullopt;
   std::string text;
   for (std::size_t i = 0; i < layers_.size(); ++i) text += fmt::format("{} ", fmt::join(bands(i, {}), ","));
   return text;
@@ -352,21 +366,21 @@ void AdaptiveSpan::set_held_sizes(const std::vector<std::int64_t>& sizes) {
   held_.fit(adaptive_reaches(), o_.span);
 }
 
-void AdaptiveSpan::reset_statistics() { dynamic_.reset(); }
+void AdaptiveSpan::reset_statistics() { predicted_.reset(); }
 
 Counts AdaptiveSpan::counts() const {
-  if (o_.span_type != SpanType::kDynamic) return {};
-  return {.sums = dynamic_.sums(), .maxima = dynamic_.maxima()};
+  if (!predicts_spans()) return {};
+  return {.sums = predicted_.sums(), .maxima = predicted_.maxima()};
 }
 
 void AdaptiveSpan::set_counts(const Counts& counts) {
-  if (o_.span_type == SpanType::kDynamic) dynamic_.set(counts.sums, counts.maxima);
+  if (predicts_spans()) predicted_.set(counts.sums, counts.maxima);
 }
 
-/// z of every head: the layer's S for fixed spans, the average since the last reset for dynamic ones.
+/// z of every head: the layer's S for fixed spans, the average since the last reset for predicted ones.
 std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
   if (o_.span_type == SpanType::kAdaptive) return spans_[index];
-  if (o_.span_type == SpanType::kDynamic) return dynamic_.means(index);
+  if (predicts_spans()) return predicted_.means(index);
   return std::vector<double>(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span_of(index)));
 }
 
@@ -388,7 +402,7 @@ NamedValues AdaptiveSpan::statistics() const {
   double longest = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     average += layer_average(i) / static_cast<double>(layers_.size());
-    const std::vector<double> z = o_.span_type == SpanType::kDynamic ? dynamic_.largest(i) : head_spans(i);
+    const std::vector<double> z = predicts_spans() ? predicted_.largest(i) : head_spans(i);
     longest = std::max(longest, positions_seen(i, *std::max_element(z.begin(), z.end())));
   }
   return {{"average_span", average}, {"max_span", longest}};
@@ -418,7 +432,7 @@ NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     paper += 2 * width * layer_average(i);
     multiply_adds += 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward);
-    if (layers_[i].span_weight.defined()) multiply_adds += width * static_cast<double>(o_.heads);
+    if (predicts_spans()) multiply_adds += static_cast<double>(layers_[i].span_weight.numel());
     for (const double z : head_spans(i)) multiply_adds += 3 * static_cast<double>(head_width_) * positions_seen(i, z);
   }
   return {{"params", static_cast<double>(parameter_count())},

@@ -285,8 +285,12 @@ Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };
   const Tensor target = boundary_target(input, output);
   if (target.defined()) counts_.compare(of_scored(found.hard).detach() > 0.5, target);
-  if (o_.boundaries.type == BoundaryType::kGumbel)
-    return binomial_prior_loss(of_scored(found.hard), o_.boundaries.prior);
+  if (o_.boundaries.type == BoundaryType::kGumbel) {
+    const Tensor hard = of_scored(found.hard);
+    return o_.boundaries.loss == BoundaryOptions::Loss::kRange
+               ? range_prior_loss(hard, o_.boundaries.least_share(), o_.boundaries.prior)
+               : binomial_prior_loss(hard, o_.boundaries.prior);
+  }
   if (!target.defined()) {
     if (!is_training()) return {};
     throw DataError(

@@ -86,6 +86,11 @@ Tensor binomial_prior_loss(const Tensor& boundaries, double prior) {
   return -log_probability.mean() / length;
 }
 
+Tensor range_prior_loss(const Tensor& boundaries, double lowest, double highest) {
+  const Tensor share = boundaries.mean(1);  // [B]
+  return (torch::relu(share - highest) + torch::relu(lowest - share)).mean();
+}
+
 Tensor predictive_entropy(const Tensor& logits) {
   const torch::NoGradGuard no_grad;
   const Tensor wide = logits.scalar_type() == torch::kDouble ? logits : logits.to(torch::kFloat);

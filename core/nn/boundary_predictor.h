@@ -43,6 +43,11 @@ torch::Tensor boundary_cross_entropy(const torch::Tensor& logits, const torch::T
 /// the boundaries [B, T].
 torch::Tensor binomial_prior_loss(const torch::Tensor& boundaries, double prior);
 
+/// How far the share of boundaries of a row lies outside [lowest, highest], averaged over the rows: a scalar
+/// (Owodunni et al. 2025). Differentiable in the boundaries [B, T]; within the range, its ends included, the gradient
+/// is 0.
+torch::Tensor range_prior_loss(const torch::Tensor& boundaries, double lowest, double highest);
+
 /// Entropy of the predictions, in nats: logits [B, T, V] → [B, T], at least float32. Has no gradient.
 torch::Tensor predictive_entropy(const torch::Tensor& logits);
 

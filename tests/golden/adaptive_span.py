@@ -1,7 +1,8 @@
 """Makes tests/golden/adaptive_span.json: losses, gradients and updates of small models with adaptive attention span.
 
-Written from Sukhbaatar et al. 2019 and docs/models.md. Every head is computed separately over all positions before the
-block; gradients come from autograd. Double precision throughout. tests/golden/README.md says how to run it.
+Written from Sukhbaatar et al. 2019, Sukhbaatar et al. 2021 and docs/models.md. Every head is computed separately over
+all positions before the block; gradients come from autograd. Double precision throughout. tests/golden/README.md says
+how to run it.
 """
 
 import math
@@ -19,8 +20,8 @@ RATE, WARMUP, CLIP, STEPS, STEP_OF_GRADIENTS = 0.07, 8, 0.03, 12, 3
 
 ORIGIN = (
     "made by tests/golden/adaptive_span.py, a dense formulation in double precision. fixed and adaptive: the published "
-    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic and windows are not in it. *_trimmed: S = 160 and the "
-    "second set of spans, where most of the limit is masked."
+    "program (facebookresearch/adaptive-span) gave the same numbers; dynamic, expire and windows are not in it. "
+    "*_trimmed: S = 160 and the second set of spans, where most of the limit is masked."
 )
 
 
@@ -45,6 +46,9 @@ def shapes(kind, limit):
         if kind == "dynamic":
             result[f"{at}attn.attn.dynamic_span.weight"] = (HEADS, WIDTH)
             result[f"{at}attn.attn.dynamic_span.bias"] = (HEADS,)
+        if kind == "expire":
+            result[f"{at}attn.attn.expire_span.weight"] = (1, WIDTH)
+            result[f"{at}attn.attn.expire_span.bias"] = (1,)
     return result
 
 
@@ -56,10 +60,14 @@ def golden_weights(kind, limit, spans):
         elif "norm" in name and name.endswith("weight"):
             value = 1 + golden.formula(index, shape, 0.2)
             value = value.to(torch.float32).to(torch.float64)  # the sum is stored in single precision as well
+        elif name.endswith("expire_span.bias"):
+            value = golden.formula(index, shape, 0.2) - 4  # so that many memories expire
+            value = value.to(torch.float32).to(torch.float64)
         elif name.endswith("dynamic_span.bias"):
             value = golden.formula(index, shape, 1.5)
         else:
-            value = golden.formula(index, shape, 1.0 if name in ("in_emb.weight", "key_pe") else 0.3)
+            wide = 1.0 if name in ("in_emb.weight", "key_pe") else 0.3
+            value = golden.formula(index, shape, 0.5 if name.endswith("expire_span.weight") else wide)
         weights[name] = value.requires_grad_()
     return weights
 
@@ -70,8 +78,9 @@ class Model:
         self.weights = golden_weights(kind, limit, spans)
 
     def no_past(self):
-        """The stream begins with hidden states of zero."""
-        return [torch.zeros(BATCH, self.limit, WIDTH, dtype=torch.float64) for _ in range(LAYERS)]
+        """The stream begins with hidden states of zero; with expiring memories it begins without any."""
+        length = 0 if self.kind == "expire" else self.limit
+        return [torch.zeros(BATCH, length, WIDTH, dtype=torch.float64) for _ in range(LAYERS)]
 
     def forward(self, tokens, past):
         """Logits [B, M, V], the past of the next block, and the penalty on spans."""
@@ -84,7 +93,10 @@ class Model:
             spans = self.spans(layer, hidden)
             if spans is not None:
                 penalty = penalty + PENALTY * spans.mean()
-            attended = self.attention(layer, hidden, seen, spans)
+            if self.kind == "expire":
+                attended = self.expiring_attention(layer, hidden, seen)
+            else:
+                attended = self.attention(layer, hidden, seen, spans)
             hidden = golden.layer_norm(hidden + attended, weight("norm1.weight"), weight("norm1.bias"))
             inner = torch.relu(hidden @ weight("ff.fc1.weight").T + weight("ff.fc1.bias"))
             outer = inner @ weight("ff.fc2.weight").T + weight("ff.fc2.bias")
@@ -99,7 +111,14 @@ class Model:
         if self.kind == "dynamic":
             gate = hidden @ self.weights[at + "dynamic_span.weight"].T + self.weights[at + "dynamic_span.bias"]
             return self.limit * torch.sigmoid(gate)
+        if self.kind == "expire":
+            return self.kept(layer, hidden)[..., None]  # of the block's own memories
         return None
+
+    def kept(self, layer, memories):
+        """How long each memory [B, T, D] is kept: [B, T]."""
+        at = f"layers.{layer}.attn.attn.expire_span."
+        return self.limit * torch.sigmoid((memories @ self.weights[at + "weight"].T + self.weights[at + "bias"])[..., 0])
 
     def reach(self, layer):
         """How far back the softmax sums. Like the published program, an adaptive layer drops the positions that none of
@@ -131,6 +150,27 @@ class Model:
                 attention = attention * mask
                 attention = attention / (attention.sum(-1, keepdim=True) + 1e-8)
             heads.append(attention @ value[..., part])
+        return project("out", torch.cat(heads, -1))
+
+    def expiring_attention(self, layer, hidden, seen):
+        """Sukhbaatar et al. 2021: every memory has a factor that falls with its age. What remains is normalised; a query
+        that sees no memory gets zeros."""
+        size = WIDTH // HEADS
+        block, length = hidden.shape[1], seen.shape[1]
+        age = torch.arange(block)[:, None] + length - block - torch.arange(length)[None, :]  # [M, C + M]
+        visible = (age >= 1) & (age <= self.limit)
+        factor = ((self.kept(layer, seen)[:, None, :] - age) / RAMP + 1).clamp(0, 1) * visible  # [B, M, C + M]
+        column = (self.limit - age).clamp(0, self.limit - 1)
+        project = lambda name, x: x @ self.weights[f"layers.{layer}.attn.proj_{name}.weight"].T
+        query, key, value = project("query", hidden), project("key", seen), project("val", seen)
+        heads = []
+        for head in range(HEADS):
+            part = slice(head * size, (head + 1) * size)
+            by_position = (query[..., part] @ self.weights["key_pe"][0]).gather(-1, column.expand(BATCH, -1, -1))
+            scores = (query[..., part] @ key[..., part].transpose(1, 2) + by_position) / size**0.5
+            weight = factor * torch.exp(scores)
+            total = weight.sum(-1, keepdim=True)
+            heads.append(weight / torch.where(total > 0, total, torch.ones_like(total)) @ value[..., part])
         return project("out", torch.cat(heads, -1))
 
     def clamp_spans(self):
@@ -180,7 +220,7 @@ def training(model):
 
 def compute():
     result = {"origin": ORIGIN}
-    for kind in ("fixed", "adaptive", "dynamic", "windows"):
+    for kind in ("fixed", "adaptive", "dynamic", "expire", "windows"):
         model = Model(kind)
         result[kind] = {"block_losses": block_losses(model), **training(model)}
         if kind == "adaptive":
@@ -188,7 +228,7 @@ def compute():
                 model.weights[f"layers.{layer}.attn.attn.adaptive_span._mask.current_val"].flatten().tolist()
                 for layer in range(LAYERS)
             ]
-    for kind in ("adaptive", "dynamic"):
+    for kind in ("adaptive", "dynamic", "expire"):
         result[kind + "_trimmed"] = {"block_losses": block_losses(Model(kind, 160, TRIMMED_SPANS))}
     return result
 

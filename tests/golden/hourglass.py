@@ -14,6 +14,7 @@ import golden
 SYMBOLS, BATCH, LENGTH, LAST = 11, 3, 40, 13
 WIDTH, HEADS, UNITS = 16, 4, 24
 FACTOR, PRIOR, TEMPERATURE, WINDOW = 3, 0.2, 0.5, 2
+HIGHEST, DEVIATION, DEVIATIONS = 0.71, 0.048, 2.5  # of the loss "range": α, σ and λ
 RATE, CLIP, STEPS = 0.01, 0.25, 6
 SPACE = 0
 TINY = 1e-9  # the published program adds it to the number of vectors that it means over, one of them included
@@ -22,7 +23,7 @@ PREDICTED = ("unigram", "entropy", "gumbel")
 
 ORIGIN = (
     "made by tests/golden/hourglass.py, in double precision. The published program (PiotrNawrot/dynamic-pooling) gave "
-    "the same numbers; *_subsample is not in it. gumbel: noise from torch.manual_seed(7) before every call."
+    "the same numbers; *_subsample and *_range are not in it. gumbel: noise from torch.manual_seed(7) before every call."
 )
 
 TEXT = (golden.sequence(BATCH * (LENGTH + 1), 31337) % SYMBOLS).reshape(BATCH, LENGTH + 1)
@@ -88,8 +89,8 @@ def moved(groups):
 
 
 class Model:
-    def __init__(self, kind, pooling):
-        self.kind, self.pooling = kind, pooling
+    def __init__(self, kind, pooling, in_range=False):
+        self.kind, self.pooling, self.in_range = kind, pooling, in_range
         self.weights = golden_weights(kind)
 
     def affine(self, name, x):
@@ -208,9 +209,18 @@ class Model:
         if self.kind != "gumbel":
             chance = torch.sigmoid(torch.sigmoid(predicted))
             return -torch.where(target, chance.log(), (1 - chance).log()).mean()
+        if self.in_range:
+            return sum(self.outside(share) for share in boundaries.mean(1)) / BATCH
         count, ones = boundaries.shape[1], boundaries.sum(1)  # eq. 7
         ways = math.lgamma(count + 1) - torch.lgamma(ones + 1) - torch.lgamma(count - ones + 1)
         return -(ways + ones * math.log(PRIOR) + (count - ones) * math.log(1 - PRIOR)).mean() / count
+
+    def outside(self, share):
+        """Owodunni et al. 2025: how far the share of boundaries of a row is above α, or below α − λσ."""
+        lowest = HIGHEST - DEVIATIONS * DEVIATION
+        if share > HIGHEST:
+            return share - HIGHEST
+        return lowest - share if share < lowest else 0 * share
 
 
 def call(model, scored):
@@ -242,8 +252,13 @@ def compute():
         for pooling in ("mean",) if kind in ("none", "gumbel") else ("mean", "subsample"):
             model = Model(kind, pooling)
             name = kind if pooling == "mean" else f"{kind}_{pooling}"
-            result[name] = {"whole": call(model, LENGTH), "last_13": call(model, LAST), **training(model)}
+            result[name] = numbers(model)
+    result["gumbel_range"] = numbers(Model("gumbel", "mean", in_range=True))
     return result
+
+
+def numbers(model):
+    return {"whole": call(model, LENGTH), "last_13": call(model, LAST), **training(model)}
 
 
 if __name__ == "__main__":

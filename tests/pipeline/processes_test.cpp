@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("fixed", kSpanModel + std::string(", span_type: fixed}\n")),
                     std::pair("adaptive", kSpanModel + std::string(", span_type: adaptive}\n")),
                     std::pair("dynamic", kSpanModel + std::string(", span_type: dynamic}\n")),
+                    std::pair("expire", kSpanModel + std::string(", span_type: expire}\n")),
                     std::pair("none", std::string("model: {type: hourglass, layers: [2], width: 16, heads: 2, "
                                                   "feed_forward: 32, dropout: 0.1, boundaries: {type: none}}\n")),
                     std::pair("pooled", kPoolingModel + std::string("{type: fixed, factor: 2}}\n")),

@@ -57,9 +57,11 @@ void fill_golden(LanguageModel& model, const Spans& spans = kSpans) {
       weight.copy_(1 + formula(index, weight.sizes(), 0.2));
     } else if (name.ends_with("dynamic_span.bias")) {
       weight.copy_(formula(index, weight.sizes(), 1.5));
+    } else if (name.ends_with("expire_span.bias")) {
+      weight.copy_(formula(index, weight.sizes(), 0.2) - 4);
     } else {
-      const bool wide = name == "in_emb.weight" || name == "key_pe";
-      weight.copy_(formula(index, weight.sizes(), wide ? 1.0 : 0.3));
+      const double wide = name == "in_emb.weight" || name == "key_pe" ? 1.0 : 0.3;
+      weight.copy_(formula(index, weight.sizes(), name.ends_with("expire_span.weight") ? 0.5 : wide));
     }
     ++index;
   }
@@ -96,7 +98,7 @@ torch::Tensor block_loss(const ModelOutput& output, const torch::Tensor& tokens,
 class AdaptiveSpanGolden : public testing::TestWithParam<std::string> {
  protected:
   static AdaptiveSpanOptions options() {
-    for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
+    for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic, SpanType::kExpire}) {
       if (name_of_type(type) == GetParam()) return golden_options(type);
     }
     AdaptiveSpanOptions fixed = golden_options(SpanType::kFixed);
@@ -152,11 +154,12 @@ TEST_P(AdaptiveSpanGolden, GradientsAndTwelveUpdatesEqualThePublishedOnes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SpanTypes, AdaptiveSpanGolden, testing::Values("fixed", "adaptive", "dynamic", "windows"),
+INSTANTIATE_TEST_SUITE_P(SpanTypes, AdaptiveSpanGolden,
+                         testing::Values("fixed", "adaptive", "dynamic", "expire", "windows"),
                          [](const auto& instance) { return instance.param; });
 
 TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
-  for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic}) {
+  for (const SpanType type : {SpanType::kAdaptive, SpanType::kDynamic, SpanType::kExpire}) {
     const auto model = make_model(golden_options(type, 160), kSymbols);
     fill_golden(*model, kTrimmedSpans);
     model->eval();
@@ -167,8 +170,10 @@ TEST(AdaptiveSpan, TrimmedBandsGiveTheLossesOfTheWholeSpan) {
       ModelOutput output = model->forward(tokens.narrow(1, block * kBlock, kBlock), state);
       const double expected =
           golden(name_of_type(type) + "_trimmed").at("block_losses").at(static_cast<std::size_t>(block)).get<double>();
-      // The softmax of a trimmed band sums to more, so that the 1e-8 of the renormalisation weighs less.
-      EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, 1e-6) << "block " << block;
+      // The softmax of a trimmed band sums to more, so that the 1e-8 of the renormalisation weighs less. Memories that
+      // have expired take no part at all.
+      const double tolerance = type == SpanType::kExpire ? 1e-9 : 1e-6;
+      EXPECT_NEAR(block_loss(output, tokens, block).item<double>(), expected, tolerance) << "block " << block;
       state = output.state;
     }
   }
@@ -237,16 +242,18 @@ TEST(AdaptiveSpan, DynamicSpansOfSingleTokensAverageToThoseOfTheHeads) {
   EXPECT_TRUE(model->forward(input, model->initial_state(kBatch)).token_values.empty());
 }
 
+class PredictedSpans : public testing::TestWithParam<SpanType> {};
+
 /// bfloat16's eight bits are too few for a span of thousands. The first layer's input, the embedding, is the same in
 /// both precisions, so its spans must be the same.
-TEST(AdaptiveSpan, DynamicSpansAreComputedInSinglePrecisionUnderBfloat) {
-  AdaptiveSpanOptions options = golden_options(SpanType::kDynamic, 4096);
+TEST_P(PredictedSpans, AreComputedInSinglePrecisionUnderBfloat) {
+  AdaptiveSpanOptions options = golden_options(GetParam(), 4096);
   options.layers = 1;
   options.heads = 1;
   const auto model = make_model(options, kSymbols);
   const torch::NoGradGuard no_grad;
   for (const auto& [name, weight] : model->weights()) {
-    if (name.find("dynamic_span") != std::string::npos) torch::Tensor(weight).copy_(formula(1, weight.sizes(), 0.3));
+    if (name.find("_span.") != std::string::npos) torch::Tensor(weight).copy_(formula(1, weight.sizes(), 0.3));
   }
   model->eval();
   const ModelInput input{
@@ -260,6 +267,9 @@ TEST(AdaptiveSpan, DynamicSpansAreComputedInSinglePrecisionUnderBfloat) {
   const torch::Tensor mixed = spans(Precision::kBfloat16);
   EXPECT_TRUE(torch::equal(mixed, single)) << (mixed - single).abs().max();
 }
+
+INSTANTIATE_TEST_SUITE_P(SpanTypes, PredictedSpans, testing::Values(SpanType::kDynamic, SpanType::kExpire),
+                         [](const auto& instance) { return name_of_type(instance.param); });
 
 /// m_z(x) of Sukhbaatar et al. 2019, §2.2, with x − 1 in the place of x (docs/models.md#the-soft-mask).
 double soft_mask_by_hand(double span, double ramp, double distance) {
@@ -417,6 +427,7 @@ TEST(AdaptiveSpan, WindowsThatMeanNothingAreRefused) {
   EXPECT_EQ(problem(SpanType::kAdaptive, {0}, 32), "");
   EXPECT_NE(problem(SpanType::kAdaptive, {8, 0}, 32).find("span_type=fixed"), std::string::npos);
   EXPECT_NE(problem(SpanType::kDynamic, {8}, 32).find("span_type=fixed"), std::string::npos);
+  EXPECT_NE(problem(SpanType::kExpire, {8}, 32).find("span_type=fixed"), std::string::npos);
   EXPECT_NE(problem(SpanType::kFixed, {}, 32).find("empty"), std::string::npos);
   EXPECT_NE(problem(SpanType::kFixed, {8, 64}, 32).find("set model.span=64"), std::string::npos);
   EXPECT_NE(problem(SpanType::kFixed, {8, 4}, 32).find("set model.span=8"), std::string::npos);

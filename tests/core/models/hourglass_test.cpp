@@ -84,10 +84,22 @@ ModelOutput golden_forward(LanguageModel& model, std::int64_t scored = 0) {
 struct GoldenCase {
   BoundaryType type;
   Pooling pooling;
+  bool in_range = false;  // the loss of gumbel
 
   std::string name() const {
     return std::string(BoundaryOptions::kTypeNames.at(static_cast<std::size_t>(type))) +
-           (pooling == Pooling::kSubsample ? "_subsample" : "");
+           (pooling == Pooling::kSubsample ? "_subsample" : "") + (in_range ? "_range" : "");
+  }
+
+  HourglassOptions model_options() const {
+    HourglassOptions options = hourglass_options(type, pooling);
+    if (in_range) {
+      options.boundaries.loss = BoundaryOptions::Loss::kRange;
+      options.boundaries.prior = 0.71;
+      options.boundaries.prior_sd = 0.048;
+      options.boundaries.range = 2.5;
+    }
+    return options;
   }
 };
 
@@ -98,13 +110,14 @@ std::vector<GoldenCase> golden_cases() {
     cases.push_back({type, Pooling::kMean});
     if (type != BoundaryType::kGumbel) cases.push_back({type, Pooling::kSubsample});
   }
+  cases.push_back({BoundaryType::kGumbel, Pooling::kMean, /*in_range=*/true});
   return cases;
 }
 
 class HourglassGolden : public testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
-    model_ = golden_model(hourglass_options(GetParam().type, GetParam().pooling));
+    model_ = golden_model(GetParam().model_options());
     model_->train();
     expected_ = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/hourglass.json").at(GetParam().name());
   }
@@ -267,9 +280,23 @@ TEST(Hourglass, RefusesOptionsThatDoNotGoTogether) {
   EXPECT_EQ(key_of(options.problem_with({.block = 65})), "");
   options.boundaries = {.type = BoundaryType::kEntropy};
   EXPECT_EQ(key_of(options.problem_with({.block = 1})), "boundaries.window");
+  options.boundaries = {.type = BoundaryType::kGumbel, .loss = BoundaryOptions::Loss::kRange};
+  EXPECT_EQ(key_of(options.problem()), "boundaries.prior_sd");
+  options.boundaries.prior_sd = 0.02;
+  EXPECT_EQ(key_of(options.problem()), "");
+  options.boundaries.type = BoundaryType::kUnigram;
+  EXPECT_EQ(key_of(options.problem()), "boundaries.loss");
+  options.boundaries = {};
   options.width = 15;
   options.heads = 3;
   EXPECT_EQ(key_of(options.problem()), "width");
+}
+
+TEST(Hourglass, TheRangeEndsThreeDeviationsBelowThePriorUnlessAskedOtherwise) {
+  BoundaryOptions options{.prior = 0.3, .loss = BoundaryOptions::Loss::kRange, .prior_sd = 0.02};
+  EXPECT_DOUBLE_EQ(options.least_share(), 0.3 - 3 * 0.02);
+  options.range = 1.5;
+  EXPECT_DOUBLE_EQ(options.least_share(), 0.3 - 1.5 * 0.02);
 }
 
 TEST(Hourglass, WhitespaceBoundariesNeedASpace) {

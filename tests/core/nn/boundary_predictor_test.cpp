@@ -74,6 +74,29 @@ TEST(BinomialPrior, PushesTheShareOfBoundariesTowardsThePrior) {
   EXPECT_LT(none.grad()[0][0].item<double>(), 0);  // too few
 }
 
+TEST(RangePrior, IsTheMeanDistanceOfTheShareFromTheRange) {
+  // Shares 0, 0.5 and 1 and the range [0.25, 0.6]: 0.25 too few, none, 0.4 too many.
+  torch::Tensor boundaries = torch::tensor({{0, 0, 0, 0}, {1, 0, 1, 0}, {1, 1, 1, 1}}, torch::kDouble);
+  boundaries.set_requires_grad(true);
+  const torch::Tensor loss = range_prior_loss(boundaries, 0.25, 0.6);
+  EXPECT_NEAR(loss.item<double>(), (0.25 + 0.4) / 3, 1e-15);
+  loss.backward();
+  const double slope = 1.0 / (3 * 4);
+  EXPECT_TRUE(torch::allclose(boundaries.grad()[0], torch::full({4}, -slope, torch::kDouble), 0, 1e-15));
+  EXPECT_EQ(boundaries.grad()[1].abs().max().item<double>(), 0);
+  EXPECT_TRUE(torch::allclose(boundaries.grad()[2], torch::full({4}, slope, torch::kDouble), 0, 1e-15));
+}
+
+TEST(RangePrior, TheEndsOfTheRangeAreWithinIt) {
+  torch::Tensor boundaries = torch::tensor({{1, 0, 0, 0}, {1, 1, 0, 0}}, torch::kDouble);
+  boundaries.set_requires_grad(true);
+  const torch::Tensor loss = range_prior_loss(boundaries, 0.25, 0.5);
+  EXPECT_EQ(loss.item<double>(), 0);
+  loss.backward();
+  EXPECT_EQ(boundaries.grad().abs().max().item<double>(), 0);
+  EXPECT_NEAR(range_prior_loss(boundaries, -0.1, 0.3).item<double>(), 0.1, 1e-15) << "no lower limit";
+}
+
 /// Logits over three symbols whose entropy rises with `evenness`: (e, e, 1) is most even at 0.
 torch::Tensor logits_of_entropies(const std::vector<double>& evenness) {
   std::vector<torch::Tensor> rows;

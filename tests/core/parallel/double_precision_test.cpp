@@ -163,6 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(std::pair("fixed", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kFixed))),
                     std::pair("adaptive", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kAdaptive))),
                     std::pair("dynamic", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kDynamic))),
+                    std::pair("expire", ModelOptions(double_spans(AdaptiveSpanOptions::SpanType::kExpire))),
                     std::pair("none", ModelOptions(double_groups(BoundaryOptions::Type::kNone))),
                     std::pair("pooled", ModelOptions(double_groups(BoundaryOptions::Type::kFixed))),
                     std::pair("whitespace", ModelOptions(double_groups(BoundaryOptions::Type::kWhitespace))),

@@ -94,6 +94,7 @@ TEST(CapturedSteps, TheOperationsOfAModelAreNamedIfKnown) {
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kFixed), "100,100 100,100 ");
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kAdaptive), "64,64 64,64 ");
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kDynamic), std::nullopt);
+  EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kExpire), std::nullopt);
 }
 
 /// A model of adaptive spans, and its operations if all heads have the span z.

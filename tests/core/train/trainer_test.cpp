@@ -176,7 +176,7 @@ TEST_F(TrainerTest, AtTheEndAttentionOfEveryHeadIsReportedOnceAndChangesNoCost) 
 
 TEST_F(TrainerTest, StoppedAtAnyStepAndResumedItGivesTheSameBits) {
   for (const auto type : {AdaptiveSpanOptions::SpanType::kFixed, AdaptiveSpanOptions::SpanType::kAdaptive,
-                          AdaptiveSpanOptions::SpanType::kDynamic}) {
+                          AdaptiveSpanOptions::SpanType::kDynamic, AdaptiveSpanOptions::SpanType::kExpire}) {
     const std::string suffix = std::to_string(static_cast<int>(type));
     expect_the_same_bits(job("whole" + suffix, type), job("parts" + suffix, type), {1, 7, 10, 23}, 24);
   }

@@ -123,7 +123,8 @@ TEST_F(BudgetTest, AStoppedRunHasTheSameBitsAndTheSameSum) {
   const std::vector<std::pair<std::string, TrainJob>> jobs{
       {"transformer", transformer_job("a")},
       {"gumbel", hourglass_job("b", BoundaryOptions::Type::kGumbel)},
-      {"dynamic", job("c", AdaptiveSpanOptions::SpanType::kDynamic)}};
+      {"dynamic", job("c", AdaptiveSpanOptions::SpanType::kDynamic)},
+      {"expire", job("d", AdaptiveSpanOptions::SpanType::kExpire)}};
   for (const auto& [name, given] : jobs) {
     TrainJob short_run = given;
     short_run.folder = folder_.path() / (name + "-short");
