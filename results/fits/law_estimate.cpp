@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include <boost/math/distributions/normal.hpp>
 #include <boost/math/distributions/students_t.hpp>
@@ -131,6 +130,12 @@ std::vector<LawInterval> LawEstimate::intervals() const {
   return all;
 }
 
+LawInterval LawEstimate::interval(const std::function<double(const PowerLaw&)>& number) const {
+  std::vector<double> drawn;
+  for (const PowerLaw& law : drawn_) drawn.push_back(number(law));
+  return interval_of(std::move(drawn), number(found_.law));
+}
+
 std::vector<std::vector<double>> LawEstimate::covariance() const {
   std::vector<std::vector<double>> drawn;  // [parameter][draw]
   for (std::size_t p = 0; p < found_.law.parameters().size(); ++p) {
@@ -171,12 +176,12 @@ Prediction LawEstimate::predict(const std::vector<double>& x) const {
 }
 
 std::optional<LeftOut> leave_largest_out(const LossPoints& points, const EstimateOptions& options) {
-  constexpr double kSameSize = 1e-6;  // of ln products: seeds of one setting need not have spent exactly the same
+  constexpr double kEqualProducts = 1e-6;  // of ln products: seeds of one setting need not have spent exactly the same
   double largest = product_of(points.x.front());
   for (const std::vector<double>& x : points.x) largest = std::max(largest, product_of(x));
   std::vector<bool> left_out(points.count_settings());  // whole settings
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (product_of(points.x[i]) > largest - kSameSize) left_out[points.setting[i]] = true;
+    if (product_of(points.x[i]) > largest - kEqualProducts) left_out[points.setting[i]] = true;
   }
   LossPoints others;
   LeftOut result;
@@ -188,7 +193,7 @@ std::optional<LeftOut> leave_largest_out(const LossPoints& points, const Estimat
   }
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (left_out[points.setting[i]]) {
-      if (product_of(points.x[i]) > largest - kSameSize) result.x = points.x[i];
+      if (product_of(points.x[i]) > largest - kEqualProducts) result.x = points.x[i];
       logs.push_back(std::log(points.loss[i]));
       continue;
     }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -57,6 +58,8 @@ class LawEstimate {
   std::vector<LawInterval> intervals() const;
   /// Of E, then of ln A and α of each term, over the draws.
   std::vector<std::vector<double>> covariance() const;
+  /// Of a number that follows from the law.
+  LawInterval interval(const std::function<double(const PowerLaw&)>& number) const;
   Prediction predict(const std::vector<double>& x) const;
   /// ln loss less ln law, of each run.
   const std::vector<double>& residuals() const { return residuals_; }

@@ -105,7 +105,7 @@ TEST(LawEstimate, LeavesNothingOutOfTooFewSettings) {
   std::mt19937_64 random(1);
   std::vector<std::vector<double>> four = six_budgets();
   four.resize(4);
-  EXPECT_FALSE(leave_largest_out(made_losses(compute_law(), four, 2, kNoise, random), {.draws = 20}));
+  EXPECT_FALSE(leave_largest_out(made_losses(compute_law(), four, 2, kNoise, random), {.draws = 20}).has_value());
 }
 
 }  // namespace
