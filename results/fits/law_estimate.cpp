@@ -8,31 +8,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-
-#include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
+#include <utility>
 
 #include "base/random.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
-
-/// A standard normal number that follows from its place (Box and Muller).
-double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index) {
-  const double radius = 1 - random_unit(random_bits(seed, draw, 2 * index));  // above 0
-  const double angle = 2 * std::numbers::pi * random_unit(random_bits(seed, draw, 2 * index + 1));
-  return std::sqrt(-2 * std::log(radius)) * std::cos(angle);
-}
-
-/// The quantile of sorted numbers, between the two nearest.
-double quantile_of(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
 
 double product_of(const std::vector<double>& x) {
   double logs = 0;
@@ -68,10 +50,7 @@ void LawEstimate::find_spread(const LossPoints& points) {
   }
   const auto freedom = static_cast<double>(settings - count_parameters(points.x.front().size()));
   spread_ = std::sqrt(squares / freedom);
-  const double tail = (1 - options_.level) / 2;
-  const boost::math::students_t student(freedom);
-  stretch_ = boost::math::quantile(boost::math::complement(student, tail)) /
-             boost::math::quantile(boost::math::complement(boost::math::normal(), tail));
+  stretch_ = student_stretch(freedom, options_.level);
 }
 
 void LawEstimate::draw(const LossPoints& points, const PowerLawFitter& fitter) {
@@ -102,11 +81,7 @@ void LawEstimate::draw(const LossPoints& points, const PowerLawFitter& fitter) {
 }
 
 LawInterval LawEstimate::interval_of(std::vector<double> drawn, double estimate) const {
-  std::sort(drawn.begin(), drawn.end());
-  const double tail = (1 - options_.level) / 2;
-  const double low = estimate - stretch_ * (estimate - quantile_of(drawn, tail));
-  const double high = estimate + stretch_ * (quantile_of(drawn, 1 - tail) - estimate);
-  return {std::min(low, estimate), std::max(high, estimate)};
+  return stretched_interval(std::move(drawn), estimate, options_.level, stretch_);
 }
 
 std::vector<LawInterval> LawEstimate::intervals() const {

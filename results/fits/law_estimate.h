@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "results/fits/draws.h"
 #include "results/fits/power_law.h"
 
 namespace xlm {
@@ -27,11 +28,6 @@ struct EstimateOptions {
   std::int64_t draws = 1000;  // of the bootstrap
   double level = 0.95;        // of intervals
   std::uint64_t seed = 1;
-};
-
-struct LawInterval {
-  double low = 0;
-  double high = 0;
 };
 
 /// A loss at some place.

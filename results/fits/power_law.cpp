@@ -80,13 +80,13 @@ std::vector<std::vector<double>> PowerLawFitter::starts_for(const std::vector<do
   constexpr std::array<double, 4> kFloors{0.05, 0.4, 0.75, 0.95};
   constexpr std::array<double, 4> kExponents{0.1, 0.3, 0.7, 1.3};
   const double least = std::exp(*std::min_element(logs.begin(), logs.end()));
-  double mean = 0;
-  for (const double log : logs) mean += std::exp(log) / static_cast<double>(logs.size());
+  double average = 0;
+  for (const double log : logs) average += std::exp(log) / static_cast<double>(logs.size());
   std::size_t combinations = 1;
   for (std::size_t k = 0; k < centres_.size(); ++k) combinations *= kExponents.size();
   std::vector<std::vector<double>> starts;
   for (const double share : kFloors) {
-    const double rest = std::max(mean - share * least, 1e-9 * least) / static_cast<double>(centres_.size());
+    const double rest = std::max(average - share * least, 1e-9 * least) / static_cast<double>(centres_.size());
     for (std::size_t combination = 0; combination < combinations; ++combination) {
       std::vector<double> start{std::log(share * least)};
       std::size_t left = combination;
