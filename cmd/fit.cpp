@@ -141,7 +141,8 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   const auto describe = [&](const std::string& name, auto& value, const std::string& help) {
     return app.add_option(name, value, help)->each(mark(name));
   };
-  describe("--law", options->law, "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β)")
+  describe("--law", options->law,
+           "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β); iso-flops: the best N of each C")
       ->check(CLI::IsMember(std::vector<std::string>(kFitLawNames.begin(), kFitLawNames.end())).description(""))
       ->capture_default_str()
       ->type_name("LAW");
@@ -170,11 +171,14 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   app.footer(
       "Fits laws by Huber's loss of the log error, from many starts, with intervals by bootstrap, and predicts the\n"
       "largest runs from the others. A law needs more settings than parameters (3, or 5); seeds of one setting do not\n"
-      "count. docs/results.md describes fits in recipes. The exit code is 3 if a fit has too few runs.\n\n"
+      "count. iso-flops finds the size with the least loss for each budget by parabolas. docs/results.md describes "
+      "fits\n"
+      "in recipes. The exit code is 3 if a fit has too few runs.\n\n"
       "Examples:\n"
       "  xlm fit --loss test.bits_per_byte --where experiment=byte-front --by model.type --predict C=1e16\n"
       "  xlm fit --law size-and-data --n params --d training_tokens --where status=done --figure fit.svg\n"
       "  xlm fit --law size-and-data --n flops_per_token --predict N=2e7,D=1e9 --json\n"
+      "  xlm fit --law iso-flops --where experiment=sizes --predict C=1e18\n"
       "  xlm fit my-sweep.yaml --name loss-against-compute --out fit.html");
   return [options, &global] { return run_fit(*options, global); };
 }

@@ -17,7 +17,7 @@ namespace {
 /// The numbers of a place in the order of the law's letters. `where` begins messages; empty: the command line.
 std::vector<double> place_of_letters(const FitDescription& description, const std::map<std::string, std::string>& given,
                                      const std::string& where) {
-  const std::vector<std::string> letters = description.letters();
+  const std::vector<std::string> letters = description.place_letters();
   const std::string begin = where.empty() ? "" : where + ": ";
   const auto wanted = [&] {
     std::vector<std::string> parts;
@@ -91,21 +91,34 @@ void check_columns(const Yaml& node, const FitDescription& description) {
 
 std::vector<std::string> FitDescription::letters() const {
   if (law == FitLaw::kCompute) return {"C"};
+  if (law == FitLaw::kIsoFlops) return {"N", "C"};
   return {"N", "D"};
+}
+
+std::vector<std::string> FitDescription::place_letters() const {
+  if (law == FitLaw::kIsoFlops) return {"C"};
+  return letters();
 }
 
 std::vector<std::string> FitDescription::columns() const {
   if (law == FitLaw::kCompute) return {c};
+  if (law == FitLaw::kIsoFlops) return {n, c};
   return {n, d};
 }
 
 std::vector<std::string> FitDescription::parameter_names() const {
+  if (law == FitLaw::kIsoFlops) return {};
   if (law == FitLaw::kCompute) return {"E", "A", "α"};
   return {"E", "A", "α", "B", "β"};
 }
 
 std::string FitDescription::formula() const {
   if (law == FitLaw::kCompute) return fmt::format("{} = E + A·C^(−α), with C = {}", loss, c);
+  if (law == FitLaw::kIsoFlops) {
+    return fmt::format(
+        "The N with the least {} for each C, by parabolas over ln N, and N = G·C^a, with N = {} and C = {}", loss, n,
+        c);
+  }
   return fmt::format("{} = E + A·N^(−α) + B·D^(−β), with N = {} and D = {}", loss, n, d);
 }
 
@@ -159,16 +172,18 @@ std::vector<double> read_fit_place(const std::string& text, const FitDescription
   return place_of_letters(description, given, "--predict " + text);
 }
 
-std::string fit_place_text(const FitDescription& description, const std::vector<double>& x) {
-  const std::vector<std::string> letters = description.letters();
-  std::vector<std::string> parts;
-  for (std::size_t k = 0; k < letters.size(); ++k) {
-    std::string number = fmt::format("{:.4g}", x[k]);
-    if (const std::size_t sign = number.find("e+"); sign != std::string::npos) {
-      number.erase(sign + 1, number[sign + 2] == '0' ? 2 : 1);
-    }
-    parts.push_back(letters[k] + "=" + number);
+std::string short_number(double value) {
+  std::string number = fmt::format("{:.4g}", value);
+  if (const std::size_t sign = number.find("e+"); sign != std::string::npos) {
+    number.erase(sign + 1, number[sign + 2] == '0' ? 2 : 1);
   }
+  return number;
+}
+
+std::string fit_place_text(const FitDescription& description, const std::vector<double>& x) {
+  const std::vector<std::string> letters = description.place_letters();
+  std::vector<std::string> parts;
+  for (std::size_t k = 0; k < letters.size(); ++k) parts.push_back(letters[k] + "=" + short_number(x[k]));
   return join(parts, ", ");
 }
 

@@ -17,8 +17,9 @@ namespace xlm {
 enum class FitLaw {
   kCompute,      // L = E + A·C^(−α)
   kSizeAndData,  // L = E + A·N^(−α) + B·D^(−β)
+  kIsoFlops,     // the N of the least L for each C, and N = G·C^a
 };
-inline constexpr std::array<std::string_view, 2> kFitLawNames{"compute", "size-and-data"};
+inline constexpr std::array<std::string_view, 3> kFitLawNames{"compute", "size-and-data", "iso-flops"};
 
 struct FitDescription {
   std::string title;
@@ -30,7 +31,7 @@ struct FitDescription {
   std::string d = "training_tokens";
   std::vector<std::string> by;  // columns; their values have separate laws; empty: one law
   std::vector<Filter> where;
-  std::vector<std::vector<double>> predict;  // places, a number for each of letters()
+  std::vector<std::vector<double>> predict;  // places, a number for each of place_letters()
   std::int64_t draws = 1000;
   double level = 95;
   double delta = 0.001;
@@ -40,8 +41,9 @@ struct FitDescription {
   /// All keys but the title, by, where and predict, which have separate readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "for --name; default: made from the title"}, name);
-    v.field({.name = "law", .help = "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β)"}, law,
-            kFitLawNames);
+    v.field(
+        {.name = "law", .help = "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β); iso-flops: the best N"},
+        law, kFitLawNames);
     v.field({.name = "loss", .help = "L: a column of the store, above 0"}, loss);
     v.field({.name = "c", .help = "C: the column of the compute that a run spent"}, c);
     v.field({.name = "n", .help = "N: the column of a model's size"}, n);
@@ -52,11 +54,13 @@ struct FitDescription {
     v.field({.name = "draw_seed", .help = "of the bootstrap", .min = 0}, seed);
   }
 
-  /// The letters of what the loss depends on: {"C"} or {"N", "D"}.
+  /// The letters of what the loss depends on: {"C"}, {"N", "D"} or {"N", "C"}.
   std::vector<std::string> letters() const;
   /// Their columns, in the same order.
   std::vector<std::string> columns() const;
-  /// The names of the law's parameters: E, A, α, …
+  /// The letters of a place to predict: the same, but of iso-flops {"C"}, whose best N is predicted.
+  std::vector<std::string> place_letters() const;
+  /// The names of a power law's parameters: E, A, α, …; none of iso-flops.
   std::vector<std::string> parameter_names() const;
   /// "test.loss = E + A·C^(−α), with C = training_flops".
   std::string formula() const;
@@ -72,6 +76,9 @@ FitDescription read_fit_description(const Yaml& description);
 /// A place to predict from "C=1e19" or "N=1e9,D=2e10". Throws UsageError if a letter of the law is missing or a number
 /// is not above 0.
 std::vector<double> read_fit_place(const std::string& text, const FitDescription& description);
+
+/// A large number in short: "1e19", "2500".
+std::string short_number(double value);
 
 /// "C=1e19", "N=1e9, D=2e10".
 std::string fit_place_text(const FitDescription& description, const std::vector<double>& x);

@@ -62,7 +62,7 @@ class LawSeries {
 
  private:
   static std::string fit_size_text(double size) {
-    return "N " + (size >= 1000 ? human_count(size) : fmt::format("{:.4g}", size));
+    return "N " + (size >= 1000 ? human_count(size) : short_number(size));
   }
 
   std::string label_of(const std::string& size, const std::string& what) const {
@@ -126,6 +126,43 @@ class LawSeries {
   std::size_t across_;  // columns besides the one along x
 };
 
+/// Runs and the parabola of each budget, and the best sizes. Returns the next free look.
+std::size_t add_parabolas(Figure& figure, const FittedLaw& fitted, std::size_t look) {
+  const std::string begin = fitted.of.label.empty() ? "" : fitted.of.label + ", ";
+  const auto put = [&](const std::string& label, std::vector<FigurePoint> points, bool joined) {
+    figure.series.push_back({.label = label,
+                             .value = label,
+                             .points = std::move(points),
+                             .joined = joined,
+                             .smooth = joined,
+                             .look = look});
+  };
+  std::vector<FigurePoint> best;
+  for (const IsoFlopBudget& budget : fitted.best_sizes->budgets()) {
+    const std::string label = begin + "C " + short_number(budget.compute);
+    const LossPoints& points = fitted.of.points;
+    std::vector<FigurePoint> runs;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      constexpr double kWithin = 1.1;  // as budgets are told apart
+      const double ratio = points.x[i][1] / budget.compute;
+      if (ratio > kWithin || ratio < 1 / kWithin) continue;
+      runs.push_back({points.x[i][0], points.loss[i], std::nullopt, {fitted.of.runs[i]}});
+    }
+    put(label, std::move(runs), false);
+    const auto [least, most] = std::minmax_element(budget.log_sizes.begin(), budget.log_sizes.end());
+    std::vector<FigurePoint> curve;
+    for (int i = 0; i <= kCurvePoints; ++i) {
+      const double log_size = *least + (*most - *least) * static_cast<double>(i) / kCurvePoints;
+      curve.push_back({std::exp(log_size), budget.parabola->at(log_size), std::nullopt, {}});
+    }
+    put(label + ", parabola", std::move(curve), true);
+    best.push_back({std::exp(budget.parabola->centre), budget.parabola->least, std::nullopt, {}});
+    ++look;
+  }
+  put(begin + "best N", std::move(best), false);
+  return look + 1;
+}
+
 }  // namespace
 
 Figure figure_of_fit(const FitResult& fit) {
@@ -134,17 +171,21 @@ Figure figure_of_fit(const FitResult& fit) {
   figure.description.title = description.title;
   figure.description.name = description.name;
   figure.description.kind = "line";
-  figure.description.x = description.columns().back();
+  const bool of_sizes = description.law == FitLaw::kIsoFlops;
+  const std::string along = of_sizes ? description.n : description.columns().back();
+  figure.description.x = along;
   figure.description.y = description.loss;
   figure.description.series = description.by;
   figure.description.x_scale = FigureDescription::Scale::kLog;
   figure.description.y_scale = FigureDescription::Scale::kLog;
-  figure.x_label = column_label(description.columns().back());
+  figure.x_label = column_label(along);
   figure.y_label = column_label(description.loss);
   std::size_t look = 0;
   for (const FittedLaw& fitted : fit.laws) {
     if (fitted.estimate) look = LawSeries(figure, description, fitted).add(look);
+    if (fitted.best_sizes) look = add_parabolas(figure, fitted, look);
   }
+  if (of_sizes) return figure;
   figure.caption = fmt::format("bands: half of the law's {:g} % interval to each side{}", description.level,
                                description.predict.empty() ? "" : "; bars: likewise, of one more run");
   return figure;

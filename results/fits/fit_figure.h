@@ -6,8 +6,8 @@
 
 namespace xlm {
 
-/// Loss against C, or against D with a curve for each of a few sizes. Both axes are logarithmic. A figure like that of
-/// `kind: line`, so it is drawn and put on pages as any other.
+/// Loss against C, against D with a curve for each of a few sizes, or against N with a parabola for each budget. Both
+/// axes are logarithmic. A figure like that of `kind: line`, so it is drawn and put on pages as any other.
 Figure figure_of_fit(const FitResult& fit);
 
 }  // namespace xlm

@@ -92,15 +92,14 @@ std::string fits_as_csv(const std::vector<FitResult>& fits) {
 }
 
 /// {"C": 1e19}: a place by its letters.
-Json place_json(const FitDescription& description, const std::vector<double>& x) {
-  const std::vector<std::string> letters = description.letters();
+Json place_json(const std::vector<std::string>& letters, const std::vector<double>& x) {
   Json place = Json::object();
   for (std::size_t k = 0; k < letters.size(); ++k) place[letters[k]] = x[k];
   return place;
 }
 
 Json prediction_json(const FitDescription& description, const std::vector<double>& x, const Prediction& prediction) {
-  Json json = place_json(description, x);
+  Json json = place_json(description.place_letters(), x);
   json["loss"] = prediction.loss;
   json["low"] = prediction.run.low;
   json["high"] = prediction.run.high;
@@ -129,7 +128,7 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
   const LossPoints& points = fitted.of.points;
   for (std::size_t i = 0; i < points.size(); ++i) {
     Json residual = {{"run", fitted.of.runs[i]}};
-    residual.update(place_json(description, points.x[i]));
+    residual.update(place_json(description.letters(), points.x[i]));
     residual["loss"] = points.loss[i];
     residual["fitted"] = estimate.found().law.at(points.x[i]);
     residual["log_residual"] = estimate.residuals()[i];
@@ -150,10 +149,61 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
           {"residuals", std::move(residuals)}};
 }
 
+Json best_sizes_json(const FitDescription& description, const FittedLaw& fitted) {
+  const IsoFlopEstimate& estimate = *fitted.best_sizes;
+  const std::vector<BestSize> sizes = estimate.best_sizes();
+  const auto size_json = [](double compute, const BestSize& best) {
+    return Json{{"C", compute}, {"N", best.size}, {"low", best.interval.low}, {"high", best.interval.high}};
+  };
+  Json budgets = Json::array();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const IsoFlopBudget& budget = estimate.budgets()[i];
+    Json json = size_json(budget.compute, sizes[i]);
+    json["loss"] = budget.parabola->least;
+    json["curvature"] = budget.parabola->curvature;
+    json["off_centre"] = budget.off_centre();
+    json["settings"] = budget.losses.size();
+    budgets.push_back(std::move(json));
+  }
+  Json predictions = Json::array();
+  for (std::size_t i = 0; i < fitted.size_predictions.size(); ++i) {
+    predictions.push_back(size_json(description.predict[i].front(), fitted.size_predictions[i]));
+  }
+  const LawInterval exponent = estimate.exponent_interval();
+  return {{"budgets", std::move(budgets)},
+          {"exponent", {{"value", estimate.exponent()}, {"low", exponent.low}, {"high", exponent.high}}},
+          {"spread", estimate.spread()},
+          {"failed_draws", estimate.failed_draws()},
+          {"predictions", std::move(predictions)}};
+}
+
+void add_best_sizes(const FitDescription& description, const FittedLaw& fitted, std::vector<FitRow>& rows) {
+  const IsoFlopEstimate& estimate = *fitted.best_sizes;
+  const std::vector<BestSize> sizes = estimate.best_sizes();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    rows.push_back({fitted.of.label, "best N at C=" + short_number(estimate.budgets()[i].compute), sizes[i].size,
+                    sizes[i].interval, std::nullopt});
+  }
+  rows.push_back({fitted.of.label, "a", estimate.exponent(), estimate.exponent_interval(), std::nullopt});
+  for (std::size_t i = 0; i < fitted.size_predictions.size(); ++i) {
+    const BestSize& best = fitted.size_predictions[i];
+    rows.push_back({fitted.of.label,
+                    fmt::format("best N at {}, predicted", fit_place_text(description, description.predict[i])),
+                    best.size, best.interval, std::nullopt});
+  }
+}
+
+/// "0.25 % around the law".
+std::string spread_text(const FittedLaw& fitted) {
+  if (fitted.best_sizes) return with_digits(fitted.best_sizes->spread(), 2) + " around the parabolas";
+  return with_digits(100 * fitted.estimate->spread(), 2) + " % around the law";
+}
+
 }  // namespace
 
 std::string fit_number(double value) {
-  if (value != 0 && (std::abs(value) >= 1e6 || std::abs(value) < 1e-4)) return fmt::format("{:.3g}", value);
+  if (std::abs(value) >= 1e6) return short_number(value);
+  if (value != 0 && std::abs(value) < 1e-4) return fmt::format("{:.3g}", value);
   return with_digits(value, 4);
 }
 
@@ -165,6 +215,7 @@ std::vector<FitRow> rows_of_fit(const FitResult& fit) {
   std::vector<FitRow> rows;
   const FitDescription& description = fit.description;
   for (const FittedLaw& fitted : fit.laws) {
+    if (fitted.best_sizes) add_best_sizes(description, fitted, rows);
     if (!fitted.estimate) continue;
     const std::string& label = fitted.of.label;
     const std::vector<double> values = fitted.estimate->found().law.parameters();
@@ -205,17 +256,18 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
   }
   for (const FittedLaw& fitted : fit.laws) {
     const std::string label = fitted.of.label.empty() ? "" : fitted.of.label + ": ";
-    if (!fitted.estimate) {
+    if (!fitted.is_fitted()) {
       notes.push_back(label + fitted.missing + (fitted.advice.empty() ? "" : "; " + fitted.advice) + ".");
       continue;
     }
-    notes.push_back(fmt::format(
-        "{}{} of {}; settings lie {} % around the law.", label, counted_of(fitted.of.points.size(), "run"),
-        counted_of(fitted.of.points.count_settings(), "setting"), with_digits(100 * fitted.estimate->spread(), 2)));
+    notes.push_back(fmt::format("{}{} of {}; settings lie {}.", label, counted_of(fitted.of.points.size(), "run"),
+                                counted_of(fitted.of.points.count_settings(), "setting"), spread_text(fitted)));
     for (const std::string& note : fitted.notes) notes.push_back(label + note + ".");
   }
-  notes.push_back(fmt::format("Intervals are of {} draws of a bootstrap; those of L are of one more run.",
-                              in_thousands(description.draws)));
+  const bool of_sizes = description.law == FitLaw::kIsoFlops;
+  notes.push_back(fmt::format("Intervals are of {} draws of a bootstrap{}", in_thousands(description.draws),
+                              of_sizes ? "." : "; those of L are of one more run."));
+  if (of_sizes) notes.emplace_back("Parabolas are biased if the sizes do not lie evenly around the best one.");
   if (fit.incomplete > 0) {
     notes.push_back(fmt::format("{} without a number above 0 in each of {} and {}.", counted_of(fit.incomplete, "run"),
                                 join(description.columns(), ", "), description.loss));
@@ -232,6 +284,7 @@ Json to_json(const FitResult& fit) {
                 {"settings", fitted.of.points.count_settings()},
                 {"missing", fitted.missing.empty() ? Json() : Json(fitted.missing)}};
     if (fitted.estimate) law.update(estimate_json(description, fitted));
+    if (fitted.best_sizes) law.update(best_sizes_json(description, fitted));
     law["notes"] = fitted.notes;
     laws.push_back(std::move(law));
   }

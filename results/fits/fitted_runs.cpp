@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kSizesOfOneColumn = 4;   // with three, a law of one column passes through all of them
 constexpr std::size_t kSizesOfTwoColumns = 3;  // each
 constexpr double kSameFactor = 1.01;           // values closer than that are one size
+constexpr double kOffCentre = 0.5;             // share of half the range of ln N
 constexpr double kTogether = 0.999;            // correlation of the logarithms of two columns that cannot be told apart
 
 struct ValueListOrder {
@@ -118,6 +119,60 @@ void describe_law(const FitDescription& description, FittedLaw& fitted) {
                                      share_text(error), inside ? "within" : "outside"));
 }
 
+/// What may mislead about a budget's best size.
+std::string note_on_budget(const IsoFlopBudget& budget) {
+  const std::string name = "C=" + short_number(budget.compute);
+  if (!budget.parabola) {
+    return budget.sizes < 3
+               ? fmt::format("{} has {} sizes, too few for a parabola, and is left out", name, budget.sizes)
+               : fmt::format("the loss at {} has no minimum over the sizes, so it is left out", name);
+  }
+  const double off = budget.off_centre();
+  if (std::abs(off) > 1) {
+    return fmt::format("the best N at {} lies beyond the {} size that was tried: try {} ones", name,
+                       off > 0 ? "largest" : "smallest", off > 0 ? "larger" : "smaller");
+  }
+  if (std::abs(off) <= kOffCentre) return "";
+  return fmt::format("the best N at {} lies off the middle of the sizes that were tried, which biases it", name);
+}
+
+void fit_best_sizes(const FitDescription& description, FittedLaw& fitted) {
+  std::vector<IsoFlopBudget> budgets = find_iso_flops(fitted.of.points);
+  for (const IsoFlopBudget& budget : budgets) {
+    if (std::string note = note_on_budget(budget); !note.empty()) fitted.notes.push_back(std::move(note));
+  }
+  std::erase_if(budgets, [](const IsoFlopBudget& budget) { return !budget.parabola; });
+  fitted.best_sizes.emplace(std::move(budgets), description.estimate_options());
+  for (const std::vector<double>& x : description.predict) {
+    fitted.size_predictions.push_back(fitted.best_sizes->predict(x.front()));
+  }
+  if (fitted.best_sizes->failed_draws() > 0) {
+    fitted.notes.push_back(fmt::format("{} of {} draws have a budget without a minimum; intervals leave them out",
+                                       in_thousands(fitted.best_sizes->failed_draws()),
+                                       in_thousands(description.draws)));
+  }
+}
+
+/// Why there are no best sizes of at least two budgets with something to estimate their errors by.
+FitProblem problem_of_budgets(const FitDescription& description, const LossPoints& points) {
+  const std::vector<IsoFlopBudget> budgets = find_iso_flops(points);
+  std::size_t usable = 0;
+  std::size_t settings = 0;
+  for (const IsoFlopBudget& budget : budgets) {
+    if (!budget.parabola) continue;
+    ++usable;
+    settings += budget.losses.size();
+  }
+  if (usable < 2) {
+    return {fmt::format("{} of {} values of {} has a minimum of the loss over {}, and two are needed", usable,
+                        budgets.size(), description.c, description.n),
+            "train at least three sizes with each budget, some larger and some smaller than the best"};
+  }
+  if (settings > 3 * usable) return {};
+  return {"three sizes for each budget leave nothing to estimate errors by",
+          "train a fourth size with at least one of the budgets"};
+}
+
 FittedLaw fit_law(const FitDescription& description, FitRuns of) {
   FittedLaw fitted{.of = std::move(of)};
   if (fitted.of.corpora.size() > 1) {
@@ -129,6 +184,10 @@ FittedLaw fit_law(const FitDescription& description, FitRuns of) {
   if (!problem.reason.empty()) {
     fitted.missing = std::move(problem.reason);
     fitted.advice = std::move(problem.advice);
+    return fitted;
+  }
+  if (description.law == FitLaw::kIsoFlops) {
+    fit_best_sizes(description, fitted);
     return fitted;
   }
   const EstimateOptions options = description.estimate_options();
@@ -197,7 +256,9 @@ std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& descrip
 }
 
 FitProblem problem_of_count(const FitDescription& description, std::size_t settings) {
-  const std::size_t parameters = description.parameter_names().size();
+  constexpr std::size_t kOfTwoParabolas = 6;
+  const std::size_t parameters =
+      description.law == FitLaw::kIsoFlops ? kOfTwoParabolas : description.parameter_names().size();
   if (settings > parameters) return {};
   return {fmt::format("a law of {} parameters needs at least {} settings, and there are {}", parameters, parameters + 1,
                       settings),
@@ -206,6 +267,7 @@ FitProblem problem_of_count(const FitDescription& description, std::size_t setti
 }
 
 FitProblem problem_of_points(const FitDescription& description, const LossPoints& points) {
+  if (description.law == FitLaw::kIsoFlops) return problem_of_budgets(description, points);
   const std::vector<std::string> columns = description.columns();
   const std::size_t needed = columns.size() == 1 ? kSizesOfOneColumn : kSizesOfTwoColumns;
   for (std::size_t k = 0; k < columns.size(); ++k) {
@@ -243,8 +305,8 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
                    ""});
   }
   for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
-  const bool any = std::any_of(result.laws.begin(), result.laws.end(),
-                               [](const FittedLaw& fitted) { return fitted.estimate.has_value(); });
+  const bool any =
+      std::any_of(result.laws.begin(), result.laws.end(), [](const FittedLaw& fitted) { return fitted.is_fitted(); });
   if (!any) {
     const FittedLaw& first = result.laws.front();
     const std::string label = first.of.label.empty() ? "" : first.of.label + ": ";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "results/fits/fit_description.h"
+#include "results/fits/iso_flops.h"
 #include "results/fits/law_estimate.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
@@ -22,15 +23,19 @@ struct FitRuns {
   std::vector<std::string> corpora;  // that the losses are of
 };
 
-/// One law, or why there is none.
+/// One law, or why there is none: at most one of the two estimates.
 struct FittedLaw {
   FitRuns of;
-  std::optional<LawEstimate> estimate;
-  std::string missing;                  // why there is no estimate
-  std::string advice;                   // what to do about it
-  std::vector<Prediction> predictions;  // at each of the description's places
+  std::optional<LawEstimate> estimate;        // of a power law
+  std::optional<IsoFlopEstimate> best_sizes;  // of iso-flops
+  std::string missing;                        // why there is no estimate
+  std::string advice;                         // what to do about it
+  std::vector<Prediction> predictions;        // at each of the description's places
+  std::vector<BestSize> size_predictions;     // likewise, of iso-flops
   std::optional<LeftOut> left_out;
   std::vector<std::string> notes;
+
+  bool is_fitted() const { return estimate.has_value() || best_sizes.has_value(); }
 };
 
 struct FitResult {

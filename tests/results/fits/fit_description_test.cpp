@@ -55,6 +55,13 @@ TEST(FitDescription, IsReadWhole) {
   EXPECT_EQ(fit_place_text(fit, fit.predict[0]), "N=1e9, D=2e10");
 }
 
+TEST(FitDescription, OfBudgetsPredictsSizes) {
+  const FitDescription fit = fit_of("fit: F\nlaw: iso-flops\npredict: {C: 1e19}\n");
+  EXPECT_THAT(fit.columns(), ElementsAre("params", "training_flops"));
+  EXPECT_THAT(fit.predict, ElementsAre(ElementsAre(1e19)));
+  EXPECT_THAT(error_of_fit("fit: F\nlaw: iso-flops\npredict: {N: 1e9}\n"), HasSubstr("the law iso-flops has no N"));
+}
+
 TEST(FitDescription, ErrorsNameTheirPlace) {
   EXPECT_THAT(error_of_fit("fits: [{law: compute}]\n"), HasSubstr("fits.yaml:1: the fit has no title"));
   EXPECT_THAT(error_of_fit("fit: F\nlaw: cubic\n"), HasSubstr("fits.yaml:2"));

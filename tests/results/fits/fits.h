@@ -46,6 +46,23 @@ class Fits : public ::testing::Test {
     store_.sync(maker_.runs());
   }
 
+  /// Two budgets, 10⁶ and 10⁷, of sizes (spans) around the best ones, 128 and 512: bpc = 2 + 0.1·(ln N − ln best)².
+  void make_budgets(const std::vector<int>& factors_of_two) {
+    for (const bool large : {false, true}) {
+      for (const int factor : factors_of_two) {
+        const int best = large ? 512 : 128;
+        const int span = factor < 0 ? best >> -factor : best << factor;
+        const double away = std::log(static_cast<double>(span) / best);
+        maker_.make({.id = fmt::format("adaptive-span-text8-{:08x}", ++made_),
+                     .type = large ? "fixed" : "adaptive",
+                     .span = span,
+                     .bpc = 2 + 0.1 * away * away,
+                     .flops = large ? 1e7 : 1e6});
+      }
+    }
+    store_.sync(maker_.runs());
+  }
+
   std::variant<FitResult, NothingToShow> built(const std::string& yaml) {
     RunTable runs(store_);
     return build_fit(runs, fit_of(yaml), {});

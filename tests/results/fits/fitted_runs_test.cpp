@@ -82,6 +82,50 @@ TEST_F(Fits, OneMethodWithTooLittleLeavesTheOthers) {
   EXPECT_THAT(render_fits({fit}, TableFormat::kText), HasSubstr("dynamic: all runs have the same flops_per_token"));
 }
 
+const std::string kFitOfBudgets =
+    "fit: Best spans\nlaw: iso-flops\nloss: test.bpc\nn: model.span\nc: flops_per_token\ndraws: 100\npredict: {C: "
+    "1e8}\n";
+
+TEST_F(Fits, OfBudgetsFindTheirBestSizes) {
+  make_budgets({-2, -1, 0, 1});
+  const auto result = built(kFitOfBudgets);
+  ASSERT_TRUE(std::holds_alternative<FitResult>(result)) << refusal(kFitOfBudgets);
+  const auto& fit = std::get<FitResult>(result);
+  ASSERT_TRUE(fit.laws.front().best_sizes.has_value());
+  const IsoFlopEstimate& estimate = *fit.laws.front().best_sizes;
+  ASSERT_EQ(estimate.budgets().size(), 2U);
+  EXPECT_NEAR(estimate.best_sizes()[0].size, 128, 1e-6);
+  EXPECT_NEAR(estimate.best_sizes()[1].size, 512, 1e-6);
+  EXPECT_NEAR(estimate.exponent(), std::log10(4), 1e-9);
+  EXPECT_NEAR(fit.laws.front().size_predictions.front().size, 2048, 1e-5);
+  EXPECT_THAT(render_fits({fit}, TableFormat::kText),
+              AllOf(HasSubstr("best N at C=1e6"), HasSubstr("best N at C=1e8, predicted"),
+                    HasSubstr("8 runs of 8 settings"), HasSubstr("biased")));
+  const Json json = Json::parse(render_fits({fit}, TableFormat::kJson));
+  EXPECT_EQ(json[0]["laws"][0]["budgets"].size(), 2U);
+  EXPECT_NEAR(json[0]["laws"][0]["exponent"]["value"].get<double>(), std::log10(4), 1e-9);
+  const Figure figure = figure_of_fit(fit);
+  ASSERT_EQ(figure.series.size(), 5U);
+  EXPECT_EQ(figure.series[0].label, "C 1e6");
+  EXPECT_EQ(figure.series[0].points.size(), 4U);
+  EXPECT_EQ(figure.series[4].label, "best N");
+}
+
+TEST_F(Fits, OfBudgetsWithoutAMinimumAreRefused) {
+  make_budgets({-1, 0, 1});
+  EXPECT_THAT(refusal(kFitOfBudgets), AllOf(HasSubstr("three sizes for each budget"), HasSubstr("a fourth size")));
+  EXPECT_THAT(refusal(kFitOfBudgets + "where: {flops_per_token: '< 5e6'}\n"),
+              AllOf(HasSubstr("1 of 1 values of flops_per_token has a minimum"), HasSubstr("at least three sizes")));
+}
+
+TEST_F(Fits, WarnOfBestSizesBeyondThoseTried) {
+  make_budgets({-4, -3, -2, -1});
+  const auto result = built(kFitOfBudgets);
+  ASSERT_TRUE(std::holds_alternative<FitResult>(result));
+  EXPECT_THAT(render_fits({std::get<FitResult>(result)}, TableFormat::kText),
+              HasSubstr("best N at C=1e6 lies beyond the largest size that was tried: try larger ones"));
+}
+
 TEST_F(Fits, HaveTheFormsOfTables) {
   make_runs({16, 32, 64, 128, 256, 512}, 0.002);
   const auto result = built(kFitOfSpans);
