@@ -43,7 +43,7 @@ std::string documented_fit() {
   return page.substr(begin, page.find("```", begin) - begin);
 }
 
-/// The page's numbers are not this program's: plain Python computed them, with NLopt's own module and these draws.
+/// The page's numbers are not this program's: tests/golden/fit.py computes them.
 TEST_F(FitCommand, PrintsWhatThePageShows) {
   make_law();
   const std::string block = documented_fit();
