@@ -37,7 +37,7 @@ std::vector<int> hits_of(const PowerLaw& law, const std::vector<std::vector<doub
 }
 
 TEST(LawEstimate, IntervalsOfALawOfComputeHoldTheTruth) {
-  const std::vector<int> hits = hits_of(compute_law(), six_budgets(), 3, {1e16});
+  const std::vector<int> hits = hits_of(compute_law(), six_budgets(), 2, {1e16});
   for (std::size_t i = 0; i < hits.size(); ++i) {
     EXPECT_GE(hits[i], kLeastHits) << "number " << i;
     EXPECT_LE(hits[i], kMaxHits) << "number " << i;
