@@ -25,6 +25,7 @@ std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 // NOLINTNEXTLINE(readability-redundant-declaration)
 std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
@@ -48,6 +49,7 @@ const std::vector<Command>& commands() {
       {"table", "Print a paper's tables from the store", declare_table},
       {"claims", "Say which claims of a paper the store's runs confirm", declare_claims},
       {"figure", "Plot the store's results", declare_figure},
+      {"fit", "Fit scaling laws to runs, and predict larger ones", declare_fit},
       {"continuation", "Compare how models continue the same passages", declare_continuation},
       {"report", "Write all tables and figures of recipes to one page", declare_report},
       {"runs", "List, inspect, move and delete runs", declare_runs},

@@ -1,4 +1,4 @@
-// xlm report: all tables and figures of recipes on one page, every number traceable to its runs.
+// xlm report: all tables, figures and fits of recipes on one page, every number traceable to its runs.
 #include <algorithm>
 #include <ctime>
 #include <memory>
@@ -14,6 +14,8 @@
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/series_looks.h"
+#include "results/fits/fit_description.h"
+#include "results/fits/fitted_runs.h"
 #include "results/pages/report.h"
 #include "results/pages/table_html.h"
 #include "results/tables/table_description.h"
@@ -28,10 +30,10 @@ struct ReportOptions : RecipeOptions {
 
 bool has_exhibits(const Yaml& file) {
   return has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kFigure) ||
-         has_exhibits(file, ExhibitKind::kClaim);
+         has_exhibits(file, ExhibitKind::kClaim) || has_exhibits(file, ExhibitKind::kFit);
 }
 
-/// The recipes below a folder that describe tables, figures or claims, in the order of their names.
+/// The recipes below a folder that describe tables, figures, claims or fits, in the order of their names.
 std::vector<fs::path> recipes_below(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
@@ -63,7 +65,7 @@ std::vector<fs::path> recipe_files(const ReportOptions& options) {
   return files;
 }
 
-/// A table or figure, or why there is none.
+/// A table, figure or fit, or why there is none.
 template <class Description, class Build>
 Exhibit exhibit_of(const Description& description, const Build& build) {
   return std::visit([](auto&& made) { return Exhibit(std::forward<decltype(made)>(made)); },
@@ -88,6 +90,12 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
         return looks.applied(build_figure(runs, one, recipe.filters));
       };
       exhibits.push_back(exhibit_of(description, build));
+    }
+  }
+  if (has_exhibits(recipe.file, ExhibitKind::kFit)) {
+    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFit)) {
+      const auto build = [&](const FitDescription& one) { return build_fit(runs, one, recipe.filters); };
+      exhibits.push_back(exhibit_of(read_fit_description(node), build));
     }
   }
   return exhibits;
@@ -149,6 +157,7 @@ Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, co
           {"claims", std::move(claims)},
           {"tables", count_exhibits(recipes, ExhibitKind::kTable)},
           {"figures", count_exhibits(recipes, ExhibitKind::kFigure)},
+          {"fits", count_exhibits(recipes, ExhibitKind::kFit)},
           {"nothing_to_show", nothing},
           {"printed", printed}};
 }
@@ -191,7 +200,8 @@ std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) 
   add_recipe_options(app, *options, "");
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
   app.footer(
-      "Writes one HTML page that needs only a browser: every claim, table and figure, and a section about every run\n"
+      "Writes one HTML page that needs only a browser: every claim, table, figure and fit, and a section about every "
+      "run\n"
       "behind them. A table or figure without runs names the command that makes them.\n\n"
       "Examples:\n"
       "  xlm report experiments/recipes/adaptive-span/span-limit.yaml --profile smoke\n"

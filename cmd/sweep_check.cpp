@@ -19,7 +19,8 @@ std::string seen_in(const RecipeCheck& check) {
                                  counted(check.sweep.evaluations, "evaluation"), counted(check.tables, "table"),
                                  counted(check.figures, "figure"));
   if (check.continuations > 0) text += ", " + counted(check.continuations, "continuation");
-  return check.claims == 0 ? text : text + ", " + counted(check.claims, "claim");
+  if (check.claims > 0) text += ", " + counted(check.claims, "claim");
+  return check.fits == 0 ? text : text + ", " + counted(check.fits, "fit");
 }
 
 std::string check_as_json(const RecipeCheck& check) {
@@ -27,10 +28,14 @@ std::string check_as_json(const RecipeCheck& check) {
   for (const RecipeFinding& finding : check.findings) {
     findings.push_back({{"place", finding.place}, {"message", finding.message}, {"advice", finding.advice}});
   }
-  const Json result = {
-      {"runs", check.sweep.runs.size()}, {"evaluations", check.sweep.evaluations}, {"tables", check.tables},
-      {"figures", check.figures},        {"continuations", check.continuations},   {"claims", check.claims},
-      {"findings", std::move(findings)}};
+  const Json result = {{"runs", check.sweep.runs.size()},
+                       {"evaluations", check.sweep.evaluations},
+                       {"tables", check.tables},
+                       {"figures", check.figures},
+                       {"continuations", check.continuations},
+                       {"claims", check.claims},
+                       {"fits", check.fits},
+                       {"findings", std::move(findings)}};
   return json_text(result);
 }
 

@@ -36,7 +36,7 @@ trainers=(accelerate==1.15.0 lightning==2.6.6 lightning-utilities==0.15.3 torchm
 packages=(
   ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
   libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
-  libgtest-dev libicu-dev libmuparser-dev libre2-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
+  libgtest-dev libicu-dev libmuparser-dev libnlopt-dev libre2-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
 if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev lld); fi

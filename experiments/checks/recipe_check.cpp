@@ -19,6 +19,7 @@
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
+#include "results/fits/fitted_runs.h"
 #include "results/store/store.h"
 #include "results/tables/printed_number.h"
 #include "results/tables/table.h"
@@ -66,7 +67,10 @@ class RecipeChecker {
     each(ExhibitKind::kContinuation, result_.continuations,
          [&](const Yaml& node) { check_continuation(read_continuation_description(node)); });
     each(ExhibitKind::kClaim, result_.claims, [&](const Yaml& node) { check_claim(read_claim_description(node)); });
-    if (result_.tables + result_.figures + result_.continuations + result_.claims > 0) find_hidden_runs();
+    each(ExhibitKind::kFit, result_.fits, [&](const Yaml& node) { check_fit(read_fit_description(node)); });
+    if (result_.tables + result_.figures + result_.continuations + result_.claims + result_.fits > 0) {
+      find_hidden_runs();
+    }
     check_corpora();
     return std::move(result_);
   }
@@ -288,6 +292,26 @@ class RecipeChecker {
       } else {
         show(runs_.select({{"run_id", Filter::Relation::kEqual, {model.run}}}), {});
       }
+    }
+  }
+
+  /// Whether a fit has settings enough, if it is of the paper's sizes. What they cost is known only when they have run.
+  void check_fit(const FitDescription& description) {
+    const std::string title = fmt::format("fit '{}'", description.name);
+    check_conditions(title, description.place, description.where);
+    std::size_t incomplete = 0;
+    const std::vector<FitRuns> found = find_fit_runs(runs_, description, of_recipe_, incomplete);
+    if (found.empty()) {
+      return find(description.place, fmt::format("{} has nothing to show: no run has its numbers", title), kAskForRuns);
+    }
+    for (const FitRuns& one : found) {
+      std::vector<std::string> columns = description.columns();
+      columns.push_back(description.loss);
+      show(one.rows, columns);
+      const FitProblem problem = problem_of_count(description, one.points.count_settings());
+      if (problem.reason.empty() || !of_paper_) continue;
+      find(description.place, fmt::format("{}{}: {}", title, one.label.empty() ? "" : ", " + one.label, problem.reason),
+           problem.advice);
     }
   }
 

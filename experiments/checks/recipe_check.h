@@ -1,5 +1,6 @@
 // Checks that a recipe can get what it asks for. Builds its tables, figures, continuations and claims from the runs
-// that its sweep would make. Finds what stays empty, what is mixed, and what is shown nowhere.
+// that its sweep would make, and counts the settings that its fits would have. Finds what stays empty, what is mixed,
+// and what is shown nowhere.
 #pragma once
 
 #include <set>
@@ -25,6 +26,7 @@ struct RecipeCheck {
   std::size_t figures = 0;
   std::size_t continuations = 0;
   std::size_t claims = 0;
+  std::size_t fits = 0;
   std::vector<RecipeFinding> findings;
 };
 
@@ -33,10 +35,17 @@ struct RecipeCheck {
 bool is_paper_profile(const Yaml& file, const std::string& profile);
 
 /// Checks a configuration as read_configuration returns it. `of_paper`: it is the paper's own, so that its printed
+<<<<<<< HEAD
 /// values should get verdicts and its claims should be decided. Claims of smaller profiles may stay undecided. Throws
 /// UsageError with file:line for an invalid sweep or invalid evaluations. Mistakes in the description of a table,
 /// figure, continuation or claim are findings. `measured`: columns of results that runs have already, of which a
 /// program's configuration need not say that it reports them.
 RecipeCheck check_recipe(const Yaml& tree, bool of_paper, const std::set<std::string>& measured = {});
+=======
+/// values should get verdicts and its claims should be decided. Claims of smaller profiles may stay undecided, and
+/// their fits may lack settings. Throws UsageError with file:line for an invalid sweep or invalid evaluations. Mistakes
+/// in the description of a table, figure, continuation, claim or fit are findings.
+RecipeCheck check_recipe(const Yaml& tree, bool of_paper);
+>>>>>>> in-fit
 
 }  // namespace xlm

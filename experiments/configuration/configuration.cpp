@@ -20,9 +20,9 @@ namespace xlm {
 namespace {
 
 /// What a recipe's file says besides the run.
-constexpr std::array<std::string_view, 13> kRecipeKeys{
-    "sweep",  "evaluate", "corpora",      "resources",     "profiles", "table", "tables",
-    "figure", "figures",  "continuation", "continuations", "claim",    "claims"};
+constexpr std::array<std::string_view, 15> kRecipeKeys{
+    "sweep",   "evaluate",     "corpora",       "resources", "profiles", "table", "tables", "figure",
+    "figures", "continuation", "continuations", "claim",     "claims",   "fit",   "fits"};
 
 /// model: type, the model's own options, init_from.
 struct ModelGroup {

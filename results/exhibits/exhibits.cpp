@@ -1,4 +1,4 @@
-// Finds descriptions of tables, figures and continuations in a YAML file.
+// Finds descriptions of tables, figures, continuations, claims and fits in a YAML file.
 #include "results/exhibits/exhibits.h"
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "results/claims/claim_description.h"
 #include "results/exhibits/continuation_description.h"
 #include "results/figures/figure_description.h"
+#include "results/fits/fit_description.h"
 #include "results/tables/table_description.h"
 
 namespace xlm {
@@ -20,20 +21,22 @@ namespace {
 /// All keys of a recipe, with the options of runs, which are declared elsewhere. A test compares them.
 const std::vector<std::string>& recipe_keys() {
   static const std::vector<std::string> keys{
-      "experiment", "data",   "model",   "optimizer",    "train",         "continue",  "eval",    "results",  "program",
-      "options",    "seed",   "device",  "sweep",        "evaluate",      "resources", "corpora", "profiles", "table",
-      "tables",     "figure", "figures", "continuation", "continuations", "claim",     "claims",  "require"};
+      "experiment",   "data",          "model",    "optimizer", "train",  "continue", "eval",
+      "results",      "program",       "options",  "seed",      "device", "sweep",    "evaluate",
+      "resources",    "corpora",       "profiles", "table",     "tables", "figure",   "figures",
+      "continuation", "continuations", "claim",    "claims",    "fit",    "fits",     "require"};
   return keys;
 }
 
 std::string_view key_of(ExhibitKind kind) {
-  constexpr std::array<std::string_view, 4> kKeys{"table", "figure", "continuation", "claim"};
+  constexpr std::array<std::string_view, 5> kKeys{"table", "figure", "continuation", "claim", "fit"};
   return kKeys.at(static_cast<std::size_t>(kind));
 }
 
 const std::vector<std::string>& keys_of(ExhibitKind kind) {
   if (kind == ExhibitKind::kContinuation) return continuation_keys();
   if (kind == ExhibitKind::kClaim) return claim_keys();
+  if (kind == ExhibitKind::kFit) return fit_keys();
   return kind == ExhibitKind::kTable ? table_keys() : figure_keys();
 }
 
@@ -54,7 +57,7 @@ Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
   return description;
 }
 
-/// Replaces "title" in a description by "table", "figure", "continuation" or "claim".
+/// Replaces "title" in a description by "table", "figure", "continuation", "claim" or "fit".
 void normalise_title(Yaml& description, ExhibitKind kind) {
   for (auto& [key, value] : description.entries) {
     if (key == "title" && description.find(key_of(kind)) == nullptr) {
@@ -129,8 +132,8 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known = recipe_keys();
-  for (const ExhibitKind other :
-       {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation, ExhibitKind::kClaim}) {
+  for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation,
+                                  ExhibitKind::kClaim, ExhibitKind::kFit}) {
     if (is_flat(file, other)) known.insert(known.end(), keys_of(other).begin(), keys_of(other).end());
   }
   refuse_unknown(file, known);

@@ -1,4 +1,4 @@
-// Finds and chooses descriptions of tables, figures, continuations and claims in a YAML file.
+// Finds and chooses descriptions of tables, figures, continuations, claims and fits in a YAML file.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace xlm {
 
-enum class ExhibitKind { kTable, kFigure, kContinuation, kClaim };
+enum class ExhibitKind { kTable, kFigure, kContinuation, kClaim, kFit };
 
 /// Whether a file describes an exhibit of a kind.
 bool has_exhibits(const Yaml& file, ExhibitKind kind);
 
-/// All descriptions of one kind in a file: maps with their titles under "table", "figure", "continuation" or "claim". A
-/// file may give them in four ways: a list ("tables: [{table: TITLE, …}]"); a map of names ("tables: {NAME: {table:
-/// TITLE, …}}"), where a profile can change one, or remove it with null; one map ("table: {title: TITLE, …}"); or flat
+/// All descriptions of one kind in a file: maps with their titles under "table", "figure", "continuation", "claim" or
+/// "fit". A file may give them in four ways: a list ("tables: [{table: TITLE, …}]"); a map of names ("tables: {NAME:
+/// {table: TITLE, …}}"), where a profile can change one, or remove it with null; one map ("table: {title: TITLE, …}");
+/// or flat
 /// ("table: TITLE", with the other keys next to it). Other keys of a recipe are ignored. Throws UsageError with
 /// file:line for an unknown key, and if the file has no description of the kind.
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind);

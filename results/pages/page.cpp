@@ -8,7 +8,9 @@
 #include "base/text.h"
 #include "results/figures/figures.h"
 #include "results/figures/plot_style.h"
+#include "results/fits/fit_figure.h"
 #include "results/pages/claims_page.h"
+#include "results/pages/fit_page.h"
 #include "results/pages/table_html.h"
 
 namespace xlm {
@@ -77,6 +79,8 @@ std::string Page::claims(const ClaimList& claims) {
   return claims_html(claims, references);
 }
 
+std::string Page::fit(const FitResult& fit) { return fit_html(fit) + figure(figure_of_fit(fit)); }
+
 std::string Page::figure(const Figure& figure) {
   if (!figure.panels.empty()) return panels(figure);
   appendix_.add(runs_of(figure));
@@ -114,6 +118,7 @@ std::string Page::references_of(const Figure& figure) const {
   for (const FigureSeries& series : figure.series) {
     Figure alone;
     alone.series = {series};
+    if (runs_of(alone).empty()) continue;  // a curve that is computed, such as a law
     out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", html_escape(series.label),
                        appendix_.references(runs_of(alone)));
   }

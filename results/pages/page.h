@@ -1,4 +1,4 @@
-// Pages of results: tables and figures as self-contained HTML. Every number links to its runs.
+// Pages of results: tables, figures and fits as self-contained HTML. Every number links to its runs.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "results/claims/claim_text.h"
 #include "results/figures/figures.h"
+#include "results/fits/fitted_runs.h"
 #include "results/pages/html.h"
 #include "results/pages/run_appendix.h"
 #include "results/tables/table.h"
@@ -26,6 +27,9 @@ class Page {
 
   /// Claims with their verdicts and notes, without their title.
   std::string claims(const ClaimList& claims);
+
+  /// A fit with its numbers, notes and figure, without its title.
+  std::string fit(const FitResult& fit);
 
   /// The runs so far.
   RunAppendix& appendix() { return appendix_; }

@@ -19,6 +19,7 @@ namespace {
 const std::string& title_of(const Exhibit& exhibit) {
   if (const auto* table = std::get_if<Table>(&exhibit)) return table->title;
   if (const auto* figure = std::get_if<Figure>(&exhibit)) return figure->description.title;
+  if (const auto* fit = std::get_if<FitResult>(&exhibit)) return fit->description.title;
   return std::get<NothingToShow>(exhibit).title;
 }
 
@@ -50,6 +51,7 @@ std::string how_to_make(const ReportRecipe& recipe) {
 
 std::string exhibit_html(Page& page, const ReportRecipe& recipe, const Exhibit& exhibit) {
   if (const auto* figure = std::get_if<Figure>(&exhibit)) return page.figure(*figure);
+  if (const auto* fit = std::get_if<FitResult>(&exhibit)) return page.fit(*fit);
   if (const auto* nothing = std::get_if<NothingToShow>(&exhibit)) {
     return fmt::format("<p class=\"nothing\">Nothing to show: {}. {}</p>\n", html_escape(nothing->reason),
                        how_to_make(recipe));
@@ -74,6 +76,7 @@ std::set<std::string> runs_of(const ReportRecipe& recipe) {
     std::vector<std::string> shown;
     if (const auto* table = std::get_if<Table>(&exhibit)) shown = runs_of(*table);
     if (const auto* figure = std::get_if<Figure>(&exhibit)) shown = runs_of(*figure);
+    if (const auto* fit = std::get_if<FitResult>(&exhibit)) shown = runs_of(*fit);
     runs.insert(shown.begin(), shown.end());
   }
   return runs;

@@ -1,4 +1,4 @@
-// A report: all tables and figures of recipes on one page, with a section about each run behind them.
+// A report: all tables, figures and fits of recipes on one page, with a section about each run behind them.
 #pragma once
 
 #include <string>
@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "results/figures/figures.h"
+#include "results/fits/fitted_runs.h"
 #include "results/pages/page.h"
 #include "results/tables/printed_counts.h"
 #include "results/tables/table.h"
 
 namespace xlm {
 
-using Exhibit = std::variant<Table, Figure, NothingToShow>;
+using Exhibit = std::variant<Table, Figure, FitResult, NothingToShow>;
 
 struct ReportRecipe {
   std::string title;    // its experiment, or its file

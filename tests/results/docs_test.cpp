@@ -9,6 +9,7 @@
 #include "results/exhibits/continuation_description.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figure_kind.h"
+#include "results/fits/fit_description.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
 #include "results/store/store.h"
@@ -106,6 +107,7 @@ TEST(ResultsDocs, ExplainEveryKeyOfExhibits) {
   const auto sorted = [](const std::vector<std::string>& keys) { return std::set(keys.begin(), keys.end()); };
   EXPECT_EQ(names_of_table("## Table files", "key"), sorted(table_keys()));
   EXPECT_EQ(names_of_table("## Figure files", "key"), sorted(figure_keys()));
+  EXPECT_EQ(names_of_table("## Fits", "key"), sorted(fit_keys()));
   EXPECT_EQ(names_of_table("## Continuations", "key"), sorted(continuation_keys()));
   OptionLister lister;
   CellOptions().visit(lister);

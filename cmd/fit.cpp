@@ -1,0 +1,186 @@
+// xlm fit: scaling laws of runs, and what they predict.
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/output_format.h"
+#include "cmd/recipe_view.h"
+#include "cmd/results_store.h"
+#include "results/figures/figures.h"
+#include "results/figures/gnuplot_process.h"
+#include "results/fits/fit_figure.h"
+#include "results/fits/fit_text.h"
+#include "results/pages/fit_page.h"
+
+namespace xlm {
+namespace {
+
+struct FitOptions : RecipeOptions {
+  fs::path file;  // empty: the options describe the fit
+  FitDescription description;
+  std::string law;
+  std::vector<std::string> by;
+  std::vector<std::string> predict;
+  std::vector<std::string> given;  // options that belong to a fit without a recipe
+  std::string format;
+  fs::path out;
+  fs::path figure;
+};
+
+std::vector<std::string> formats_of_fits() {
+  std::vector<std::string> names = table_formats();
+  names.emplace_back(kHtml);
+  return names;
+}
+
+FitDescription described_by_options(const FitOptions& options) {
+  FitDescription description = options.description;
+  const auto* const law = std::find(kFitLawNames.begin(), kFitLawNames.end(), options.law);
+  description.law = static_cast<FitLaw>(law - kFitLawNames.begin());
+  description.by = listed_columns(options.by);
+  description.title = fmt::format("{} against {}", description.loss, join(description.columns(), " and "));
+  description.name = name_from_title(description.title);
+  description.place = "xlm fit";
+  return description;
+}
+
+/// The fits of the recipe, or the one that the options describe, with the places of --predict.
+std::vector<FitDescription> descriptions_of(const FitOptions& options, const RecipeView* recipe) {
+  std::vector<FitDescription> descriptions;
+  if (recipe == nullptr) {
+    descriptions.push_back(described_by_options(options));
+  } else {
+    for (const Yaml& node :
+         choose_exhibits(find_exhibits(recipe->file, ExhibitKind::kFit), ExhibitKind::kFit, options.name)) {
+      descriptions.push_back(read_fit_description(node));
+    }
+  }
+  for (FitDescription& description : descriptions) {
+    for (const std::string& place : options.predict) {
+      description.predict.push_back(read_fit_place(place, description));
+    }
+  }
+  return descriptions;
+}
+
+/// A recipe describes its fits itself, and options would contradict it; without one, only they describe.
+void check_options(const FitOptions& options) {
+  if (!options.file.empty() && !options.given.empty()) {
+    throw UsageError(
+        fmt::format("{} describes its fits itself: {} is for a fit without a recipe\nremove it, or change "
+                    "the recipe",
+                    options.file.string(), options.given.front()));
+  }
+  if (options.file.empty() && !(options.name + options.profile).empty()) {
+    throw UsageError("--name and --profile choose in a recipe, and none is given\nname it: xlm fit RECIPE.yaml");
+  }
+}
+
+void write_figure(const FitOptions& options, const std::vector<FitResult>& fits) {
+  if (options.figure.empty() || fits.empty()) return;
+  if (fits.size() > 1) {
+    throw UsageError(fmt::format("--figure {} is one file, and there are {} fits\nchoose one with --name",
+                                 options.figure.string(), fits.size()));
+  }
+  const std::string extension = options.figure.extension().string();
+  const std::string ending = extension.empty() ? "" : extension.substr(1);
+  const auto* const found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), ending);
+  if (found == kPictureFormatNames.end()) {
+    throw UsageError(
+        fmt::format("--figure {}: figures are written as svg, pdf, png or tex\nfor a page with the figure, "
+                    "use --out FILE.html",
+                    options.figure.string()));
+  }
+  const auto picture = static_cast<PictureFormat>(found - kPictureFormatNames.begin());
+  write_output(options.figure, run_gnuplot(gnuplot_script(figure_of_fit(fits.front()), picture)));
+}
+
+int run_fit(const FitOptions& options, const GlobalOptions& global) {
+  check_options(options);
+  const std::string format = output_format(options.format, options.out, formats_of_fits(), global);
+  std::unique_ptr<RecipeView> recipe;
+  if (!options.file.empty()) recipe = std::make_unique<RecipeView>(read_recipe(options.file, options));
+  std::vector<Filter> filters = recipe ? recipe->filters : parse_filters(options.where);
+  if (!recipe && !options.experiment.empty()) {
+    filters.push_back({"experiment", Filter::Relation::kEqual, {options.experiment}});
+  }
+  const std::vector<FitDescription> descriptions = descriptions_of(options, recipe.get());
+  Store store = open_store(global);
+  RunTable runs(store);
+  if (recipe) {
+    warn_without_runs(*recipe, options, global, runs);
+  } else if (runs.size() == 0) {
+    throw DataError(std::string(trim(no_runs_hint(global))));
+  }
+  std::vector<FitResult> fits;
+  const auto build = [&](const FitDescription& one) { return build_fit(runs, one, filters); };
+  make_each(descriptions, build, [&](FitResult fit) { fits.push_back(std::move(fit)); });
+  const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
+  const int width = to_terminal ? global.standard_output.width : 0;
+  write_figure(options, fits);
+  print_or_write(format == kHtml ? fits_page(store, fits) : render_fits(fits, table_format(format), width),
+                 options.out);
+  return fits.size() == descriptions.size() ? kDone : kBadData;
+}
+
+}  // namespace
+
+std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
+  const auto options = std::make_shared<FitOptions>();
+  options->law = kFitLawNames.front();
+  FitDescription& description = options->description;
+  app.add_option("RECIPE.yaml", options->file, "A recipe with fits (default: the options describe one)");
+  add_recipe_options(app, *options, "fit");
+  const auto mark = [&given = options->given](const std::string& name) {
+    return [&given, name](const std::string&) { given.push_back(name); };
+  };
+  const auto describe = [&](const std::string& name, auto& value, const std::string& help) {
+    return app.add_option(name, value, help)->each(mark(name));
+  };
+  describe("--law", options->law,
+           "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β); iso-flops: the best N of each C")
+      ->check(CLI::IsMember(std::vector<std::string>(kFitLawNames.begin(), kFitLawNames.end())).description(""))
+      ->capture_default_str()
+      ->type_name("LAW");
+  describe("--loss", description.loss, "L: column of the loss")->capture_default_str()->type_name("COLUMN");
+  describe("--c", description.c, "C: column of the compute of training")->capture_default_str()->type_name("COLUMN");
+  describe("--n", description.n, "N: column of the model's size")->capture_default_str()->type_name("COLUMN");
+  describe("--d", description.d, "D: column of the amount of data")->capture_default_str()->type_name("COLUMN");
+  describe("--by", options->by, "A law for each value of these columns")
+      ->allow_extra_args(false)
+      ->type_name(kColumnList);
+  describe("--draws", description.draws, "Draws of the bootstrap")
+      ->check(CLI::Range(100, 100'000))
+      ->capture_default_str();
+  describe("--level", description.level, "Level of intervals, in percent")
+      ->check([](const std::string& text) {  // CLI11's Range accepts nan
+        double level = 0;
+        return parse_real(text, level) && level >= 50 && level <= 99.9 ? "" : text + " is not from 50 to 99.9";
+      })
+      ->capture_default_str();
+  app.add_option("--predict", options->predict, "Predict the loss there: C=1e19, or N=1e9,D=2e10; may be repeated")
+      ->allow_extra_args(false)
+      ->type_name("PLACE");
+  app.add_option("--figure", options->figure, "Draw runs, laws and predictions: FILE.svg, .pdf, .png or .tex")
+      ->type_name("FILE");
+  add_output_options(app, options->format, options->out, formats_of_fits());
+  app.footer(
+      "Fits laws by Huber's loss of the log error, from many starts, with intervals by bootstrap, and predicts the\n"
+      "largest runs from the others. A law needs more settings than parameters (3, or 5); seeds of one setting do not\n"
+      "count. iso-flops finds the size with the least loss for each budget by parabolas. docs/results.md describes "
+      "fits\n"
+      "in recipes. The exit code is 3 if a fit has too few runs.\n\n"
+      "Examples:\n"
+      "  xlm fit --loss test.bits_per_byte --where experiment=byte-front --by model.type --predict C=1e16\n"
+      "  xlm fit --law size-and-data --n params --d training_tokens --where status=done --figure fit.svg\n"
+      "  xlm fit --law size-and-data --n flops_per_token --predict N=2e7,D=1e9 --json\n"
+      "  xlm fit --law iso-flops --where experiment=sizes --predict C=1e18\n"
+      "  xlm fit my-sweep.yaml --name loss-against-compute --out fit.html");
+  return [options, &global] { return run_fit(*options, global); };
+}
+
+}  // namespace xlm

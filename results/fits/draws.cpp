@@ -1,0 +1,48 @@
+// What bootstraps of fits share.
+#include "results/fits/draws.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/distributions/students_t.hpp>
+
+#include "base/random.h"
+
+namespace xlm {
+namespace {
+
+/// The quantile of sorted numbers, between the two nearest.
+double quantile_of(const std::vector<double>& sorted, double share) {
+  const double place = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index) {
+  const double radius = 1 - random_unit(random_bits(seed, draw, 2 * index));  // above 0
+  const double angle = 2 * std::numbers::pi * random_unit(random_bits(seed, draw, 2 * index + 1));
+  return std::sqrt(-2 * std::log(radius)) * std::cos(angle);
+}
+
+double student_stretch(double freedom, double level) {
+  const double tail = (1 - level) / 2;
+  const boost::math::students_t student(freedom);
+  const boost::math::normal normal;
+  return boost::math::quantile(boost::math::complement(student, tail)) /
+         boost::math::quantile(boost::math::complement(normal, tail));
+}
+
+LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch) {
+  std::sort(drawn.begin(), drawn.end());
+  const double tail = (1 - level) / 2;
+  const double low = estimate - stretch * (estimate - quantile_of(drawn, tail));
+  const double high = estimate + stretch * (quantile_of(drawn, 1 - tail) - estimate);
+  return {std::min(low, estimate), std::max(high, estimate)};
+}
+
+}  // namespace xlm

@@ -1,0 +1,194 @@
+// Makes the figure of a fit.
+#include "results/fits/fit_figure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+constexpr int kCurvePoints = 60;
+constexpr std::size_t kMaxCurves = 4;  // of one law, each of a size
+constexpr double kSameSize = 1.01;     // sizes within this factor share a curve
+
+/// Some of the values of a column, in order: all, or the ends and those between at even distances.
+std::vector<double> some_sizes(const LossPoints& points, std::size_t column) {
+  std::vector<double> values;
+  for (const std::vector<double>& x : points.x) values.push_back(x[column]);
+  std::sort(values.begin(), values.end());
+  std::vector<double> sizes;
+  for (const double value : values) {
+    if (sizes.empty() || value > sizes.back() * kSameSize) sizes.push_back(value);
+  }
+  if (sizes.size() <= kMaxCurves) return sizes;
+  std::vector<double> chosen;
+  for (std::size_t i = 0; i < kMaxCurves; ++i) chosen.push_back(sizes[i * (sizes.size() - 1) / (kMaxCurves - 1)]);
+  return chosen;
+}
+
+/// Adds the series of one law.
+class LawSeries {
+ public:
+  LawSeries(Figure& figure, const FitDescription& description, const FittedLaw& fitted)
+      : figure_(figure), description_(description), fitted_(fitted), across_(description.columns().size() - 1) {}
+
+  /// `look`: the first that is free. Returns the next one.
+  std::size_t add(std::size_t look) {
+    if (across_ == 0) {
+      add_points("", 0, 0, look);
+      add_curve("", {}, look);
+      add_predictions(look);
+      return look + 1;
+    }
+    double above = 0;
+    const std::vector<double> sizes = some_sizes(fitted_.of.points, 0);
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      // Runs of sizes without a curve belong to the curve below them.
+      const double below = above;
+      above = i + 1 < sizes.size() ? sizes[i + 1] / kSameSize : 0;
+      const std::string size = fit_size_text(sizes[i]);
+      add_points(size, below, above, look);
+      add_curve(size, {sizes[i]}, look);
+      ++look;
+    }
+    add_predictions(look);
+    return look + 1;
+  }
+
+ private:
+  static std::string fit_size_text(double size) {
+    return "N " + (size >= 1000 ? human_count(size) : short_number(size));
+  }
+
+  std::string label_of(const std::string& size, const std::string& what) const {
+    std::vector<std::string> parts{fitted_.of.label, size, what};
+    std::erase(parts, "");
+    return parts.empty() ? "runs" : join(parts, ", ");
+  }
+
+  /// The runs whose N lies in [from, to); 0 leaves an end open.
+  void add_points(const std::string& size, double from, double to, std::size_t look) {
+    FigureSeries series{.label = label_of(size, ""), .value = "", .points = {}, .look = look};
+    const LossPoints& points = fitted_.of.points;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double own = points.x[i].front();
+      if (across_ > 0 && (own < from || (to > 0 && own >= to))) continue;
+      series.points.push_back({points.x[i].back(), points.loss[i], std::nullopt, {fitted_.of.runs[i]}});
+    }
+    put(std::move(series));
+  }
+
+  /// The law over all runs and predictions; `before` are the columns in front of the one along x.
+  void add_curve(const std::string& size, const std::vector<double>& before, std::size_t look) {
+    double low = fitted_.of.points.x.front().back();
+    double high = low;
+    const auto include = [&](const std::vector<double>& x) {
+      low = std::min(low, x.back());
+      high = std::max(high, x.back());
+    };
+    for (const std::vector<double>& x : fitted_.of.points.x) include(x);
+    for (const std::vector<double>& x : description_.predict) include(x);
+    FigureSeries series{
+        .label = label_of(size, "law"), .value = "", .points = {}, .joined = true, .smooth = true, .look = look};
+    for (int i = 0; i <= kCurvePoints; ++i) {
+      std::vector<double> x = before;
+      x.push_back(low * std::pow(high / low, static_cast<double>(i) / kCurvePoints));
+      const Prediction prediction = fitted_.estimate->predict(x);
+      series.points.push_back({x.back(), prediction.loss, (prediction.law.high - prediction.law.low) / 2, {}});
+    }
+    put(std::move(series));
+  }
+
+  void add_predictions(std::size_t look) {
+    FigureSeries series{.label = label_of("", "predicted"), .value = "", .points = {}, .look = look};
+    for (std::size_t i = 0; i < description_.predict.size(); ++i) {
+      const Prediction& prediction = fitted_.predictions[i];
+      series.points.push_back(
+          {description_.predict[i].back(), prediction.loss, (prediction.run.high - prediction.run.low) / 2, {}});
+    }
+    put(std::move(series));
+  }
+
+  void put(FigureSeries series) {
+    if (series.points.empty()) return;
+    series.value = series.label;
+    figure_.series.push_back(std::move(series));
+  }
+
+  Figure& figure_;
+  const FitDescription& description_;
+  const FittedLaw& fitted_;
+  std::size_t across_;  // columns besides the one along x
+};
+
+/// Runs and the parabola of each budget, and the best sizes. Returns the next free look.
+std::size_t add_parabolas(Figure& figure, const FittedLaw& fitted, std::size_t look) {
+  const std::string begin = fitted.of.label.empty() ? "" : fitted.of.label + ", ";
+  const auto put = [&](const std::string& label, std::vector<FigurePoint> points, bool joined) {
+    figure.series.push_back({.label = label,
+                             .value = label,
+                             .points = std::move(points),
+                             .joined = joined,
+                             .smooth = joined,
+                             .look = look});
+  };
+  std::vector<FigurePoint> best;
+  for (const IsoFlopBudget& budget : fitted.best_sizes->budgets()) {
+    const std::string label = begin + "C " + short_number(budget.compute);
+    const LossPoints& points = fitted.of.points;
+    std::vector<FigurePoint> runs;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      constexpr double kWithin = 1.1;  // as budgets are told apart
+      const double ratio = points.x[i][1] / budget.compute;
+      if (ratio > kWithin || ratio < 1 / kWithin) continue;
+      runs.push_back({points.x[i][0], points.loss[i], std::nullopt, {fitted.of.runs[i]}});
+    }
+    put(label, std::move(runs), false);
+    const auto [least, most] = std::minmax_element(budget.log_sizes.begin(), budget.log_sizes.end());
+    std::vector<FigurePoint> curve;
+    for (int i = 0; i <= kCurvePoints; ++i) {
+      const double log_size = *least + (*most - *least) * static_cast<double>(i) / kCurvePoints;
+      curve.push_back({std::exp(log_size), budget.parabola->at(log_size), std::nullopt, {}});
+    }
+    put(label + ", parabola", std::move(curve), true);
+    best.push_back({std::exp(budget.parabola->centre), budget.parabola->least, std::nullopt, {}});
+    ++look;
+  }
+  put(begin + "best N", std::move(best), false);
+  return look + 1;
+}
+
+}  // namespace
+
+Figure figure_of_fit(const FitResult& fit) {
+  const FitDescription& description = fit.description;
+  Figure figure;
+  figure.description.title = description.title;
+  figure.description.name = description.name;
+  figure.description.kind = "line";
+  const bool of_sizes = description.law == FitLaw::kIsoFlops;
+  const std::string along = of_sizes ? description.n : description.columns().back();
+  figure.description.x = along;
+  figure.description.y = description.loss;
+  figure.description.series = description.by;
+  figure.description.x_scale = FigureDescription::Scale::kLog;
+  figure.description.y_scale = FigureDescription::Scale::kLog;
+  figure.x_label = column_label(along);
+  figure.y_label = column_label(description.loss);
+  std::size_t look = 0;
+  for (const FittedLaw& fitted : fit.laws) {
+    if (fitted.estimate) look = LawSeries(figure, description, fitted).add(look);
+    if (fitted.best_sizes) look = add_parabolas(figure, fitted, look);
+  }
+  if (of_sizes) return figure;
+  figure.caption = fmt::format("bands: half of the law's {:g} % interval to each side{}", description.level,
+                               description.predict.empty() ? "" : "; bars: likewise, of one more run");
+  return figure;
+}
+
+}  // namespace xlm

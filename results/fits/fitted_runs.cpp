@@ -1,0 +1,324 @@
+// Fits laws to runs.
+#include "results/fits/fitted_runs.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/figures/figure_series.h"
+#include "results/quantities/number_format.h"
+#include "results/store/statistics.h"
+#include "results/store/unmet_condition.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kSizesOfOneColumn = 4;   // with three, a law of one column passes through all of them
+constexpr std::size_t kSizesOfTwoColumns = 3;  // each
+constexpr double kSameFactor = 1.01;           // values closer than that are one size
+constexpr double kOffCentre = 0.5;             // share of half the range of ln N
+constexpr double kTogether = 0.999;            // correlation of the logarithms of two columns that cannot be told apart
+
+struct ValueListOrder {
+  bool operator()(const std::vector<Value>& a, const std::vector<Value>& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
+  }
+};
+
+std::vector<std::string> all_columns(const FitDescription& description) {
+  std::vector<std::string> columns = description.columns();
+  columns.push_back(description.loss);
+  columns.insert(columns.end(), description.by.begin(), description.by.end());
+  return columns;
+}
+
+std::vector<Filter> conditions_on_fit(const FitDescription& description, std::vector<Filter> filters) {
+  filters.insert(filters.end(), description.where.begin(), description.where.end());
+  return filters;
+}
+
+NothingToShow no_fit(const FitDescription& description, const FitProblem& problem) {
+  return {
+      description.title, problem.reason,
+      fmt::format("the fit '{}' has nothing to show: {}\n{}", description.title, problem.reason,
+                  problem.advice.empty() ? "to list the runs: xlm runs ls; to make them: xlm sweep" : problem.advice)};
+}
+
+/// How many sizes a column has, in a factor of kSameFactor.
+std::size_t count_sizes(const LossPoints& points, std::size_t column) {
+  std::vector<double> values;
+  for (const std::vector<double>& x : points.x) values.push_back(x[column]);
+  std::sort(values.begin(), values.end());
+  std::size_t count = 0;
+  double last = 0;
+  for (const double value : values) {
+    if (count > 0 && value <= last * kSameFactor) continue;
+    ++count;
+    last = value;
+  }
+  return count;
+}
+
+double correlation_of_logs(const LossPoints& points) {
+  std::vector<double> a;
+  std::vector<double> b;
+  for (const std::vector<double>& x : points.x) {
+    a.push_back(std::log(x[0]));
+    b.push_back(std::log(x[1]));
+  }
+  const double centre_a = mean(a);
+  const double centre_b = mean(b);
+  double products = 0;
+  double squares_a = 0;
+  double squares_b = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    products += (a[i] - centre_a) * (b[i] - centre_b);
+    squares_a += (a[i] - centre_a) * (a[i] - centre_a);
+    squares_b += (b[i] - centre_b) * (b[i] - centre_b);
+  }
+  return products / std::sqrt(squares_a * squares_b);
+}
+
+/// The share by which a number is off, with its sign: "+0.31 %".
+std::string share_text(double share) { return difference_with_digits(100 * share, 2) + " %"; }
+
+void describe_law(const FitDescription& description, FittedLaw& fitted) {
+  const LawEstimate& estimate = *fitted.estimate;
+  if (estimate.found().floor_is_zero) {
+    fitted.notes.emplace_back("E cannot be told from 0: larger budgets would show where the loss flattens");
+  }
+  if (estimate.found().at_limit) {
+    fitted.notes.emplace_back("An exponent ended at the limit of what is tried: the runs do not follow this law");
+  }
+  for (std::size_t i = 0; i < description.predict.size(); ++i) {
+    const std::vector<double>& x = description.predict[i];
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      double largest = 0;
+      for (const std::vector<double>& of_run : fitted.of.points.x) largest = std::max(largest, of_run[k]);
+      constexpr double kFar = 10;
+      if (x[k] <= kFar * largest) continue;
+      fitted.notes.push_back(
+          fmt::format("{} is {:.0f} times beyond the largest run: the interval holds only if the law does",
+                      fit_place_text(description, x), x[k] / largest));
+      break;
+    }
+  }
+  if (!fitted.left_out) {
+    fitted.notes.emplace_back("Too few settings to predict the largest from the others");
+    return;
+  }
+  const double error = fitted.left_out->predicted.loss / fitted.left_out->loss - 1;
+  const LawInterval& interval = fitted.left_out->predicted.run;
+  const bool inside = interval.low <= fitted.left_out->loss && fitted.left_out->loss <= interval.high;
+  fitted.notes.push_back(fmt::format("Without the largest runs, the law predicts them {} off, {} its interval",
+                                     share_text(error), inside ? "within" : "outside"));
+}
+
+/// What may mislead about a budget's best size.
+std::string note_on_budget(const IsoFlopBudget& budget) {
+  const std::string name = "C=" + short_number(budget.compute);
+  if (!budget.parabola) {
+    return budget.sizes < 3
+               ? fmt::format("{} has {} sizes, too few for a parabola, and is left out", name, budget.sizes)
+               : fmt::format("the loss at {} has no minimum over the sizes, so it is left out", name);
+  }
+  const double off = budget.off_centre();
+  if (std::abs(off) > 1) {
+    return fmt::format("the best N at {} lies beyond the {} size that was tried: try {} ones", name,
+                       off > 0 ? "largest" : "smallest", off > 0 ? "larger" : "smaller");
+  }
+  if (std::abs(off) <= kOffCentre) return "";
+  return fmt::format("the best N at {} lies off the middle of the sizes that were tried, which biases it", name);
+}
+
+void fit_best_sizes(const FitDescription& description, FittedLaw& fitted) {
+  std::vector<IsoFlopBudget> budgets = find_iso_flops(fitted.of.points);
+  for (const IsoFlopBudget& budget : budgets) {
+    if (std::string note = note_on_budget(budget); !note.empty()) fitted.notes.push_back(std::move(note));
+  }
+  std::erase_if(budgets, [](const IsoFlopBudget& budget) { return !budget.parabola; });
+  fitted.best_sizes.emplace(std::move(budgets), description.estimate_options());
+  for (const std::vector<double>& x : description.predict) {
+    fitted.size_predictions.push_back(fitted.best_sizes->predict(x.front()));
+  }
+  if (fitted.best_sizes->failed_draws() > 0) {
+    fitted.notes.push_back(fmt::format("{} of {} draws have a budget without a minimum; intervals leave them out",
+                                       in_thousands(fitted.best_sizes->failed_draws()),
+                                       in_thousands(description.draws)));
+  }
+}
+
+/// Why there are no best sizes of at least two budgets with something to estimate their errors by.
+FitProblem problem_of_budgets(const FitDescription& description, const LossPoints& points) {
+  const std::vector<IsoFlopBudget> budgets = find_iso_flops(points);
+  std::size_t usable = 0;
+  std::size_t settings = 0;
+  for (const IsoFlopBudget& budget : budgets) {
+    if (!budget.parabola) continue;
+    ++usable;
+    settings += budget.losses.size();
+  }
+  if (usable < 2) {
+    return {fmt::format("{} of {} values of {} has a minimum of the loss over {}, and two are needed", usable,
+                        budgets.size(), description.c, description.n),
+            "train at least three sizes with each budget, some larger and some smaller than the best"};
+  }
+  if (settings > 3 * usable) return {};
+  return {"three sizes for each budget leave nothing to estimate errors by",
+          "train a fourth size with at least one of the budgets"};
+}
+
+FittedLaw fit_law(const FitDescription& description, FitRuns of) {
+  FittedLaw fitted{.of = std::move(of)};
+  if (fitted.of.corpora.size() > 1) {
+    fitted.missing = "the losses are of several corpora: " + join(fitted.of.corpora, ", ");
+    fitted.advice = "choose one with --where data.name=NAME, or separate them with `by: data.name`";
+    return fitted;
+  }
+  FitProblem problem = problem_of_points(description, fitted.of.points);
+  if (!problem.reason.empty()) {
+    fitted.missing = std::move(problem.reason);
+    fitted.advice = std::move(problem.advice);
+    return fitted;
+  }
+  if (description.law == FitLaw::kIsoFlops) {
+    fit_best_sizes(description, fitted);
+    return fitted;
+  }
+  const EstimateOptions options = description.estimate_options();
+  fitted.estimate.emplace(fitted.of.points, options);
+  for (const std::vector<double>& x : description.predict) fitted.predictions.push_back(fitted.estimate->predict(x));
+  fitted.left_out = leave_largest_out(fitted.of.points, options);
+  describe_law(description, fitted);
+  return fitted;
+}
+
+}  // namespace
+
+std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
+                                   const std::vector<Filter>& filters, std::size_t& incomplete) {
+  const std::vector<std::size_t> selected =
+      runs.select(conditions_on_fit(description, filters), all_columns(description));
+  std::vector<const std::vector<Value>*> by;
+  for (const std::string& column : description.by) by.push_back(&runs.column(column));
+  std::vector<const std::vector<Value>*> columns;
+  for (const std::string& column : description.columns()) columns.push_back(&runs.column(column));
+  const std::vector<Value>& losses = runs.column(description.loss);
+  const std::vector<Value>& settings = runs.column("seed_group");
+  const std::vector<std::string> corpora = corpora_of(runs, selected, {description.loss});
+  struct Group {
+    FitRuns found;
+    std::map<std::string, std::size_t> settings;
+    std::set<std::string> corpora;
+  };
+  std::map<std::vector<Value>, Group, ValueListOrder> groups;
+  incomplete = 0;
+  for (std::size_t i = 0; i < selected.size(); ++i) {
+    const std::size_t row = selected[i];
+    const auto above_zero = [row](const std::vector<Value>& column) {
+      const double number = as_number(column[row]).value_or(0);
+      return std::isfinite(number) && number > 0 ? number : 0;
+    };
+    std::vector<double> x;
+    for (const std::vector<Value>* column : columns) x.push_back(above_zero(*column));
+    const double loss = above_zero(losses);
+    if (loss == 0 || std::find(x.begin(), x.end(), 0.0) != x.end()) {
+      ++incomplete;
+      continue;
+    }
+    std::vector<Value> key;
+    for (const std::vector<Value>* column : by) key.push_back((*column)[row]);
+    Group& group = groups[key];
+    LossPoints& points = group.found.points;
+    points.x.push_back(std::move(x));
+    points.loss.push_back(loss);
+    points.setting.push_back(group.settings.try_emplace(to_text(settings[row]), group.settings.size()).first->second);
+    group.found.runs.push_back(runs.id(row));
+    group.found.rows.push_back(row);
+    if (!corpora[i].empty()) group.corpora.insert(corpora[i]);
+  }
+  std::vector<FitRuns> found;
+  for (auto& [key, group] : groups) {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < key.size(); ++i) {
+      parts.push_back(value_label(FigureLooks(), description.by[i], key[i]));
+    }
+    group.found.label = join(parts, ", ");
+    group.found.corpora.assign(group.corpora.begin(), group.corpora.end());
+    found.push_back(std::move(group.found));
+  }
+  return found;
+}
+
+FitProblem problem_of_count(const FitDescription& description, std::size_t settings) {
+  constexpr std::size_t kOfTwoParabolas = 6;
+  const std::size_t parameters =
+      description.law == FitLaw::kIsoFlops ? kOfTwoParabolas : description.parameter_names().size();
+  if (settings > parameters) return {};
+  return {fmt::format("a law of {} parameters needs at least {} settings, and there are {}", parameters, parameters + 1,
+                      settings),
+          fmt::format("train more sizes or budgets ({} are comfortable); seeds of one setting do not count",
+                      2 * parameters)};
+}
+
+FitProblem problem_of_points(const FitDescription& description, const LossPoints& points) {
+  if (description.law == FitLaw::kIsoFlops) return problem_of_budgets(description, points);
+  const std::vector<std::string> columns = description.columns();
+  const std::size_t needed = columns.size() == 1 ? kSizesOfOneColumn : kSizesOfTwoColumns;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::size_t sizes = count_sizes(points, k);
+    if (sizes >= needed) continue;
+    const std::string reason = sizes == 1 ? fmt::format("all runs have the same {}", columns[k])
+                                          : fmt::format("{} has only {} sizes", columns[k], sizes);
+    return {fmt::format("{}, and the law needs at least {}", reason, needed),
+            fmt::format("train with further sizes, such as factors of 2 or 3 apart, or name another column with --{}",
+                        columns.size() == 1 ? "c"
+                        : k == 0            ? "n"
+                                            : "d")};
+  }
+  if (FitProblem problem = problem_of_count(description, points.count_settings()); !problem.reason.empty()) {
+    return problem;
+  }
+  if (columns.size() == 2 && std::abs(correlation_of_logs(points)) > kTogether) {
+    return {fmt::format("{} and {} determine each other in these runs, so their terms cannot be told apart", columns[0],
+                        columns[1]),
+            "train each size with several budgets, or fit `law: compute`"};
+  }
+  return {};
+}
+
+std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescription& description,
+                                                 const std::vector<Filter>& filters) {
+  FitResult result{.description = description, .laws = {}};
+  std::vector<FitRuns> found = find_fit_runs(runs, description, filters, result.incomplete);
+  if (found.empty()) {
+    const std::string unmet = unmet_condition(runs, conditions_on_fit(description, filters), all_columns(description));
+    return no_fit(description,
+                  {!unmet.empty() ? unmet
+                                  : fmt::format("none of {} runs has numbers above 0 in {} and {}", result.incomplete,
+                                                join(description.columns(), ", "), description.loss),
+                   ""});
+  }
+  for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
+  const bool any =
+      std::any_of(result.laws.begin(), result.laws.end(), [](const FittedLaw& fitted) { return fitted.is_fitted(); });
+  if (!any) {
+    const FittedLaw& first = result.laws.front();
+    const std::string label = first.of.label.empty() ? "" : first.of.label + ": ";
+    return no_fit(description, {label + first.missing, first.advice});
+  }
+  return result;
+}
+
+std::vector<std::string> runs_of(const FitResult& fit) {
+  std::vector<std::string> runs;
+  for (const FittedLaw& fitted : fit.laws) runs.insert(runs.end(), fitted.of.runs.begin(), fitted.of.runs.end());
+  return runs;
+}
+
+}  // namespace xlm

@@ -1,0 +1,69 @@
+// Fits laws to the runs of a store, as a description asks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "results/fits/fit_description.h"
+#include "results/fits/iso_flops.h"
+#include "results/fits/law_estimate.h"
+#include "results/store/nothing_to_show.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// The runs that one law is fitted to.
+struct FitRuns {
+  std::string label;  // the values of `by`; empty: the only ones
+  LossPoints points;
+  std::vector<std::string> runs;     // their ids, in the order of the points
+  std::vector<std::size_t> rows;     // the same as rows of the RunTable
+  std::vector<std::string> corpora;  // that the losses are of
+};
+
+/// One law, or why there is none: at most one of the two estimates.
+struct FittedLaw {
+  FitRuns of;
+  std::optional<LawEstimate> estimate;        // of a power law
+  std::optional<IsoFlopEstimate> best_sizes;  // of iso-flops
+  std::string missing;                        // why there is no estimate
+  std::string advice;                         // what to do about it
+  std::vector<Prediction> predictions;        // at each of the description's places
+  std::vector<BestSize> size_predictions;     // likewise, of iso-flops
+  std::optional<LeftOut> left_out;
+  std::vector<std::string> notes;
+
+  bool is_fitted() const { return estimate.has_value() || best_sizes.has_value(); }
+};
+
+struct FitResult {
+  FitDescription description;
+  std::vector<FittedLaw> laws;
+  std::size_t incomplete = 0;  // runs that lack a number of one of the columns
+};
+
+/// The runs with all numbers, by the values of `by`, and how many of the selected lack one. Throws UsageError for a
+/// column that the store does not know.
+std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
+                                   const std::vector<Filter>& filters, std::size_t& incomplete);
+
+/// Why so many settings cannot give a law, and what to do; empty: they can, if their sizes differ enough.
+struct FitProblem {
+  std::string reason;
+  std::string advice;
+};
+FitProblem problem_of_count(const FitDescription& description, std::size_t settings);
+
+/// Why these points cannot give a law: too few sizes, a constant budget, sizes and data that rise together.
+FitProblem problem_of_points(const FitDescription& description, const LossPoints& points);
+
+/// Fits the runs that fulfil `filters` and the description's conditions. NothingToShow if no law can be fitted.
+std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescription& description,
+                                                 const std::vector<Filter>& filters);
+
+/// All runs behind a fit.
+std::vector<std::string> runs_of(const FitResult& fit);
+
+}  // namespace xlm

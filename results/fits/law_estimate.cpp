@@ -1,0 +1,185 @@
+// Bootstrap of power laws.
+//
+// A draw gives each setting a new error, normal with the spread of settings around the fitted law, and the deviations
+// that the seeds of a random setting had from their mean; then the law is fitted again. Resampling the residuals as
+// they are would be too sure: Huber's loss is nearly absolute, so a fit passes through as many settings as it has
+// parameters, and draws would repeat these zeros.
+#include "results/fits/law_estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/random.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+double product_of(const std::vector<double>& x) {
+  double logs = 0;
+  for (const double value : x) logs += std::log(value);
+  return logs;
+}
+
+}  // namespace
+
+std::size_t LossPoints::count_settings() const {
+  return setting.empty() ? 0 : *std::max_element(setting.begin(), setting.end()) + 1;
+}
+
+LawEstimate::LawEstimate(const LossPoints& points, const EstimateOptions& options) : options_(options) {
+  const PowerLawFitter fitter(points.x, options.delta);
+  found_ = fitter.fit(points.loss);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    residuals_.push_back(std::log(points.loss[i]) - std::log(found_.law.at(points.x[i])));
+  }
+  find_spread(points);
+  draw(points, fitter);
+}
+
+void LawEstimate::find_spread(const LossPoints& points) {
+  const std::size_t settings = points.count_settings();
+  deviations_.assign(settings, {});
+  for (std::size_t i = 0; i < points.size(); ++i) deviations_[points.setting[i]].push_back(residuals_[i]);
+  double squares = 0;
+  for (std::vector<double>& of_setting : deviations_) {
+    const double centre = mean(of_setting);
+    squares += centre * centre;
+    for (double& residual : of_setting) residual -= centre;
+  }
+  const auto freedom = static_cast<double>(settings - count_parameters(points.x.front().size()));
+  spread_ = std::sqrt(squares / freedom);
+  stretch_ = student_stretch(freedom, options_.level);
+}
+
+void LawEstimate::draw(const LossPoints& points, const PowerLawFitter& fitter) {
+  const std::size_t settings = deviations_.size();
+  std::vector<double> fitted(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) fitted[i] = found_.law.at(points.x[i]);
+  for (std::int64_t number = 0; number < options_.draws; ++number) {
+    const auto stream = static_cast<std::uint64_t>(number);
+    const auto pick = [&](std::uint64_t index) {  // the deviations of a random setting
+      const std::uint64_t bits = random_bits(options_.seed + 1, stream, index);
+      return static_cast<std::size_t>(random_below(static_cast<std::int64_t>(settings), bits));
+    };
+    std::vector<double> losses(points.size());
+    std::vector<std::size_t> seen(settings, 0);  // runs of each setting so far
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const std::size_t setting = points.setting[i];
+      const std::vector<double>& deviations = deviations_[pick(setting)];
+      const double deviation = deviations[seen[setting]++ % deviations.size()];
+      losses[i] = fitted[i] * std::exp(spread_ * normal_at(options_.seed, stream, setting) + deviation);
+    }
+    drawn_.push_back(fitter.fit_from(losses, found_.law).law);
+    const std::vector<double>& deviations = deviations_[pick(settings)];
+    const std::uint64_t which = random_bits(options_.seed + 2, stream, 0);
+    run_errors_.push_back(
+        spread_ * normal_at(options_.seed, stream, settings) +
+        deviations[static_cast<std::size_t>(random_below(static_cast<std::int64_t>(deviations.size()), which))]);
+  }
+}
+
+LawInterval LawEstimate::interval_of(std::vector<double> drawn, double estimate) const {
+  return stretched_interval(std::move(drawn), estimate, options_.level, stretch_);
+}
+
+std::vector<LawInterval> LawEstimate::intervals() const {
+  const std::vector<double> estimates = found_.law.parameters();
+  std::vector<LawInterval> all;
+  for (std::size_t p = 0; p < estimates.size(); ++p) {
+    const bool is_scale = p % 2 == 1;  // over orders of magnitude: its logarithm has the interval
+    std::vector<double> drawn;
+    for (const PowerLaw& law : drawn_) {
+      const double value = law.parameters()[p];
+      drawn.push_back(is_scale ? std::log(value) : value);
+    }
+    LawInterval interval = interval_of(std::move(drawn), is_scale ? std::log(estimates[p]) : estimates[p]);
+    if (is_scale) {
+      interval = {std::exp(interval.low), std::exp(interval.high)};
+    } else {
+      interval.low = std::max(interval.low, 0.0);  // neither a loss nor an exponent is below
+    }
+    all.push_back(interval);
+  }
+  return all;
+}
+
+LawInterval LawEstimate::interval(const std::function<double(const PowerLaw&)>& number) const {
+  std::vector<double> drawn;
+  for (const PowerLaw& law : drawn_) drawn.push_back(number(law));
+  return interval_of(std::move(drawn), number(found_.law));
+}
+
+std::vector<std::vector<double>> LawEstimate::covariance() const {
+  std::vector<std::vector<double>> drawn;  // [parameter][draw]
+  for (std::size_t p = 0; p < found_.law.parameters().size(); ++p) {
+    std::vector<double>& values = drawn.emplace_back();
+    for (const PowerLaw& law : drawn_) {
+      const double value = law.parameters()[p];
+      values.push_back(p % 2 == 1 ? std::log(value) : value);
+    }
+  }
+  std::vector<std::vector<double>> matrix(drawn.size(), std::vector<double>(drawn.size()));
+  for (std::size_t a = 0; a < drawn.size(); ++a) {
+    for (std::size_t b = 0; b < drawn.size(); ++b) {
+      const double centre_a = mean(drawn[a]);
+      const double centre_b = mean(drawn[b]);
+      double sum = 0;
+      for (std::size_t i = 0; i < drawn_.size(); ++i) sum += (drawn[a][i] - centre_a) * (drawn[b][i] - centre_b);
+      matrix[a][b] = sum / static_cast<double>(drawn_.size() - 1);
+    }
+  }
+  return matrix;
+}
+
+Prediction LawEstimate::predict(const std::vector<double>& x) const {
+  Prediction prediction{.loss = found_.law.at(x)};
+  std::vector<double> laws;
+  std::vector<double> runs;
+  for (std::size_t i = 0; i < drawn_.size(); ++i) {
+    laws.push_back(std::log(drawn_[i].at(x)));
+    runs.push_back(laws.back() + run_errors_[i]);
+  }
+  const auto from_logs = [&](std::vector<double> logs) {
+    const LawInterval interval = interval_of(std::move(logs), std::log(prediction.loss));
+    return LawInterval{std::exp(interval.low), std::exp(interval.high)};
+  };
+  prediction.law = from_logs(std::move(laws));
+  prediction.run = from_logs(std::move(runs));
+  return prediction;
+}
+
+std::optional<LeftOut> leave_largest_out(const LossPoints& points, const EstimateOptions& options) {
+  constexpr double kEqualProducts = 1e-6;  // of ln products: seeds of one setting need not have spent exactly the same
+  double largest = product_of(points.x.front());
+  for (const std::vector<double>& x : points.x) largest = std::max(largest, product_of(x));
+  std::vector<bool> left_out(points.count_settings());  // whole settings
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (product_of(points.x[i]) > largest - kEqualProducts) left_out[points.setting[i]] = true;
+  }
+  LossPoints others;
+  LeftOut result;
+  std::vector<double> logs;
+  std::vector<std::size_t> numbers(left_out.size());  // of the settings that are kept
+  std::size_t kept = 0;
+  for (std::size_t setting = 0; setting < left_out.size(); ++setting) {
+    if (!left_out[setting]) numbers[setting] = kept++;
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (left_out[points.setting[i]]) {
+      if (product_of(points.x[i]) > largest - kEqualProducts) result.x = points.x[i];
+      logs.push_back(std::log(points.loss[i]));
+      continue;
+    }
+    others.x.push_back(points.x[i]);
+    others.loss.push_back(points.loss[i]);
+    others.setting.push_back(numbers[points.setting[i]]);
+  }
+  if (kept <= count_parameters(points.x.front().size())) return std::nullopt;
+  result.loss = std::exp(mean(logs));
+  result.predicted = LawEstimate(others, options).predict(result.x);
+  return result;
+}
+
+}  // namespace xlm

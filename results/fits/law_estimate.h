@@ -1,0 +1,84 @@
+// A fitted power law with what it cannot be sure of: intervals by bootstrap, the covariance of its parameters, and a
+// prediction of the largest runs from the others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "results/fits/draws.h"
+#include "results/fits/power_law.h"
+
+namespace xlm {
+
+/// Losses of runs. Runs of one setting differ only in the seed.
+struct LossPoints {
+  std::vector<std::vector<double>> x;  // [run][column], above 0
+  std::vector<double> loss;            // [run], above 0
+  std::vector<std::size_t> setting;    // [run], counted from 0 without gaps
+
+  std::size_t size() const { return loss.size(); }
+  std::size_t count_settings() const;
+};
+
+struct EstimateOptions {
+  double delta = 1e-3;        // of Huber's loss, in log loss
+  std::int64_t draws = 1000;  // of the bootstrap
+  double level = 0.95;        // of intervals
+  std::uint64_t seed = 1;
+};
+
+/// A loss at some place.
+struct Prediction {
+  double loss = 0;
+  LawInterval law;  // of the law
+  LawInterval run;  // of one more run, with the spread of runs around the law
+};
+
+/// A prediction of runs that the fit did not see.
+struct LeftOut {
+  std::vector<double> x;
+  double loss = 0;  // made: the geometric mean of its runs
+  Prediction predicted;
+};
+
+class LawEstimate {
+ public:
+  /// Fits and draws. `points` must have more settings than the law has parameters.
+  LawEstimate(const LossPoints& points, const EstimateOptions& options);
+
+  const FoundLaw& found() const { return found_; }
+  /// Of each of PowerLaw::parameters().
+  std::vector<LawInterval> intervals() const;
+  /// Of E, then of ln A and α of each term, over the draws.
+  std::vector<std::vector<double>> covariance() const;
+  /// Of a number that follows from the law.
+  LawInterval interval(const std::function<double(const PowerLaw&)>& number) const;
+  Prediction predict(const std::vector<double>& x) const;
+  /// ln loss less ln law, of each run.
+  const std::vector<double>& residuals() const { return residuals_; }
+  /// The spread of settings around the law, in log loss: their root mean square, for the parameters that were fitted.
+  double spread() const { return spread_; }
+
+ private:
+  void find_spread(const LossPoints& points);
+  void draw(const LossPoints& points, const PowerLawFitter& fitter);
+  LawInterval interval_of(std::vector<double> drawn, double estimate) const;
+
+  EstimateOptions options_;
+  FoundLaw found_;
+  std::vector<double> residuals_;
+  std::vector<std::vector<double>> deviations_;  // [setting][its runs], from the setting's mean residual
+  double spread_ = 0;
+  double stretch_ = 1;              // Student's t over the normal's: few settings make the spread itself unsure
+  std::vector<PowerLaw> drawn_;     // laws of the bootstrap
+  std::vector<double> run_errors_;  // an error of a further run for each of them
+};
+
+/// The runs whose columns have the largest product, predicted by a fit of all others. Nothing if these have too few
+/// settings.
+std::optional<LeftOut> leave_largest_out(const LossPoints& points, const EstimateOptions& options);
+
+}  // namespace xlm
