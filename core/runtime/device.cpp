@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -146,8 +147,14 @@ std::string driver_release(const std::string& text) {
 }
 
 bool is_out_of_memory(const c10::Error& error) {
-  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-         std::string_view(error.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  // The host's allocator; then what takes a GPU's memory without libtorch's allocator: CUDA's runtime, such as for a
+  // graph that is instantiated, its driver, and cuBLAS and its relatives.
+  constexpr std::array<std::string_view, 4> kTexts{"can't allocate memory", "CUDA error: out of memory",
+                                                   "CUDA driver error: out of memory", "STATUS_ALLOC_FAILED"};
+  const std::string_view text = error.what_without_backtrace();
+  return std::any_of(kTexts.begin(), kTexts.end(),
+                     [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
 }
 
 std::int64_t peak_memory(torch::Device device) {

@@ -40,7 +40,8 @@ std::string driver_release(const std::string& text);
 /// processes on this machine use one GPU each, in order. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
-/// Whether libtorch reports that memory was not available, on the host or on a GPU.
+/// Whether libtorch reports that memory was not available: on the host, or on a GPU, to its own allocator or to a part
+/// of CUDA that takes memory without it.
 bool is_out_of_memory(const c10::Error& error);
 
 /// The most bytes in use so far: by tensors on a GPU, by the whole process on the CPU.

@@ -59,5 +59,19 @@ TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
       << "other errors are passed on";
 }
 
+/// Memory that libtorch's allocator does not count: fewer rows leave more of it.
+TEST(MemoryCheck, AStepForWhichAnotherPartOfCudaHasNoMemoryAdvisesTheSame) {
+  for (const char* text : {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
+                           "CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation'"}) {
+    try {
+      within_memory_of_a_step([&]() -> double { throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text); });
+      FAIL();
+    } catch (const MemoryError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("out of memory: CUDA error: "));
+      EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace xlm
