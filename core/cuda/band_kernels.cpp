@@ -48,6 +48,7 @@ struct Driver {
     if (result == CUDA_SUCCESS) return;
     const char* reason = "unknown";
     describe(result, &reason);
+    TORCH_CHECK_WITH(OutOfMemoryError, result != CUDA_ERROR_OUT_OF_MEMORY, what, " an attention kernel: ", reason);
     throw Error(fmt::format("{} an attention kernel: {}", what, reason));
   }
 };
