@@ -23,7 +23,7 @@ using torch::autograd::variable_list;
 
 constexpr std::array<std::int64_t, 3> kHeadWidths{64, 96, 128};
 
-/// Random numbers for a check, from a generator of its own. The run's are not shifted, and every GPU gets the same.
+/// Random numbers for a check, from a separate generator. The run's are not shifted, and every GPU gets the same.
 class CheckNumbers {
  public:
   explicit CheckNumbers(torch::Device device) : device_(device) {}
