@@ -51,7 +51,7 @@ void BatchGradients::save(Checkpoint& checkpoint) const {
         fmt::format("state.{:05}", i),
         group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
-  if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+  if (holds_sizes_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
 }
 
 void BatchGradients::start_recording(TrainSink& sink) {
@@ -60,10 +60,16 @@ void BatchGradients::start_recording(TrainSink& sink) {
     sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
     return;
   }
+  record_by(make_cuda_recorder(device_), sink);
+}
+
+void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
   auto* captured = capability<Capturable>(*model_);
   captured->hold_sizes();
   captured->set_held_sizes(held_sizes_);
-  captured_ = std::make_unique<CapturedSteps>(make_cuda_recorder(device_), weights());
+  holds_sizes_ = true;
+  captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights());
+  sink_ = &sink;
   policy_ = ActivationPolicy::kRecord;
 }
 
@@ -101,7 +107,9 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
       options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, own.count) : own.count;
   if (batch.fresh) state_ = model_->initial_state(own.count);
   seed_generators(step, 0);
-  if (captured_) return add_recorded(batch);
+  if (captured_) {
+    if (const std::optional<double> loss = add_recorded(batch, step)) return *loss;
+  }
   std::vector<State> next;
   double total = 0;
   for (std::int64_t begin = own.begin; begin < end; begin += part) {
@@ -121,16 +129,26 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   return total;
 }
 
-double BatchGradients::add_recorded(const Batch& batch) {
+/// Nullopt, without gradients, if the step cannot be recorded. From then on none is.
+std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int64_t step) {
   const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
     TrainingLoss loss = loss_of(input, targets, state);
     loss.total.backward();
     return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
   };
-  CapturedSteps::Outcome outcome =
-      captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
-  state_ = std::move(outcome.state);
-  return outcome.loss.item<double>();
+  try {
+    CapturedSteps::Outcome outcome =
+        captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
+    state_ = std::move(outcome.state);
+    return outcome.loss.item<double>();
+  } catch (const RefusedRecording& refusal) {
+    sink_->message(
+        fmt::format("warning: train.cuda_graph has no effect from step {} on, because that step cannot be recorded: {}",
+                    step + 1, refusal.what()));
+  }
+  captured_.reset();
+  policy_ = ActivationPolicy::kKeep;
+  return std::nullopt;
 }
 
 TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <torch/torch.h>
@@ -29,6 +30,9 @@ class BatchGradients {
   void save(Checkpoint& checkpoint) const;
   /// Records steps from now on if train.cuda_graph asks for it. If that is not possible, a note to `sink` says why.
   void start_recording(TrainSink& sink);
+  /// Records steps from now on by `recorder`. If it refuses a step, that one and all later ones are computed without
+  /// it, and a warning to `sink` says so once.
+  void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink);
 
   /// From now on `watch` sees the passes of each batch.
   void watch(FirstNonFinite& watch) { watch_ = &watch; }
@@ -39,7 +43,7 @@ class BatchGradients {
 
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
-  double add_recorded(const Batch& batch);
+  std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
   TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
@@ -55,6 +59,8 @@ class BatchGradients {
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;
+  TrainSink* sink_ = nullptr;                // for a warning about recordings
+  bool holds_sizes_ = false;                 // since steps were first recorded
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
 };
 
