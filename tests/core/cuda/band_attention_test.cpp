@@ -18,6 +18,7 @@
 #include "core/kernels/band_program.h"
 #include "core/kernels/examined_kernels.h"
 #include "core/kernels/part_of_batch.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
@@ -237,6 +238,28 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
     }
   }
   EXPECT_THROW(compile_band_program({64, true, false, true}, 35), Error);
+}
+
+TEST(BandProgram, IsCompiledOnceForAllProcesses) {
+  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const band::Kind kind{64, false, true, false};
+  const auto keys = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder.path())) found.push_back(entry.path().filename().string());
+    return found;
+  };
+  const std::string binary = band_binary(kind, 80, cache);
+  EXPECT_EQ(binary.substr(1, 3), "ELF");
+  const std::vector<std::string> first = keys();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(cache.find(first[0]), binary);
+  cache.keep(first[0], "kept");
+  EXPECT_EQ(band_binary(kind, 80, cache), "kept");
+  EXPECT_EQ(band_binary(kind, 90, cache).substr(1, 3), "ELF") << "another capability";
+  EXPECT_EQ(band_binary({64, false, true, true}, 80, cache).substr(1, 3), "ELF") << "another kernel";
+  EXPECT_EQ(keys().size(), 3U);
 }
 
 TEST(BandProgram, SharedMemoryFitsAnA100) {
