@@ -172,6 +172,12 @@ std::int64_t peak_memory(torch::Device device) {
   return 1024 * usage.ru_maxrss;
 }
 
+std::int64_t peak_reserved_memory(torch::Device device) {
+  if (!device.is_cuda()) return 0;
+  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).reserved_bytes[kAll].peak;
+}
+
 bool restart_peak_memory(torch::Device device) {
   if (device.is_cuda()) {
     c10::getDeviceAllocator(device.type())->resetPeakStats(device.index());

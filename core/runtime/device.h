@@ -47,8 +47,12 @@ bool is_out_of_memory(const c10::Error& error);
 /// The most bytes in use so far: by tensors on a GPU, by the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);
 
-/// Restarts the count of peak_memory, after returning memory that was kept for later. Returns false if the system
-/// cannot.
+/// The most bytes of a GPU that this process has taken for tensors so far, with those that it keeps for later ones:
+/// what other processes cannot have. 0 on the CPU.
+std::int64_t peak_reserved_memory(torch::Device device);
+
+/// Restarts the counts of peak_memory and peak_reserved_memory, after returning memory that was kept for later. Returns
+/// false if the system cannot.
 bool restart_peak_memory(torch::Device device);
 
 /// Returns when a GPU has finished all its work; at once on the CPU.
