@@ -178,6 +178,18 @@ std::int64_t peak_reserved_memory(torch::Device device) {
   return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).reserved_bytes[kAll].peak;
 }
 
+std::optional<std::int64_t> gpu_memory_within_reach(torch::Device device) {
+  if (!device.is_cuda()) return std::nullopt;
+  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  c10::DeviceAllocator* allocator = c10::getDeviceAllocator(device.type());
+  const auto free = static_cast<std::int64_t>(allocator->getMemoryInfo(device.index()).first);
+  return free + allocator->getDeviceStats(device.index()).reserved_bytes[kAll].current;
+}
+
+void return_kept_memory(torch::Device device) {
+  if (device.is_cuda()) c10::getDeviceAllocator(device.type())->emptyCache();
+}
+
 bool restart_peak_memory(torch::Device device) {
   if (device.is_cuda()) {
     c10::getDeviceAllocator(device.type())->resetPeakStats(device.index());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,12 @@ std::int64_t peak_memory(torch::Device device);
 /// The most bytes of a GPU that this process has taken for tensors so far, with those that it keeps for later ones:
 /// what other processes cannot have. 0 on the CPU.
 std::int64_t peak_reserved_memory(torch::Device device);
+
+/// Bytes of a GPU that this process has or could still take, with its tensors; nullopt on the CPU.
+std::optional<std::int64_t> gpu_memory_within_reach(torch::Device device);
+
+/// Gives back memory of a GPU that is kept for later tensors. Has no effect on the CPU.
+void return_kept_memory(torch::Device device);
 
 /// Restarts the counts of peak_memory and peak_reserved_memory, after returning memory that was kept for later. Returns
 /// false if the system cannot.

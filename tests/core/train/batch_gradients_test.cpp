@@ -1,4 +1,4 @@
-// Steps whose recording is refused train without it.
+// How a step is computed does not change what it computes: refused recordings, and rows that memory holds.
 #include "core/train/batch_gradients.h"
 
 #include <functional>
@@ -42,8 +42,10 @@ class RefusingRecorder final : public StepRecorder {
   int* asked_;
 };
 
-/// The losses of eight steps with dropout, and the weights that they lead to.
-std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
+/// The losses of eight steps with dropout, and the weights that they lead to. Before them, `prepare` changes how they
+/// are computed.
+std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<void(BatchGradients&)>& prepare,
+                                                            std::int64_t micro_batch = 0) {
   torch::manual_seed(7);
   RunOptions options;
   options.model = ModelOptions(AdaptiveSpanOptions{.width = 16,
@@ -56,13 +58,15 @@ std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRec
                                                    .span_type = AdaptiveSpanOptions::SpanType::kFixed});
   options.train.batch = 3;
   options.train.block = 16;
+  options.train.micro_batch = micro_batch;
   const std::shared_ptr<LanguageModel> model = make_model(options.model, 11);
   model->train();
   const NamedTensors weights{model->weights().begin(), model->weights().end()};
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
   BatchGradients gradients(options, *model, torch::kCPU, nullptr, nullptr);
-  if (recorder) gradients.record_by(std::move(recorder), sink);
+  torch::manual_seed(8);
   const torch::Tensor text = torch::randint(11, {3, 8 * 16 + 1}, torch::kLong);
+  prepare(gradients);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < 8; ++step) {
     optimizer.zero_gradients();
@@ -78,10 +82,14 @@ std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRec
   return {losses, torch::cat(all)};
 }
 
+std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
+  return trained_after([&](BatchGradients& gradients) { gradients.record_by(std::move(recorder), sink); });
+}
+
+void as_it_is(BatchGradients& /*gradients*/) {}
+
 TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
-  RecordingSink silent;
-  const auto [expected, weights] = trained_by(nullptr, silent);
-  EXPECT_THAT(silent.messages, IsEmpty());
+  const auto [expected, weights] = trained_after(as_it_is);
   const std::vector<std::pair<std::function<void()>, const char*>> refusals{
       {[] {
          throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0},
@@ -106,12 +114,70 @@ TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
 }
 
 TEST(RefusedRecordings, OthersAreReplayedWithoutAWord) {
-  RecordingSink silent;
-  const auto [expected, weights] = trained_by(nullptr, silent);
+  const auto [expected, weights] = trained_after(as_it_is);
   RecordingSink sink;
   const auto [losses, found] = trained_by(std::make_unique<RerunRecorder>(), sink);
   EXPECT_EQ(losses, expected);
   EXPECT_TRUE(found.equal(weights));
+  EXPECT_THAT(sink.messages, IsEmpty());
+}
+
+/// Batches that know their place.
+class CountedBatches final : public BatchStream {
+ public:
+  Batch next() override {
+    ++place_;
+    const torch::Tensor text = torch::zeros({3, 17}, torch::kLong);
+    return {.input = {.tokens = text.narrow(1, 0, 16)}, .targets = text.narrow(1, 1, 16), .fresh = true};
+  }
+  Json state() const override { return {{"place", place_}}; }
+  void restore(const Json& state) override { place_ = state.at("place").get<int>(); }
+  int place() const { return place_; }
+
+ private:
+  int place_ = 0;
+};
+
+constexpr double kPlenty = 1e15;  // bytes
+
+TEST(FittingMemory, ChangesNothingIfAllRowsFit) {
+  const auto [expected, weights] = trained_after(as_it_is);
+  RecordingSink sink;
+  CountedBatches batches;
+  const auto [losses, found] =
+      trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); });
+  EXPECT_EQ(losses, expected);
+  EXPECT_TRUE(found.equal(weights));
+  EXPECT_THAT(sink.messages, IsEmpty());
+  EXPECT_EQ(batches.place(), 0) << "nothing of the text is passed over";
+}
+
+TEST(FittingMemory, ComputesFewerRowsAtOnceIfTheyDoNotAndSaysSo) {
+  const auto [expected, weights] = trained_after(as_it_is, 1);
+  RecordingSink sink;
+  CountedBatches batches;
+  const auto [losses, found] =
+      trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, 1, sink); });
+  EXPECT_EQ(losses, expected) << "those of train.micro_batch=1";
+  EXPECT_TRUE(found.equal(weights));
+  EXPECT_THAT(sink.messages, ElementsAre("note: 1 of 3 rows are computed at once (train.micro_batch): more do not fit, "
+                                         "and 1 B are available"));
+}
+
+TEST(FittingMemory, LeavesFewerRowsThatTheUserWants) {
+  const auto [expected, weights] = trained_after(as_it_is, 2);
+  RecordingSink sink;
+  CountedBatches batches;
+  const auto [losses, found] =
+      trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); }, 2);
+  EXPECT_EQ(losses, expected);
+  EXPECT_THAT(sink.messages, IsEmpty());
+}
+
+TEST(FittingMemory, LeavesTheCpuAlone) {
+  RecordingSink sink;
+  CountedBatches batches;
+  trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, sink); });
   EXPECT_THAT(sink.messages, IsEmpty());
 }
 
