@@ -194,6 +194,22 @@ TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   EXPECT_FALSE(first.first.equal(result(input).first)) << "the given seed is another";
 }
 
+// docs/performance.md derives from this what share of the tensor cores' rate the kernels can reach at most.
+TEST(BandKernels, AWarpMultiplies96TimesForATile) {
+  const auto multiplications = [](std::int64_t band) {
+    const torch::NoGradGuard no_grad;
+    FiberKernels kernels;
+    const auto half = torch::TensorOptions(torch::kBFloat16);
+    banded_attention_by(kernels, {.query = torch::randn({1, 1, 64, 64}, half),
+                                  .key = torch::randn({1, 1, band + 64, 64}, half),
+                                  .value = torch::randn({1, 1, band + 64, 64}, half),
+                                  .position = torch::randn({64, band}, half)});
+    return kernels.multiplications();
+  };
+  constexpr std::int64_t kWarps = band::kThreads / 32;
+  EXPECT_EQ(multiplications(192) - multiplications(128), kWarps * 96);
+}
+
 TEST(BandKernels, ANanScoreIsNotHidden) {
   FiberKernels kernels;
   const BandedAttentionInput input = small_input(0, 1);

@@ -18,6 +18,9 @@ class FiberKernels : public BandKernels {
 
   int shared_memory() const override { return 1 << 18; }
 
+  /// Of all warps so far.
+  std::int64_t multiplications() const { return multiplications_; }
+
   void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
     run(kind, tiles, heads, band::forward_memory(kind),
         [&]<int width, bool two, bool masked, bool dropped> { band::forward<width, two, masked, dropped>(arguments); });
@@ -35,6 +38,7 @@ class FiberKernels : public BandKernels {
     for (int y = 0; y < heads; ++y) {
       for (int x = 0; x < tiles; ++x) block.run(x, y, [&] { of_width(kind, thread); });
     }
+    multiplications_ += block.multiplications();
   }
 
   template <class Thread>
@@ -58,6 +62,7 @@ class FiberKernels : public BandKernels {
   }
 
   std::uint64_t order_;
+  std::int64_t multiplications_ = 0;
 };
 
 }  // namespace xlm
