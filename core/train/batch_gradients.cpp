@@ -69,10 +69,10 @@ std::int64_t BatchGradients::rows_at_once(std::int64_t rows) const {
 
 void BatchGradients::fit_memory(BatchStream& batches, TrainSink& sink) {
   // libtorch's allocator leaves gaps between tensors, and other libraries take memory, too.
-  constexpr double kShare = 0.85;
+  constexpr double kUsableShare = 0.85;
   const std::optional<std::int64_t> available = gpu_memory_within_reach(device_);
   if (!available) return;
-  fit_memory(batches, kShare * static_cast<double>(*available), sink);
+  fit_memory(batches, kUsableShare * static_cast<double>(*available), sink);
   return_kept_memory(device_);
 }
 

@@ -59,11 +59,9 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
     try {
       record(input, targets, state, work);
     } catch (const c10::Error& error) {
-      forget();
-      throw RefusedRecording(first_line(error.what_without_backtrace()));
+      refuse(error.what_without_backtrace());
     } catch (const Error& error) {
-      forget();
-      throw RefusedRecording(first_line(error.what()));
+      refuse(error.what());
     }
   } else {
     const std::vector<Tensor> kept = tensors_of(input_, targets_, state_);
@@ -72,6 +70,13 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   }
   for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i].second.mutable_grad() = gradients_[i];
   return outcome_;
+}
+
+/// Begins again with the next step.
+void CapturedSteps::refuse(const std::string& why) {
+  signature_.clear();
+  forget();
+  throw RefusedRecording(first_line(why));
 }
 
 /// Drops the recording, and what refers to its memory.

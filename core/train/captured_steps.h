@@ -69,6 +69,7 @@ class CapturedSteps {
 
  private:
   void record(const ModelInput& input, const torch::Tensor& targets, const State& state, const Work& work);
+  [[noreturn]] void refuse(const std::string& why);
   void forget();
 
   std::unique_ptr<StepRecorder> recorder_;

@@ -16,7 +16,8 @@ namespace xlm {
 namespace {
 
 /// What `rows` rows need if each further one needs as much as those between `less` and `more`.
-double predicted(std::int64_t less, double bytes_of_less, std::int64_t more, double bytes_of_more, std::int64_t rows) {
+double predicted_bytes(std::int64_t less, double bytes_of_less, std::int64_t more, double bytes_of_more,
+                       std::int64_t rows) {
   const double each = std::max(bytes_of_more - bytes_of_less, 0.0) / static_cast<double>(more - less);
   return bytes_of_more + each * static_cast<double>(rows - more);
 }
@@ -64,10 +65,10 @@ RowsAtOnce rows_in_memory(std::int64_t rows, double available,
     const std::int64_t more = std::min(2 * measured, rows);
     const std::optional<double> bytes_of_more = bytes_of(more);
     if (!bytes_of_more || *bytes_of_more > available) {
-      if (bytes_of_more) bytes_of_all = predicted(measured, *bytes, more, *bytes_of_more, rows);
+      if (bytes_of_more) bytes_of_all = predicted_bytes(measured, *bytes, more, *bytes_of_more, rows);
       return {in_parts(measured), bytes_of_all};
     }
-    bytes_of_all = predicted(measured, *bytes, more, *bytes_of_more, rows);
+    bytes_of_all = predicted_bytes(measured, *bytes, more, *bytes_of_more, rows);
     if (bytes_of_all <= available) return {rows, bytes_of_all};
     const double each = (bytes_of_all - *bytes_of_more) / static_cast<double>(rows - more);
     const auto fitting = more + static_cast<std::int64_t>((available - *bytes_of_more) / each);

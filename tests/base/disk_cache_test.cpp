@@ -94,7 +94,7 @@ TEST_F(DiskCaches, AreSharedByProcesses) {
     ASSERT_GE(child, 0);
     if (child == 0) {
       bool right = true;
-      for (int round = 0; round < 20; ++round) {
+      for (int round = 0; round < 6; ++round) {
         cache_.keep("k", value);
         right = right && cache_.find("k") == value;
       }
