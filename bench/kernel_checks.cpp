@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "bench/checks.h"
-#include "core/kernels/band_attention_device.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/cross_entropy.h"
+#include "core/kernels/examined_kernels.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/relative_attention.h"
 #include "core/kernels/segment_pooling.h"

@@ -46,8 +46,10 @@ int run(int argc, char** argv) {
     }
   }
   keep_freed_memory();
-  if (threads > 0) at::set_num_threads(static_cast<int>(threads));
-  const torch::Device device = choose_device(name);
+  RunOptions settings;
+  settings.device = name;
+  settings.train.threads = threads;
+  const torch::Device device = prepare_device(settings);  // as for a run: it chooses among libtorch's kernels, too
   const bool lower = precision == Precision::kBfloat16 && (device.is_cuda() || has_bfloat16_products());
   const double rate = fastest_product(lower ? torch::kBFloat16 : torch::kFloat, device);
   fmt::print("{}{} threads, {}, fastest product {:.0f} GFLOP/s\n", device.is_cpu() ? "" : device.str() + ", ",

@@ -94,12 +94,14 @@ class CoreLibrary final : public Core {
   }
 
   std::vector<KernelUse> kernels(const std::string& device, Precision precision) override {
-    std::vector<KernelUse> uses;
-    for (KernelChoice& choice : kernel_choices(choose_device(device), precision == Precision::kBfloat16)) {
-      uses.push_back({std::move(choice.operation), std::move(choice.version), std::move(choice.gain),
-                      std::move(choice.passed_over)});
-    }
-    return uses;
+    return within_memory([&] {
+      std::vector<KernelUse> uses;
+      for (KernelChoice& choice : kernel_choices(choose_device(device), precision == Precision::kBfloat16)) {
+        uses.push_back({std::move(choice.operation), std::move(choice.version), std::move(choice.gain),
+                        std::move(choice.passed_over)});
+      }
+      return uses;
+    });
   }
 
  private:

@@ -1,5 +1,5 @@
 // The attention kernels on a GPU, part of libxlm_cuda.so. NVRTC, which comes with libtorch's CUDA libraries, compiles a
-// kernel for the present GPU when it is first used. Kernels run on libtorch's stream.
+// kernel for the present GPU when it is first used, and the user's cache keeps it. Kernels run on libtorch's stream.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "base/disk_cache.h"
 #include "base/error.h"
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/band_program.h"
@@ -48,6 +49,7 @@ struct Driver {
     if (result == CUDA_SUCCESS) return;
     const char* reason = "unknown";
     describe(result, &reason);
+    TORCH_CHECK_WITH(OutOfMemoryError, result != CUDA_ERROR_OUT_OF_MEMORY, what, " an attention kernel: ", reason);
     throw Error(fmt::format("{} an attention kernel: {}", what, reason));
   }
 };
@@ -91,7 +93,7 @@ class GpuBandKernels : public BandKernels {
     const std::lock_guard lock(mutex_);  // backward passes run in other threads
     const auto found = modules_.find(key);
     if (found != modules_.end()) return found->second;
-    const std::string program = compile_band_program(kind, capability_).binary;
+    const std::string program = band_binary(kind, capability_, DiskCache(user_cache("kernels")));
     CUmodule module = nullptr;
     driver_.check(driver_.load(&module, program.data()), "cannot load");
     Functions functions{};

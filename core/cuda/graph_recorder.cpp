@@ -1,4 +1,5 @@
 // Steps recorded as CUDA graphs. Part of libxlm_cuda.so, which is opened after libtorch_cuda.
+#include <ATen/cuda/CUDAGeneratorImpl.h>
 #include <ATen/cuda/CUDAGraph.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -10,6 +11,13 @@
 
 namespace xlm {
 namespace {
+
+/// A graph that shows what is left to do for one whose capture failed.
+class Recording : public at::cuda::CUDAGraph {
+ public:
+  bool has_ended() const { return capture_ended_; }
+  c10::MempoolId_t pool_id() const { return mempool_id_; }
+};
 
 class GraphRecorder final : public StepRecorder {
  public:
@@ -40,11 +48,11 @@ class GraphRecorder final : public StepRecorder {
       graph_->capture_begin();
       try {
         work();
+        graph_->capture_end();
       } catch (...) {
-        end_capture_quietly();
+        abandon();
         throw;
       }
-      graph_->capture_end();
     }
     graph_->replay();  // capturing ran nothing
   }
@@ -54,18 +62,32 @@ class GraphRecorder final : public StepRecorder {
   void forget() override { graph_.reset(); }
 
  private:
-  /// Ends a capture that failed. Its own error is ignored: the first failure's message matters.
-  void end_capture_quietly() {
+  /// Ends a capture that failed. If CUDA has given it up, libtorch leaves its pool of memory open, and the generator
+  /// as if it were still captured. Errors are ignored here: the first failure's message matters.
+  void abandon() {
+    if (!graph_->has_ended()) quietly([this] { graph_->capture_end(); });
+    if (!graph_->has_ended()) {
+      quietly([this] { c10::cuda::CUDACachingAllocator::endAllocateToPool(device_, graph_->pool_id()); });
+      quietly([this] { c10::cuda::CUDACachingAllocator::releasePool(device_, graph_->pool_id()); });
+    }
+    quietly([this] {
+      at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device_);
+      generator.graphsafe_set_state(at::cuda::detail::createCUDAGenerator(device_));
+    });
+    graph_.reset();
+  }
+
+  template <class Work>
+  static void quietly(const Work& work) {
     try {
-      graph_->capture_end();
+      work();
     } catch (const c10::Error&) {
     }
-    graph_.reset();
   }
 
   c10::DeviceIndex device_;
   c10::cuda::CUDAStream stream_;
-  std::optional<at::cuda::CUDAGraph> graph_;
+  std::optional<Recording> graph_;
 };
 
 }  // namespace

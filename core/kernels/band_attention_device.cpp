@@ -1,18 +1,11 @@
-// Tensors as arguments of the GPU kernels, and the check of the kernels.
+// Tensors as arguments of the GPU kernels.
 #include "core/kernels/band_attention_device.h"
 
 #include <cmath>
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
-
-#include "base/error.h"
-#include "base/shared_library.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/part_of_batch.h"
 
@@ -169,113 +162,6 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
   }
 };
 
-/// |a − b| / |b|, by the 2-norm.
-double difference(const Tensor& a, const Tensor& b) {
-  const Tensor reference = b.to(torch::kDouble);
-  return ((a.to(torch::kDouble) - reference).norm() / reference.norm()).item<double>();
-}
-
-/// The output of `attention` and the gradients of `leaves` for a given gradient of the output.
-template <class Attention>
-variable_list output_and_gradients(const Attention& attention, const variable_list& leaves, const Tensor& upstream) {
-  const Tensor out = attention(leaves);
-  variable_list all = torch::autograd::grad({out}, leaves, {upstream.to(out.scalar_type())});
-  all.insert(all.begin(), out.detach());
-  return all;
-}
-
-/// Runs both versions on the same leaves: the kernels in bfloat16, the plain one in float32. Names the result that
-/// differs by more than roundings of bfloat16. The limit is several times the difference measured on the stand-in.
-template <class Kernel, class Plain>
-std::string compare(const char* what, const variable_list& values, const Kernel& kernel, const Plain& plain) {
-  constexpr double kTolerance = 0.02;
-  const auto leaves = [&](torch::ScalarType type) {
-    variable_list result;
-    for (const Tensor& value : values) {
-      result.push_back(value.to(torch::kBFloat16).to(type).detach().set_requires_grad(true));
-    }
-    return result;
-  };
-  const Tensor upstream = torch::randn(values[0].sizes(), values[0].options()).to(torch::kBFloat16);
-  const variable_list expected = output_and_gradients(plain, leaves(torch::kFloat), upstream);
-  const variable_list actual = output_and_gradients(kernel, leaves(torch::kBFloat16), upstream);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double off = difference(actual[i], expected[i]);
-    if (!(off <= kTolerance)) {
-      return fmt::format("{} attention's {} differs by {:.3g} of its size", what,
-                         i == 0 ? "value" : "gradient " + std::to_string(i), off);
-    }
-  }
-  return "";
-}
-
-std::string fault_of_banded(BandKernels& kernels, torch::Device device) {
-  const auto real = torch::TensorOptions(torch::kFloat).device(device);
-  const variable_list values{torch::randn({1, 2, 80, 64}, real), torch::randn({1, 2, 180, 64}, real),
-                             torch::randn({1, 2, 180, 64}, real), torch::randn({64, 100}, real),
-                             torch::rand({1, 2, 80, 1}, real) * 90};
-  const auto input = [](const variable_list& leaves) {
-    return BandedAttentionInput{
-        .query = leaves[0], .key = leaves[1], .value = leaves[2], .position = leaves[3], .span = leaves[4], .ramp = 20};
-  };
-  return compare(
-      "banded", values, [&](const variable_list& leaves) { return banded_attention_by(kernels, input(leaves)); },
-      [&](const variable_list& leaves) { return banded_attention_plain(input(leaves)); });
-}
-
-std::string fault_of_relative(BandKernels& kernels, torch::Device device) {
-  const auto real = torch::TensorOptions(torch::kFloat).device(device);
-  const variable_list values{torch::randn({1, 2, 150, 64}, real), torch::randn({1, 2, 150, 64}, real),
-                             torch::randn({1, 2, 150, 64}, real), torch::randn({2, 150, 64}, real),
-                             torch::randn({2, 64}, real),         torch::randn({2, 64}, real)};
-  const auto input = [](const variable_list& leaves) {
-    return RelativeAttentionInput{.query = leaves[0],
-                                  .key = leaves[1],
-                                  .value = leaves[2],
-                                  .position = leaves[3],
-                                  .content_bias = leaves[4],
-                                  .position_bias = leaves[5]};
-  };
-  return compare(
-      "relative", values, [&](const variable_list& leaves) { return relative_attention_by(kernels, input(leaves)); },
-      [&](const variable_list& leaves) { return relative_attention_plain(input(leaves)); });
-}
-
-/// A GPU's kernels and the result of their check.
-struct Examined {
-  std::unique_ptr<BandKernels> kernels;
-  std::string fault;
-};
-
-const Examined& examined(torch::Device device) {
-  static std::mutex mutex;
-  static std::map<int, Examined> all;
-  const std::lock_guard lock(mutex);
-  const auto [place, is_new] = all.try_emplace(device.index());
-  Examined& found = place->second;
-  if (!is_new) return found;
-  try {
-    using Make = BandKernels* (*)(int);
-    const auto make = reinterpret_cast<Make>(library_function("libxlm_cuda.so", "xlm_make_band_kernels"));
-    found.kernels.reset(make(device.index()));
-    found.fault = find_fault(*found.kernels, device);
-  } catch (const std::exception& error) {
-    found.fault = error.what();
-  }
-  try {
-    torch::cuda::synchronize(device.index());
-  } catch (const std::exception&) {  // the device cannot compute any more
-    throw Error(
-        fmt::format("{} is unusable after this program's kernels of attention were tried on it: {}\nset "
-                    "XLM_KERNELS=banded-attention=libtorch,relative-attention=libtorch to do without them",
-                    device.str(), found.fault));
-  }
-  if (!found.fault.empty()) {
-    TORCH_WARN("attention on ", device.str(), " is composed of libtorch's operations: ", found.fault);
-  }
-  return found;
-}
-
 }  // namespace
 
 Tensor banded_attention_by(BandKernels& kernels, const BandedAttentionInput& input) {
@@ -293,44 +179,6 @@ Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput&
   return BandAttention::apply(&kernels, Form{true, 0, input.dropout, static_cast<std::int64_t>(input.seed)}, content,
                               std::optional(position), input.key.to(type), input.value.to(type),
                               input.position.to(type), std::optional<Tensor>());
-}
-
-std::string find_fault(BandKernels& kernels, torch::Device device) {
-  // The first call may come while evaluating, or under autocast, which would round the plain version too.
-  const torch::AutoGradMode gradients(true);
-  const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
-  // Random numbers drawn here must not shift those of a run.
-  const auto generator = at::globalContext().defaultGenerator(device);
-  const Tensor state = generator.get_state();
-  const std::string banded = fault_of_banded(kernels, device);
-  const std::string fault = banded.empty() ? fault_of_relative(kernels, device) : banded;
-  auto restored = generator;
-  restored.set_state(state);
-  return fault;
-}
-
-bool fits_grid(std::int64_t heads) { return heads <= 65'535; }
-
-const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries) {
-  if (!call.device.is_cuda()) return "the device is no GPU";
-  if (call.type != torch::kBFloat16) return "the operands are not bfloat16";
-  if (call.head_width != 64 && call.head_width != 96 && call.head_width != 128) {
-    return "heads are 64, 96 or 128 wide in these kernels";
-  }
-  if (!fits_grid(call.heads)) return "the batch has more than 65,535 heads";
-  if (at::globalContext().deterministicAlgorithms()) return "train.deterministic asks for sums in one order";
-  const Examined& found = examined(call.device);
-  if (!found.fault.empty()) return found.fault.c_str();
-  const band::Kind largest{static_cast<int>(call.head_width), two_queries, !two_queries, true};
-  return band::backward_memory(largest) <= found.kernels->shared_memory() ? nullptr
-                                                                          : "a block has too little shared memory";
-}
-
-BandKernels& band_kernels_of(torch::Device device) { return *examined(device).kernels; }
-
-std::string describe_attention(torch::Device device) {
-  const Examined& found = examined(device);
-  return found.fault.empty() ? "own kernels in bfloat16" : "composed: " + found.fault;
 }
 
 }  // namespace xlm

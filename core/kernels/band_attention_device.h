@@ -2,13 +2,10 @@
 // attention over a band, forward and backward, in bfloat16 with sums in float32.
 #pragma once
 
-#include <string>
-
 #include <torch/torch.h>
 
 #include "core/cuda/kernels/band_arguments.h"
 #include "core/kernels/banded_attention.h"
-#include "core/kernels/kernel_table.h"
 #include "core/kernels/relative_attention.h"
 
 namespace xlm {
@@ -30,23 +27,5 @@ torch::Tensor banded_attention_by(BandKernels& kernels, const BandedAttentionInp
 
 /// As relative_attention_plain, with the dropout of the CPU (relative_dropout_factors).
 torch::Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput& input);
-
-/// Checks the kernels on a small case of each of both: values and gradients against the plain version in float32.
-/// Returns "" if they agree, otherwise what differs, or why they cannot run.
-std::string find_fault(BandKernels& kernels, torch::Device device);
-
-/// Whether a grid has room for so many heads (rows of the batch times heads of a row): its second axis ends at 65,535.
-bool fits_grid(std::int64_t heads);
-
-/// Why the kernels cannot compute a call, or null. Those of a GPU are compared with the plain version when they are
-/// first asked for. `two_queries`: one for content, one for positions.
-const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries);
-
-/// The kernels of a GPU for which there is no obstacle.
-BandKernels& band_kernels_of(torch::Device device);
-
-/// "own kernels in bfloat16", or "composed: " and the reason. Both functions throw Error if the check of the kernels
-/// left the GPU unusable, and warn once for each GPU on which they are not used (TORCH_WARN).
-std::string describe_attention(torch::Device device);
 
 }  // namespace xlm

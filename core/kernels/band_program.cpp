@@ -5,12 +5,15 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
+#include <vector>
 
 #include <torch/torch.h>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/shared_library.h"
 #include "core/kernels/band_sources.h"
 
@@ -20,6 +23,7 @@ namespace {
 using Program = struct _nvrtcProgram*;  // NOLINT(bugprone-reserved-identifier): as nvrtc.h names it
 
 struct Compiler {
+  int (*version)(int* major, int* minor) = nullptr;
   int (*create)(Program*, const char* source, const char* name, int headers, const char* const* texts,
                 const char* const* names) = nullptr;
   int (*compile)(Program, int options, const char* const* option) = nullptr;
@@ -42,6 +46,7 @@ struct Compiler {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       if (function == nullptr) throw Error(fmt::format("'{}' has no {}", file.string(), name));
     };
+    get(version, "nvrtcVersion");
     get(create, "nvrtcCreateProgram");
     get(compile, "nvrtcCompileProgram");
     get(log_size, "nvrtcGetProgramLogSize");
@@ -71,27 +76,47 @@ std::string program_text(const band::Kind& kind) {
   return text;
 }
 
-}  // namespace
+constexpr std::array<const char*, 3> kHeaderNames{"core/cuda/kernels/band_arguments.h", "gpu_block.cuh",
+                                                  "band_attention.cuh"};
 
-std::optional<fs::path> find_nvrtc() {
-  const fs::path file = cuda_libraries() / "libnvrtc.so.13";
-  return fs::exists(file) ? std::optional(file) : std::nullopt;
+/// In the order of kHeaderNames.
+std::array<const char*, 3> header_texts() { return {kBandArgumentsText, kGpuBlockText, kBandAttentionText}; }
+
+std::vector<std::string> compiler_options(int capability) {
+  return {fmt::format("--gpu-architecture=sm_{}", capability), "--std=c++17", "--ptxas-options=--verbose"};
 }
 
-GpuProgram compile_band_program(const band::Kind& kind, int capability) {
+/// A hash of all that a binary follows from. Builds of one version of the compiler differ in their sizes.
+std::string key_of_program(const Compiler& nvrtc, const fs::path& library, const band::Kind& kind, int capability) {
+  int major = 0;
+  int minor = 0;
+  nvrtc.version(&major, &minor);
+  std::vector<std::string> parts{fmt::format("NVRTC {}.{}, {} bytes", major, minor, fs::file_size(library)),
+                                 program_text(kind)};
+  for (const char* text : header_texts()) parts.emplace_back(text);
+  for (std::string& option : compiler_options(capability)) parts.push_back(std::move(option));
+  Sha256 hash;
+  for (const std::string& part : parts) hash.update(fmt::format("{}\n{}\n", part.size(), part));
+  return hash.finish();
+}
+
+fs::path nvrtc_library() {
   const std::optional<fs::path> file = find_nvrtc();
   if (!file) throw Error(fmt::format("there is no run-time compiler in '{}'", cuda_libraries().string()));
-  const Compiler nvrtc(*file);
-  const std::array<const char*, 3> texts{kBandArgumentsText, kGpuBlockText, kBandAttentionText};
-  const std::array<const char*, 3> names{"core/cuda/kernels/band_arguments.h", "gpu_block.cuh", "band_attention.cuh"};
+  return *file;
+}
+
+GpuProgram compile_by(const Compiler& nvrtc, const band::Kind& kind, int capability) {
+  const std::array<const char*, 3> texts = header_texts();
   Program program = nullptr;
   if (nvrtc.create(&program, program_text(kind).c_str(), "attention.cu", static_cast<int>(texts.size()), texts.data(),
-                   names.data()) != 0) {
+                   kHeaderNames.data()) != 0) {
     throw Error("the run-time compiler takes no program");
   }
-  const std::string architecture = fmt::format("--gpu-architecture=sm_{}", capability);
-  const std::array<const char*, 3> options{architecture.c_str(), "--std=c++17", "--ptxas-options=--verbose"};
-  const int result = nvrtc.compile(program, static_cast<int>(options.size()), options.data());
+  const std::vector<std::string> options = compiler_options(capability);
+  std::vector<const char*> option_texts;
+  for (const std::string& option : options) option_texts.push_back(option.c_str());
+  const int result = nvrtc.compile(program, static_cast<int>(option_texts.size()), option_texts.data());
   const auto text_of = [program](auto size_of, auto read) {
     std::size_t size = 0;
     size_of(program, &size);
@@ -107,6 +132,27 @@ GpuProgram compile_band_program(const band::Kind& kind, int capability) {
                             capability / 10, capability % 10, made.log));
   }
   return made;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_nvrtc() {
+  const fs::path file = cuda_libraries() / "libnvrtc.so.13";
+  return fs::exists(file) ? std::optional(file) : std::nullopt;
+}
+
+GpuProgram compile_band_program(const band::Kind& kind, int capability) {
+  return compile_by(Compiler(nvrtc_library()), kind, capability);
+}
+
+std::string band_binary(const band::Kind& kind, int capability, const DiskCache& cache) {
+  const fs::path library = nvrtc_library();
+  const Compiler nvrtc(library);
+  const std::string key = key_of_program(nvrtc, library, kind, capability);
+  if (std::optional<std::string> kept = cache.find(key)) return *std::move(kept);
+  std::string binary = compile_by(nvrtc, kind, capability).binary;
+  cache.keep(key, binary);
+  return binary;
 }
 
 }  // namespace xlm

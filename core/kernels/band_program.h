@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/disk_cache.h"
 #include "base/files.h"
 #include "core/cuda/kernels/band_arguments.h"
 
@@ -21,5 +22,8 @@ struct GpuProgram {
 /// attention_forward and attention_backward of a kind, each called with band::Arguments, for a compute capability (80
 /// is 8.0). Throws Error if there is no compiler, or if it fails.
 GpuProgram compile_band_program(const band::Kind& kind, int capability);
+
+/// The binary of that program. It is compiled if `cache` does not have it, and then kept there.
+std::string band_binary(const band::Kind& kind, int capability, const DiskCache& cache);
 
 }  // namespace xlm

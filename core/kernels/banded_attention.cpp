@@ -7,6 +7,7 @@
 
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/examined_kernels.h"
 #include "core/kernels/kernel_table.h"
 
 namespace xlm {

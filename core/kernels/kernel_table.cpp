@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "core/kernels/band_attention_device.h"
+#include "core/kernels/examined_kernels.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/simd_dispatch.h"
 

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -146,8 +147,14 @@ std::string driver_release(const std::string& text) {
 }
 
 bool is_out_of_memory(const c10::Error& error) {
-  return dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr ||
-         std::string_view(error.what_without_backtrace()).find("can't allocate memory") != std::string_view::npos;
+  if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
+  // The host's allocator; then what takes a GPU's memory without libtorch's allocator: CUDA's runtime, such as for a
+  // graph that is instantiated, its driver, and cuBLAS and its relatives.
+  constexpr std::array<std::string_view, 4> kTexts{"can't allocate memory", "CUDA error: out of memory",
+                                                   "CUDA driver error: out of memory", "STATUS_ALLOC_FAILED"};
+  const std::string_view text = error.what_without_backtrace();
+  return std::any_of(kTexts.begin(), kTexts.end(),
+                     [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
 }
 
 std::int64_t peak_memory(torch::Device device) {
@@ -163,6 +170,24 @@ std::int64_t peak_memory(torch::Device device) {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);  // it cannot be reset, and includes memory of the process before this program
   return 1024 * usage.ru_maxrss;
+}
+
+std::int64_t peak_reserved_memory(torch::Device device) {
+  if (!device.is_cuda()) return 0;
+  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  return c10::getDeviceAllocator(device.type())->getDeviceStats(device.index()).reserved_bytes[kAll].peak;
+}
+
+std::optional<std::int64_t> gpu_memory_within_reach(torch::Device device) {
+  if (!device.is_cuda()) return std::nullopt;
+  constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
+  c10::DeviceAllocator* allocator = c10::getDeviceAllocator(device.type());
+  const auto free = static_cast<std::int64_t>(allocator->getMemoryInfo(device.index()).first);
+  return free + allocator->getDeviceStats(device.index()).reserved_bytes[kAll].current;
+}
+
+void return_kept_memory(torch::Device device) {
+  if (device.is_cuda()) c10::getDeviceAllocator(device.type())->emptyCache();
 }
 
 bool restart_peak_memory(torch::Device device) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,14 +41,25 @@ std::string driver_release(const std::string& text);
 /// processes on this machine use one GPU each, in order. Throws as choose_device.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
-/// Whether libtorch reports that memory was not available, on the host or on a GPU.
+/// Whether libtorch reports that memory was not available: on the host, or on a GPU, to its own allocator or to a part
+/// of CUDA that takes memory without it.
 bool is_out_of_memory(const c10::Error& error);
 
 /// The most bytes in use so far: by tensors on a GPU, by the whole process on the CPU.
 std::int64_t peak_memory(torch::Device device);
 
-/// Restarts the count of peak_memory, after returning memory that was kept for later. Returns false if the system
-/// cannot.
+/// The most bytes of a GPU that this process has taken for tensors so far, with those that it keeps for later ones:
+/// what other processes cannot have. 0 on the CPU.
+std::int64_t peak_reserved_memory(torch::Device device);
+
+/// Bytes of a GPU that this process has or could still take, with its tensors; nullopt on the CPU.
+std::optional<std::int64_t> gpu_memory_within_reach(torch::Device device);
+
+/// Gives back memory of a GPU that is kept for later tensors. Has no effect on the CPU.
+void return_kept_memory(torch::Device device);
+
+/// Restarts the counts of peak_memory and peak_reserved_memory, after returning memory that was kept for later. Returns
+/// false if the system cannot.
 bool restart_peak_memory(torch::Device device);
 
 /// Returns when a GPU has finished all its work; at once on the CPU.

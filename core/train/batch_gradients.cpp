@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/random.h"
+#include "base/text.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/part_of_batch.h"
 #include "core/models/capabilities.h"
@@ -18,6 +20,12 @@
 
 namespace xlm {
 namespace {
+
+double bytes_of_state(const State& state) {
+  double bytes = 0;
+  for (const torch::Tensor& tensor : state) bytes += static_cast<double>(tensor.nbytes());
+  return bytes;
+}
 
 double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
 
@@ -33,6 +41,7 @@ BatchGradients::BatchGradients(const RunOptions& options, LanguageModel& model, 
       sums_(sums),
       policy_(options.train.checkpoint_windows && scheme_->can_recompute() ? ActivationPolicy::kRecompute
                                                                            : ActivationPolicy::kKeep),
+      micro_batch_(options.train.micro_batch),
       state_(model.initial_state(own_rows(group, options.train.batch).count)) {}
 
 void BatchGradients::restore(const Checkpoint& checkpoint) {
@@ -51,7 +60,78 @@ void BatchGradients::save(Checkpoint& checkpoint) const {
         fmt::format("state.{:05}", i),
         group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
-  if (captured_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+  if (holds_sizes_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+}
+
+std::int64_t BatchGradients::rows_at_once(std::int64_t rows) const {
+  return micro_batch_ > 0 ? std::min(micro_batch_, rows) : rows;
+}
+
+void BatchGradients::fit_memory(BatchStream& batches, TrainSink& sink) {
+  // libtorch's allocator leaves gaps between tensors, and other libraries take memory, too.
+  constexpr double kUsableShare = 0.85;
+  const std::optional<std::int64_t> available = gpu_memory_within_reach(device_);
+  if (!available) return;
+  fit_memory(batches, kUsableShare * static_cast<double>(*available), sink);
+  return_kept_memory(device_);
+}
+
+void BatchGradients::fit_memory(BatchStream& batches, double available, TrainSink& sink) {
+  const Json place = batches.state();
+  const Batch batch = batches.next();
+  batches.restore(place);
+  const std::int64_t all = rows_at_once(own_rows(group_, batch.targets.size(0)).count);
+  if (all <= 1) return;
+  model_->train();
+  bytes_with_rows(batch, 1);  // sets libtorch up: its workspaces do not belong to a row
+  const RowsAtOnce chosen =
+      rows_in_memory(all, available, [&](std::int64_t rows) { return bytes_with_rows(batch, rows); });
+  if (chosen.rows == all) return;
+  micro_batch_ = chosen.rows;
+  const std::string needed =
+      chosen.bytes_of_all > 0 ? fmt::format("all need about {}", human_bytes(chosen.bytes_of_all)) : "more do not fit";
+  sink.message(fmt::format("note: {} of {} rows are computed at once (train.micro_batch): {}, and {} are available",
+                           chosen.rows, all, needed, human_bytes(available)));
+}
+
+/// The most bytes in use during a step that computes so many rows at once. Nullopt if memory does not suffice. Changes
+/// nothing that a step depends on.
+std::optional<double> BatchGradients::bytes_with_rows(const Batch& batch, std::int64_t count) {
+  constexpr int kMaxBlocks = 64;
+  const OwnRows own = own_rows(group_, batch.targets.size(0));
+  const Counts counts = model_->counts();
+  restart_peak_memory(device_);
+  std::optional<double> bytes;
+  try {
+    seed_generators(0, own.begin);
+    const PartOfBatch rows_of_part(own.begin);
+    const ModelInput input = batch.input.rows(own.begin, count).to(device_);
+    const torch::Tensor targets = batch.targets.narrow(0, own.begin, count).to(device_);
+    const auto loss_after = [&](const State& before) {
+      const PrecisionScope precision(options_->train.precision, device_);
+      return scheme_->loss(*model_, input, targets, before, policy_);
+    };
+    State state = batch.fresh ? model_->initial_state(count) : state_rows(state_, 0, count);
+    for (int block = 0; block < kMaxBlocks; ++block) {  // what a stream carries may grow over its first blocks
+      const double before = bytes_of_state(state);
+      state = loss_after(state).state;
+      if (bytes_of_state(state) <= before) break;
+    }
+    loss_after(state).total.backward();
+    wait_for(device_);
+    // A step in parts keeps the states of all rows, from before it and for the next.
+    const double of_a_row = bytes_of_state(state) / static_cast<double>(count);
+    bytes = static_cast<double>(peak_memory(device_)) - bytes_of_state(state_) +
+            2 * of_a_row * static_cast<double>(own.count - count);
+  } catch (const c10::Error& error) {
+    if (!is_out_of_memory(error)) throw;
+  } catch (const std::bad_alloc&) {
+    // The workspace of a kernel.
+  }
+  for (const auto& [name, weight] : weights()) weight.mutable_grad().reset();
+  model_->set_counts(counts);
+  restart_peak_memory(device_);
+  return bytes;
 }
 
 void BatchGradients::start_recording(TrainSink& sink) {
@@ -60,10 +140,16 @@ void BatchGradients::start_recording(TrainSink& sink) {
     sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
     return;
   }
+  record_by(make_cuda_recorder(device_), sink);
+}
+
+void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
   auto* captured = capability<Capturable>(*model_);
   captured->hold_sizes();
   captured->set_held_sizes(held_sizes_);
-  captured_ = std::make_unique<CapturedSteps>(make_cuda_recorder(device_), weights());
+  holds_sizes_ = true;
+  captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights());
+  sink_ = &sink;
   policy_ = ActivationPolicy::kRecord;
 }
 
@@ -74,7 +160,7 @@ const char* BatchGradients::obstacle_to_recording() const {
   if (!graph_signature_of(*model_)) {
     return "the operations of this model's steps depend on the text";
   }
-  if (train.micro_batch > 0 && train.micro_batch < train.batch) return "train.micro_batch splits the batch";
+  if (micro_batch_ > 0 && micro_batch_ < train.batch) return "the batch is computed in parts (train.micro_batch)";
   if (train.debug) return "train.debug looks into each step";
   if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";
@@ -97,11 +183,12 @@ double BatchGradients::add(const Batch& batch, std::int64_t step) {
 double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   const OwnRows own = own_rows(group_, batch.targets.size(0));
   const std::int64_t end = own.begin + own.count;
-  const std::int64_t part =
-      options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, own.count) : own.count;
+  const std::int64_t part = rows_at_once(own.count);
   if (batch.fresh) state_ = model_->initial_state(own.count);
   seed_generators(step, 0);
-  if (captured_) return add_recorded(batch);
+  if (captured_) {
+    if (const std::optional<double> loss = add_recorded(batch, step)) return *loss;
+  }
   std::vector<State> next;
   double total = 0;
   for (std::int64_t begin = own.begin; begin < end; begin += part) {
@@ -121,16 +208,26 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   return total;
 }
 
-double BatchGradients::add_recorded(const Batch& batch) {
+/// Nullopt, without gradients, if the step cannot be recorded. From then on none is.
+std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int64_t step) {
   const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
     TrainingLoss loss = loss_of(input, targets, state);
     loss.total.backward();
     return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
   };
-  CapturedSteps::Outcome outcome =
-      captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
-  state_ = std::move(outcome.state);
-  return outcome.loss.item<double>();
+  try {
+    CapturedSteps::Outcome outcome =
+        captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
+    state_ = std::move(outcome.state);
+    return outcome.loss.item<double>();
+  } catch (const RefusedRecording& refusal) {
+    sink_->message(
+        fmt::format("warning: train.cuda_graph has no effect from step {} on, because that step cannot be recorded: {}",
+                    step + 1, refusal.what()));
+  }
+  captured_.reset();
+  policy_ = ActivationPolicy::kKeep;
+  return std::nullopt;
 }
 
 TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {

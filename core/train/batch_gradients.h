@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <torch/torch.h>
@@ -27,8 +28,17 @@ class BatchGradients {
   /// Restores the carried state and the held sizes from a checkpoint.
   void restore(const Checkpoint& checkpoint);
   void save(Checkpoint& checkpoint) const;
+  /// Computes so many rows at once from now on that a GPU's memory is predicted to hold them, at most those of
+  /// train.micro_batch. A note to `sink` says if they are fewer. `batches` continues as if nothing had been read. Has
+  /// no effect on the CPU.
+  void fit_memory(BatchStream& batches, TrainSink& sink);
+  /// The same for `available` bytes, on any device.
+  void fit_memory(BatchStream& batches, double available, TrainSink& sink);
   /// Records steps from now on if train.cuda_graph asks for it. If that is not possible, a note to `sink` says why.
   void start_recording(TrainSink& sink);
+  /// Records steps from now on by `recorder`. If it refuses a step, that one and all later ones are computed without
+  /// it, and a warning to `sink` says so once.
+  void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink);
 
   /// From now on `watch` sees the passes of each batch.
   void watch(FirstNonFinite& watch) { watch_ = &watch; }
@@ -39,8 +49,10 @@ class BatchGradients {
 
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
-  double add_recorded(const Batch& batch);
+  std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
   TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
+  std::optional<double> bytes_with_rows(const Batch& batch, std::int64_t count);
+  std::int64_t rows_at_once(std::int64_t rows) const;
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
   NamedTensors weights() const { return {model_->weights().begin(), model_->weights().end()}; }
@@ -52,9 +64,12 @@ class BatchGradients {
   ProcessGroup* group_;  // null: this process is alone
   DeviceSums* sums_;
   ActivationPolicy policy_;
+  std::int64_t micro_batch_;              // rows computed at once; 0: all
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;
+  TrainSink* sink_ = nullptr;                // for a warning about recordings
+  bool holds_sizes_ = false;                 // since steps were first recorded
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
 };
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/shared_library.h"
+#include "base/text.h"
 #include "core/kernels/part_of_batch.h"
 
 namespace xlm {
@@ -44,9 +45,7 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   if (wanted != signature_) {
     signature_ = wanted;
     seen_ = 0;
-    gradients_.clear();
-    outcome_ = {};
-    recorder_->forget();
+    forget();
   }
   if (seen_ < kUncaptured) {
     ++seen_;
@@ -57,7 +56,13 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   }
   if (seen_ == kUncaptured) {
     ++seen_;
-    record(input, targets, state, work);
+    try {
+      record(input, targets, state, work);
+    } catch (const c10::Error& error) {
+      refuse(error.what_without_backtrace());
+    } catch (const Error& error) {
+      refuse(error.what());
+    }
   } else {
     const std::vector<Tensor> kept = tensors_of(input_, targets_, state_);
     for (std::size_t i = 0; i < kept.size(); ++i) kept[i].copy_(given[i]);
@@ -65,6 +70,21 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   }
   for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i].second.mutable_grad() = gradients_[i];
   return outcome_;
+}
+
+/// Begins again with the next step.
+void CapturedSteps::refuse(const std::string& why) {
+  signature_.clear();
+  forget();
+  throw RefusedRecording(first_line(why));
+}
+
+/// Drops the recording, and what refers to its memory.
+void CapturedSteps::forget() {
+  for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
+  gradients_.clear();
+  outcome_ = {};
+  recorder_->forget();
 }
 
 void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const State& state, const Work& work) {

@@ -10,6 +10,7 @@
 
 #include <torch/torch.h>
 
+#include "base/error.h"
 #include "core/models/language_model.h"
 #include "core/runtime/safetensors.h"
 
@@ -22,7 +23,8 @@ class StepRecorder {
   virtual ~StepRecorder() = default;
   /// Runs `work` without recording it, on the stream that recordings use: libtorch sets itself up for each stream.
   virtual void warm_up(const std::function<void()>& work) = 0;
-  /// Runs `work` once and records it. The recording replaces the one before.
+  /// Runs `work` once and records it. The recording replaces the one before. If that fails, there is none, and the
+  /// device's generator must be seeded again.
   virtual void record(const std::function<void()>& work) = 0;
   virtual void replay() = 0;
   /// Drops the recording. Frees its memory, except that of tensors that are still in use.
@@ -31,6 +33,12 @@ class StepRecorder {
 
 /// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error if that library is missing.
 std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
+
+/// A device does not record a step: an operation cannot be recorded, or the recording takes too much memory.
+class RefusedRecording : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Computes losses and gradients of batches. Replays a recording if the operations are the same as before.
 class CapturedSteps {
@@ -51,7 +59,9 @@ class CapturedSteps {
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
   /// `signature` and the sizes of the arguments determine the operations of `work` (Capturable::graph_signature). The
-  /// weights must have no gradients. The next call overwrites the tensors that this one returns.
+  /// weights must have no gradients. The next call overwrites the tensors that this one returns. Throws
+  /// RefusedRecording with the reason's first line; the weights have no gradients then, and the step can be computed
+  /// without a recording.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
 
@@ -59,6 +69,8 @@ class CapturedSteps {
 
  private:
   void record(const ModelInput& input, const torch::Tensor& targets, const State& state, const Work& work);
+  [[noreturn]] void refuse(const std::string& why);
+  void forget();
 
   std::unique_ptr<StepRecorder> recorder_;
   NamedTensors weights_;

@@ -126,6 +126,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   }
   restore();
   check_same_start();
+  gradients_->fit_memory(*batches_, *sink_);
   gradients_->start_recording(*sink_);
 }
 

@@ -14,6 +14,7 @@ constexpr std::int64_t kUntimedSteps = 3;  // of every attempt: they warm caches
 }  // namespace
 
 void TrainingCosts::begin_step() {
+  if (evaluated_) reserved_memory_ = std::max(reserved_memory_, peak_reserved_memory(device_));
   if (evaluated_) memory_before_ = restart_peak_memory(device_) ? 0 : peak_memory(device_);
   evaluated_ = false;
   if (began_ || steps_here_ < kUntimedSteps) return;
@@ -54,16 +55,28 @@ std::int64_t TrainingCosts::peak_memory_of_all() const {
   return std::max(static_cast<std::int64_t>(memory), past_peak_memory_);
 }
 
+/// The maximum over all GPUs. 0: unknown, or there is no GPU.
+std::int64_t TrainingCosts::reserved_memory_of_all() const {
+  auto memory = static_cast<double>(std::max(reserved_memory_, peak_reserved_memory(device_)));
+  if (group_ != nullptr && !device_.is_cpu()) group_->max(&memory, 1);
+  return std::max(static_cast<std::int64_t>(memory), past_reserved_memory_);
+}
+
 NamedValues TrainingCosts::values() const {
   NamedValues values;
   if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
   const std::int64_t peak = peak_memory_of_all();
   if (peak > 0) values["peak_memory"] = static_cast<double>(peak);
+  const std::int64_t reserved = reserved_memory_of_all();
+  if (reserved > 0) values["reserved_memory"] = static_cast<double>(reserved);
   return values;
 }
 
 Json TrainingCosts::state() const {
-  return {{"seconds", seconds_}, {"steps", steps_}, {"tokens", tokens_}, {"peak_memory", peak_memory_of_all()}};
+  Json state{{"seconds", seconds_}, {"steps", steps_}, {"tokens", tokens_}, {"peak_memory", peak_memory_of_all()}};
+  const std::int64_t reserved = reserved_memory_of_all();
+  if (reserved > 0) state["reserved_memory"] = reserved;
+  return state;
 }
 
 void TrainingCosts::restore(const Json& state) {
@@ -71,6 +84,7 @@ void TrainingCosts::restore(const Json& state) {
   steps_ = state.at("steps").get<std::int64_t>();
   tokens_ = state.at("tokens").get<std::int64_t>();
   past_peak_memory_ = state.at("peak_memory").get<std::int64_t>();
+  past_reserved_memory_ = state.value("reserved_memory", std::int64_t{0});  // of a GPU, in newer checkpoints
 }
 
 }  // namespace xlm

@@ -28,7 +28,8 @@ class TrainingCosts {
 
   /// Since the run began; nullopt before the first timed step. Does not wait for the device.
   std::optional<double> tokens_per_second() const;
-  /// step_seconds and peak_memory (bytes), as far as they are known. Call it in a pause, in all processes of the group.
+  /// step_seconds, peak_memory and, on a GPU, reserved_memory (bytes), as far as they are known. Call it in a pause, in
+  /// all processes of the group.
   NamedValues values() const;
 
   /// For checkpoints. Call it in a pause, in all processes of the group.
@@ -37,20 +38,23 @@ class TrainingCosts {
 
  private:
   std::int64_t peak_memory_of_all() const;
+  std::int64_t reserved_memory_of_all() const;
 
   torch::Device device_;
   ProcessGroup* group_;
-  std::int64_t steps_here_ = 0;     // of this process
-  std::optional<double> began_;     // when the present span began
-  bool stepped_ = false;            // since the last pause
-  bool evaluated_ = false;          // since the last step
-  std::int64_t memory_before_ = 0;  // the peak of an evaluation; training's is known only if it is higher
-  std::int64_t peak_memory_ = 0;    // of this attempt
+  std::int64_t steps_here_ = 0;       // of this process
+  std::optional<double> began_;       // when the present span began
+  bool stepped_ = false;              // since the last pause
+  bool evaluated_ = false;            // since the last step
+  std::int64_t memory_before_ = 0;    // the peak of an evaluation; training's is known only if it is higher
+  std::int64_t peak_memory_ = 0;      // of this attempt
+  std::int64_t reserved_memory_ = 0;  // of this attempt until its last evaluation, that included
   // Over all attempts.
   double seconds_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t tokens_ = 0;
   std::int64_t past_peak_memory_ = 0;  // of earlier attempts
+  std::int64_t past_reserved_memory_ = 0;
 };
 
 }  // namespace xlm

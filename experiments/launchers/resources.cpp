@@ -228,7 +228,12 @@ std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machi
   const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
   const bool on_cpu = !on_gpu && run.environment.value("device", "") == "cpu";
   if (peak == run.costs.end() || peak->second <= 0 || !(gpu ? on_gpu : on_cpu)) return std::nullopt;
-  const double each = peak->second + (gpu ? kProcessOverhead : 0);
+  double each = peak->second;
+  if (gpu) {
+    // What libtorch keeps for later tensors no other process can have. Runs of programs and older runs do not tell it.
+    const auto reserved = run.costs.find("reserved_memory");
+    each = kProcessOverhead + (reserved != run.costs.end() ? std::max(each, reserved->second) : each);
+  }
   return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (gpu ? memory : machine) / each), 1);
 }
 

@@ -4,13 +4,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/closed_place.h"
+#include "base/disk_cache.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/staged_folder.h"
@@ -72,15 +72,6 @@ bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const 
   return !error && found == places.size() && hash_of(places) == hash;
 }
 
-fs::path cache_folder() {
-  const char* const named = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (named != nullptr && *named == '/') return named;
-  std::error_code ignored;
-  const bool at_home = home != nullptr && *home == '/' && fs::is_directory(home, ignored);
-  return at_home ? fs::path(home) / ".cache" : fs::path();
-}
-
 /// Whether this user may write in a folder, which need not be there yet.
 bool can_write(fs::path folder) {
   while (::access(folder.c_str(), F_OK) != 0 && folder.has_relative_path()) folder = folder.parent_path();
@@ -89,7 +80,7 @@ bool can_write(fs::path folder) {
 
 fs::path folder_of_copies(const fs::path& runs, Machines machines) {
   std::vector<fs::path> folders{fs::absolute(runs) / ".programs"};
-  if (const fs::path cache = cache_folder(); !cache.empty()) folders.push_back(cache / "xlm" / "programs");
+  if (const fs::path cache = user_cache("programs"); !cache.empty()) folders.push_back(cache);
   std::error_code ignored;
   const fs::path temporary = fs::temp_directory_path(ignored);
   if (machines == Machines::kThisOne) {

@@ -22,6 +22,12 @@ namespace {
 
 constexpr std::string_view kGpuVariable = "CUDA_VISIBLE_DEVICES=";
 
+/// Numbers of GPUs that the user has given are in the order that the user's environment means. Where there are none,
+/// they are those of nvidia-smi.
+bool has_order_of_gpus() {
+  return std::getenv("CUDA_VISIBLE_DEVICES") != nullptr || std::getenv("CUDA_DEVICE_ORDER") != nullptr;
+}
+
 std::vector<std::string> environment_with(const std::string& gpu) {
   std::vector<std::string> variables;
   for (char** variable = environ; *variable != nullptr; ++variable) {
@@ -30,7 +36,7 @@ std::vector<std::string> environment_with(const std::string& gpu) {
     }
   }
   if (!gpu.empty()) {
-    variables.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
+    if (!has_order_of_gpus()) variables.emplace_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     variables.push_back(std::string(kGpuVariable) + gpu);
   }
   return variables;

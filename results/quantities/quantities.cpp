@@ -54,6 +54,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "params", .label = "parameters", .meaning = "trained numbers of the model", .by = kRun, .format = kCount, .digits = -1, .exact = true},
       {.name = "layers", .meaning = "layers of the model, all stages together", .by = kRun, .digits = 0, .exact = true},
       {.name = "peak_memory", .unit = "bytes", .meaning = "most memory held while training", .by = kRun, .format = NumberFormat::kBytes, .digits = -1},
+      {.name = "reserved_memory", .unit = "bytes", .meaning = "most memory of a GPU that a process took for tensors, with what it kept for later ones", .by = kRun, .format = NumberFormat::kBytes, .digits = -1},
       {.name = "step_seconds", .label = "seconds per step", .meaning = "time of a step of training", .by = kRun},
       {.name = "last_step_seconds", .label = "seconds per step at the end", .meaning = "time of a step of training, median of the last ones", .by = kRun},
       {.name = "training_flops", .label = "FLOPs of training", .meaning = "FLOPs of all steps so far, three forward passes each", .by = kRun, .format = kCount, .digits = -1},

@@ -11,67 +11,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tests/core/cuda/block_of_fibers.h"
+#include "tests/core/cuda/fiber_kernels.h"
 
 #include "base/error.h"
-#include "core/cuda/kernels/band_attention.cuh"
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/band_program.h"
+#include "core/kernels/examined_kernels.h"
 #include "core/kernels/part_of_batch.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
 namespace {
 
 using torch::Tensor;
-
-/// Runs the kernels block by block. The order of threads is drawn from `order`.
-class FiberKernels : public BandKernels {
- public:
-  explicit FiberKernels(std::uint64_t order = 1) : order_(order) {}
-
-  int shared_memory() const override { return 1 << 18; }
-
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    run(kind, tiles, heads, band::forward_memory(kind),
-        [&]<int width, bool two, bool masked, bool dropped> { band::forward<width, two, masked, dropped>(arguments); });
-  }
-  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    run(kind, tiles, heads, band::backward_memory(kind), [&]<int width, bool two, bool masked, bool dropped> {
-      band::backward<width, two, masked, dropped>(arguments);
-    });
-  }
-
- private:
-  template <class Thread>
-  void run(const band::Kind& kind, int tiles, int heads, int memory, const Thread& thread) {
-    band::BlockOfFibers block(band::kThreads, static_cast<std::size_t>(memory), order_);
-    for (int y = 0; y < heads; ++y) {
-      for (int x = 0; x < tiles; ++x) block.run(x, y, [&] { of_width(kind, thread); });
-    }
-  }
-
-  template <class Thread>
-  static void of_width(const band::Kind& kind, const Thread& thread) {
-    if (kind.width == 64) return of_kind<64>(kind, thread);
-    if (kind.width == 96) return of_kind<96>(kind, thread);
-    if (kind.width == 128) return of_kind<128>(kind, thread);
-    throw std::logic_error("no kernel of this width");
-  }
-
-  template <int width, class Thread>
-  static void of_kind(const band::Kind& kind, const Thread& thread) {
-    if (kind.two_queries) {
-      if (kind.dropped) return thread.template operator()<width, true, false, true>();
-      return thread.template operator()<width, true, false, false>();
-    }
-    if (kind.masked && kind.dropped) return thread.template operator()<width, false, true, true>();
-    if (kind.masked) return thread.template operator()<width, false, true, false>();
-    if (kind.dropped) return thread.template operator()<width, false, false, true>();
-    return thread.template operator()<width, false, false, false>();
-  }
-
-  std::uint64_t order_;
-};
 
 /// The value and the gradients of all `leaves`, after these are copied to a type.
 template <class Attention>
@@ -242,6 +194,22 @@ TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   EXPECT_FALSE(first.first.equal(result(input).first)) << "the given seed is another";
 }
 
+// docs/performance.md derives from this what share of the tensor cores' rate the kernels can reach at most.
+TEST(BandKernels, AWarpMultiplies96TimesForATile) {
+  const auto multiplications = [](std::int64_t band) {
+    const torch::NoGradGuard no_grad;
+    FiberKernels kernels;
+    const auto half = torch::TensorOptions(torch::kBFloat16);
+    banded_attention_by(kernels, {.query = torch::randn({1, 1, 64, 64}, half),
+                                  .key = torch::randn({1, 1, band + 64, 64}, half),
+                                  .value = torch::randn({1, 1, band + 64, 64}, half),
+                                  .position = torch::randn({64, band}, half)});
+    return kernels.multiplications();
+  };
+  constexpr std::int64_t kWarps = band::kThreads / 32;
+  EXPECT_EQ(multiplications(192) - multiplications(128), kWarps * 96);
+}
+
 TEST(BandKernels, ANanScoreIsNotHidden) {
   FiberKernels kernels;
   const BandedAttentionInput input = small_input(0, 1);
@@ -256,45 +224,6 @@ TEST(BandKernels, MoreHeadsThanAGridHoldsAreComposed) {
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, call), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kRelativeAttention, call), KernelVersion::kComposed);
   EXPECT_TRUE(fits_grid(65'535));
-}
-
-/// Faulty kernels.
-class FaultyKernels : public FiberKernels {
- public:
-  explicit FaultyKernels(void (*spoil)(band::Arguments&)) : spoil_(spoil) {}
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    band::Arguments spoilt = arguments;
-    spoil_(spoilt);
-    FiberKernels::forward(kind, spoilt, tiles, heads);
-  }
-  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    band::Arguments spoilt = arguments;
-    spoil_(spoilt);
-    FiberKernels::backward(kind, spoilt, tiles, heads);
-  }
-
- private:
-  void (*spoil_)(band::Arguments&);
-};
-
-TEST(BandKernels, FaultyKernelsAreFoundBeforeUse) {
-  FiberKernels right;
-  torch::manual_seed(1);
-  const Tensor expected = torch::randn({4});
-  torch::manual_seed(1);
-  EXPECT_EQ(find_fault(right, torch::kCPU), "");
-  EXPECT_TRUE(torch::randn({4}).equal(expected)) << "the check for faults changed the random numbers";
-  {
-    const torch::NoGradGuard evaluating;
-    EXPECT_EQ(find_fault(right, torch::kCPU), "");
-  }
-
-  FaultyKernels scale([](band::Arguments& a) { a.scale *= 1.05F; });
-  EXPECT_THAT(find_fault(scale, torch::kCPU), testing::HasSubstr("banded attention's value"));
-  FaultyKernels gradient([](band::Arguments& a) { a.d_out.row = 0; });
-  EXPECT_THAT(find_fault(gradient, torch::kCPU), testing::HasSubstr("banded attention's gradient"));
-  FaultyKernels relative([](band::Arguments& a) { a.key_offset = a.key_offset > 0 ? a.key_offset - 1 : 0; });
-  EXPECT_THAT(find_fault(relative, torch::kCPU), testing::HasSubstr("relative attention's value"));
 }
 
 /// The numbers before each occurrence of `what`, in the compiler's log.
@@ -325,6 +254,28 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
     }
   }
   EXPECT_THROW(compile_band_program({64, true, false, true}, 35), Error);
+}
+
+TEST(BandProgram, IsCompiledOnceForAllProcesses) {
+  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  const TemporaryFolder folder;
+  const DiskCache cache(folder.path());
+  const band::Kind kind{64, false, true, false};
+  const auto keys = [&] {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(folder.path())) found.push_back(entry.path().filename().string());
+    return found;
+  };
+  const std::string binary = band_binary(kind, 80, cache);
+  EXPECT_EQ(binary.substr(1, 3), "ELF");
+  const std::vector<std::string> first = keys();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(cache.find(first[0]), binary);
+  cache.keep(first[0], "kept");
+  EXPECT_EQ(band_binary(kind, 80, cache), "kept");
+  EXPECT_EQ(band_binary(kind, 90, cache).substr(1, 3), "ELF") << "another capability";
+  EXPECT_EQ(band_binary({64, false, true, true}, 80, cache).substr(1, 3), "ELF") << "another kernel";
+  EXPECT_EQ(keys().size(), 3U);
 }
 
 TEST(BandProgram, SharedMemoryFitsAnA100) {

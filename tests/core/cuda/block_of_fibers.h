@@ -33,6 +33,8 @@ namespace xlm::band {
 
 using Half = unsigned short;
 
+constexpr int kMultiplyAdd = 5;  // which of a warp's instructions it is, for BlockOfFibers::exchange
+
 class BlockOfFibers {
  public:
   BlockOfFibers(int threads, std::size_t shared_bytes, std::uint64_t order)
@@ -78,6 +80,8 @@ class BlockOfFibers {
   int x() const { return x_; }
   int y() const { return y_; }
   void* shared() { return shared_.data(); }
+  /// How many products of matrices its warps have computed, in all runs.
+  std::int64_t multiplications() const { return multiplications_; }
 
   void sync_block() {
     if (++block_.arrived < fibers_.size()) return wait();
@@ -99,6 +103,7 @@ class BlockOfFibers {
     } else {
       warp.arrived = 0;
       warp.turn = 1 - warp.turn;
+      if (kind == kMultiplyAdd) ++multiplications_;
       for (std::size_t lane = 0; lane < kLanes; ++lane) fibers_[now_ / kLanes * kLanes + lane].waits = false;
     }
     return *reinterpret_cast<const std::array<Given, kLanes>*>(slot.bytes);
@@ -197,6 +202,7 @@ class BlockOfFibers {
 
   std::vector<std::uint64_t> shared_;
   std::uint64_t order_;
+  std::int64_t multiplications_ = 0;
   std::uint64_t draws_ = 0;
   std::uint64_t blocks_ = 0;
   std::vector<Fiber> fibers_;
@@ -281,7 +287,7 @@ inline void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, u
   struct Given {
     unsigned a[4], b[2];
   };
-  const std::array<Given, 32>& all = this_block().exchange(5, Given{{a[0], a[1], a[2], a[3]}, {b0, b1}});
+  const std::array<Given, 32>& all = this_block().exchange(kMultiplyAdd, Given{{a[0], a[1], a[2], a[3]}, {b0, b1}});
   const int lane = thread_index() % 32;
   for (int i = 0; i < 4; ++i) {
     const int row = lane / 4 + 8 * (i / 2);

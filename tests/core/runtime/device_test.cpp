@@ -80,5 +80,28 @@ TEST(DriverRelease, IsReadFromTheDriver) {
   EXPECT_EQ(driver_release(""), "");
 }
 
+c10::Error error_with(const std::string& text) { return c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text); }
+
+TEST(OutOfMemory, IsFoundInWhatEveryPartOfCudaReports) {
+  EXPECT_TRUE(is_out_of_memory(
+      c10::OutOfMemoryError(c10::SourceLocation{__func__, __FILE__, 0}, "CUDA out of memory. Tried to allocate")));
+  EXPECT_TRUE(is_out_of_memory(c10::AcceleratorError(c10::SourceLocation{__func__, __FILE__, 0}, 2,
+                                                     "CUDA error: out of memory\nSearch for `cudaErrorMemory")));
+  EXPECT_TRUE(
+      is_out_of_memory(error_with("[enforce fail at alloc_cpu.cpp:127] DefaultCPUAllocator: can't allocate "
+                                  "memory: you tried to allocate 8 bytes")));
+  EXPECT_TRUE(
+      is_out_of_memory(error_with("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`")));
+  EXPECT_TRUE(is_out_of_memory(error_with("CUDA driver error: out of memory")));
+}
+
+TEST(OutOfMemory, IsNoneOfTheOtherErrorsOfAGpu) {
+  for (const char* text : {"CUDA error: an illegal memory access was encountered",
+                           "CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`",
+                           "CUDA error: operation not permitted when stream is capturing"}) {
+    EXPECT_FALSE(is_out_of_memory(error_with(text))) << text;
+  }
+}
+
 }  // namespace
 }  // namespace xlm

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/train/checkpoint.h"
+#include "core/train/training_costs.h"
 #include "tests/core/train/training.h"
 
 namespace xlm {
@@ -63,6 +64,19 @@ TEST_F(TrainerTest, PeakMemoryIsThatOfTrainingAlone) {
   EXPECT_GT(hungry.meals, 2);
   EXPECT_GT(hungry.cost.at("peak_memory"), 0);
   EXPECT_LT(hungry.cost.at("peak_memory"), plain.cost.at("peak_memory") + kHungry / 2.0);
+}
+
+TEST(TrainingCosts, ReservedMemoryIsTheMostOfAllAttempts) {
+  TrainingCosts costs(torch::kCPU, nullptr);
+  EXPECT_EQ(costs.values().count("reserved_memory"), 0U) << "there is no GPU";
+  Json saved = costs.state();
+  saved["reserved_memory"] = 5'000'000'000;
+  costs.restore(saved);
+  EXPECT_EQ(costs.values().at("reserved_memory"), 5e9);
+  EXPECT_EQ(costs.state().at("reserved_memory"), 5'000'000'000);
+  saved.erase("reserved_memory");
+  costs.restore(saved);
+  EXPECT_EQ(costs.values().count("reserved_memory"), 0U) << "a checkpoint of an older version";
 }
 
 }  // namespace

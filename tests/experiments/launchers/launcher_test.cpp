@@ -238,6 +238,10 @@ TEST(RunsThatFit, AreThoseForWhichThatKindOfDeviceHasMemory) {
   EXPECT_EQ(runs_that_fit(run, true, 10e9), std::nullopt) << "a GPU's memory is another";
   run.environment = {{"device", "cuda:0"}, {"gpu_memory", "10000000000"}};
   EXPECT_EQ(runs_that_fit(run, true, 1e9), 3);
+  run.costs["reserved_memory"] = 3.2e9;
+  EXPECT_EQ(runs_that_fit(run, true, 1e9), 2) << "0.9 · 10 GB of 3.2 GB and 0.6 GB in addition each";
+  run.costs["reserved_memory"] = 1e9;
+  EXPECT_EQ(runs_that_fit(run, true, 1e9), 3) << "tensors are part of it";
   EXPECT_EQ(runs_that_fit(run, false, 100e9), std::nullopt);
 }
 

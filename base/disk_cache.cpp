@@ -1,0 +1,55 @@
+// Values on disk, each behind its hash.
+#include "base/disk_cache.h"
+
+#include <cstdlib>
+
+#include "base/closed_place.h"
+#include "base/error.h"
+#include "base/sha256.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kHashDigits = 64;
+
+}  // namespace
+
+fs::path user_cache(const char* kind) {
+  const char* const named = std::getenv("XDG_CACHE_HOME");
+  const char* const home = std::getenv("HOME");
+  if (named != nullptr && *named == '/') return fs::path(named) / "xlm" / kind;
+  std::error_code ignored;
+  const bool at_home = home != nullptr && *home == '/' && fs::is_directory(home, ignored);
+  return at_home ? fs::path(home) / ".cache" / "xlm" / kind : fs::path();
+}
+
+std::optional<std::string> DiskCache::find(const std::string& key) const {
+  if (folder_.empty()) return std::nullopt;
+  const fs::path file = folder_ / key;
+  try {
+    if (!fs::exists(file) || !is_closed_to_others(file)) return std::nullopt;
+    const std::string content = read_file(file);
+    const std::string hash = content.substr(0, kHashDigits);
+    std::string value = content.substr(hash.size());
+    if (sha256(value) != hash) return std::nullopt;
+    return value;
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const fs::filesystem_error&) {
+    return std::nullopt;
+  }
+}
+
+void DiskCache::keep(const std::string& key, std::string_view value) const {
+  if (folder_.empty()) return;
+  const OwnerWrites unshared;
+  try {
+    if (!is_closed_to_others(folder_)) return;
+    create_folders(folder_);
+    write_file(folder_ / key, sha256(value).append(value));
+  } catch (const Error&) {
+    // A full or read-only disk: the next process computes the value again.
+  }
+}
+
+}  // namespace xlm
