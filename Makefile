@@ -75,11 +75,7 @@ golden: setup  ## the golden numbers of tests/golden, computed anew by their scr
 	@export PYTHONPATH="$${PYTHONPATH:-$(CURDIR)/.deps/python}"; \
 	python3 -c 'import torch' 2>/dev/null || { \
 	  echo "golden: Python cannot import torch: make setup CUDA=1, or set PYTHONPATH to a folder that has it" >&2; exit 1; }; \
-<<<<<<< HEAD
-	cd tests/golden && for script in adaptive_span hourglass gpt2 transformer byte_patches muon bpe; do python3 -B $$script.py --check || exit 1; done
-=======
-	cd tests/golden && for script in adaptive_span hourglass gpt2 window_memory transformer muon bpe; do python3 -B $$script.py --check || exit 1; done
->>>>>>> in-memory
+	cd tests/golden && for script in adaptive_span hourglass gpt2 window_memory transformer byte_patches muon bpe; do python3 -B $$script.py --check || exit 1; done
 
 mutants: setup  ## change single lines and list the changes that no test notices: of this branch, or SAMPLE=20 of any
 	@scripts/mutants.py --base $(or $(BASE),main) $(if $(SAMPLE),--sample $(SAMPLE) --seed $(or $(SEED),1))

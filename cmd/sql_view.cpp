@@ -2,11 +2,7 @@
 #include "cmd/sql_view.h"
 
 #include <algorithm>
-<<<<<<< HEAD
-#include <cctype>
-=======
 #include <cmath>
->>>>>>> in-day
 
 #include <fmt/format.h>
 
@@ -20,10 +16,6 @@ namespace {
 
 using SqlCells = std::vector<std::vector<std::string>>;  // by row and column
 
-<<<<<<< HEAD
-/// A number of a column that the store's views name: "test_bpc" is test.bpc. Of a column that is no quantity, such as a
-/// time, all digits count.
-=======
 /// All digits before the point, without prefixes and separators: what is asked by SQL is read on.
 std::string plain_digits(double value) {
   constexpr double kFromHere = 1e3;
@@ -36,21 +28,13 @@ std::string plain_digits(double value) {
 
 /// A number of a column that the store's views name: "test_bpc" is test.bpc. Counts, sizes, times and rates are printed
 /// as numbers.
->>>>>>> in-day
 std::string sql_number(std::string column, double value) {
   if (quantity_of_column(column) == nullptr) {
     if (const std::size_t split = column.find('_'); split != std::string::npos) column[split] = '.';
   }
-<<<<<<< HEAD
-  std::string text = column_number(column, value);
-  const bool has_prefix = std::isalpha(static_cast<unsigned char>(text.back())) != 0;  // "1.80G"
-  if (has_prefix && quantity_of_column(column) == nullptr) text = fmt::format("{}", value);
-  return text;
-=======
   const Quantity* known = quantity_of_column(column);
   const bool is_measure = known != nullptr && known->format == NumberFormat::kNumber && known->digits > 0;
   return is_measure ? list_number(*known, value) : plain_digits(value);
->>>>>>> in-day
 }
 
 std::string sql_cell(const std::string& column, const Json& value, bool for_people) {

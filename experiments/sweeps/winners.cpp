@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -14,13 +15,9 @@
 #include "experiments/sweeps/sweep.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
-<<<<<<< HEAD
 #include "results/store/directions.h"
-#include "results/store/statistics.h"
-=======
 #include "results/store/selection.h"
 #include "results/store/shown_runs.h"
->>>>>>> in-day
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -50,32 +47,18 @@ class WinnerSearch {
   WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
 
   ChosenValue search() {
-<<<<<<< HEAD
     const std::vector<Filter> conditions = conditions_of(best_);
     // Other runs of the store may lack the columns that `where` names.
     if (runs_.select({conditions.back()}).empty()) return fallback_or_fail("no run");
-    const std::vector<std::size_t> rows = runs_.select(conditions);
-=======
-    const std::vector<std::size_t> rows = shown_rows(runs_, conditions_of(best_)).rows;
->>>>>>> in-day
+    const std::vector<std::size_t> rows = shown_rows(runs_, conditions).rows;
     if (rows.empty()) return fallback_or_fail("no run");
     refuse_unfinished(rows);
     refuse_several_corpora(rows);
     const std::vector<SettingCandidate> candidates = candidates_among(rows);
     refuse_missing_values(candidates);
-<<<<<<< HEAD
-    better_ = find_direction();
-    for (Candidate& candidate : candidates) {
-      if (candidate.is_lost) continue;
-      if (!winner || is_better(mean(candidate.numbers), mean(winner->numbers))) winner = std::move(candidate);
-    }
-    if (!winner) return fallback_or_fail("no run that neither diverged nor was pruned");
-    ChosenValue chosen{.value = value_as_yaml(winner->value, best_), .runs = {}};
-=======
-    const SettingCandidate* winner = best_candidate(candidates, better_of(best_.by));
+    const SettingCandidate* winner = best_candidate(candidates, find_direction());
     if (winner == nullptr) return fallback_or_fail("no run that neither diverged nor was pruned");
     ChosenValue chosen{.value = value_as_yaml(winner->values.front(), best_), .runs = {}};
->>>>>>> in-day
     for (const std::size_t row : winner->rows) chosen.runs.push_back(runs_.id(row));
     return chosen;
   }
@@ -179,7 +162,6 @@ class WinnerSearch {
          fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
   }
 
-<<<<<<< HEAD
   /// Which way `by` is better. Runs may be older than what the other file declares.
   Better find_direction() {
     if (const std::optional<Better> said = direction_of(runs_, best_.by)) return *said;
@@ -188,13 +170,8 @@ class WinnerSearch {
                                   "compare by another column: `by: valid.loss`"));
   }
 
-  bool is_better(double a, double b) const { return better_ == Better::kHigher ? a > b : a < b; }
-
-=======
->>>>>>> in-day
   RunTable& runs_;
   const BestOf& best_;
-  Better better_ = Better::kLower;
 };
 
 }  // namespace

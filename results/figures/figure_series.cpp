@@ -375,7 +375,6 @@ void smooth_series(Figure& figure) {
   figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
-<<<<<<< HEAD
 Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column) {
   if (description.aggregate != Aggregate::kBest) return Better::kLower;
   const std::string asker = "`aggregate: best`";
@@ -385,6 +384,4 @@ Better better_of(RunTable& runs, const FigureDescription& description, const std
   throw UsageError(no_direction(column, asker, other));
 }
 
-=======
->>>>>>> in-day
 }  // namespace xlm

@@ -84,11 +84,8 @@ void describe_variation(Figure& figure, const Variation& variation);
 /// become a band. A single run gets none: its noise would look like that of seeds.
 void smooth_series(Figure& figure);
 
-<<<<<<< HEAD
 /// Which way the numbers of a column are better, where `aggregate: best` asks for it. Throws UsageError if nothing says
 /// it.
 Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column);
 
-=======
->>>>>>> in-day
 }  // namespace xlm

@@ -8,6 +8,7 @@
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/quantities/quantities.h"
+#include "results/store/directions.h"
 #include "results/store/selection.h"
 #include "results/store/shown_runs.h"
 #include "results/store/unmet_condition.h"
@@ -54,10 +55,10 @@ void describe_choice(Figure& figure, SettingChoice choice) {
 }
 
 /// The best of several runs by the test split is no result.
-void warn_of_test_selection(Figure& figure) {
+void warn_of_test_selection(RunTable& runs, Figure& figure) {
   const FigureDescription& description = figure.description;
   const std::string& column = description.value.empty() ? description.y : description.value;
-  const std::string note = test_selection_note(column, description.aggregate, better_of(column));
+  const std::string note = test_selection_note(column, description.aggregate, direction_of(runs, column));
   if (note.empty() || figure.caption.empty()) return;  // without a caption each point is of one run
   figure.caption += ", chosen on test";
   figure.notes.push_back(note);
@@ -85,7 +86,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     figure->warnings = lost_logarithms(*figure);
     put_in_order(*figure);
     if (!description.looks.facet.by.empty()) add_panels(runs, selected, *figure);
-    warn_of_test_selection(*figure);
+    warn_of_test_selection(runs, *figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
   }

@@ -121,7 +121,6 @@ const Quantity* quantity_of_column(std::string_view column) {
   return find_quantity(evaluation ? std::string_view(evaluation->name) : column);
 }
 
-<<<<<<< HEAD
 std::string quantity_in(std::string_view column) {
   const std::string_view without = column.substr(0, column.find('@'));
   const auto evaluation = evaluation_column(without);
@@ -140,11 +139,6 @@ std::string unknown_direction(std::string_view name) {
       "declare it next to the program's command, and run its sweep again, which trains nothing twice: "
       "program: {{better: {{{0}: higher}}}} (or lower)",
       name);
-=======
-Better better_of(std::string_view column) {
-  const Quantity* known = quantity_of_column(column);
-  return known == nullptr ? Better::kLower : known->better;
->>>>>>> in-day
 }
 
 std::string column_label(std::string_view column) {

@@ -71,7 +71,6 @@ std::optional<EvaluationColumn> evaluation_column(std::string_view column);
 /// The row of the quantity in a column of the store ("test.bpc", "params"), or null.
 const Quantity* quantity_of_column(std::string_view column);
 
-<<<<<<< HEAD
 /// The name of the quantity in a column, without its split and the settings behind it: "bpc" of
 /// test.bpc@data.name=pg-19.
 std::string quantity_in(std::string_view column);
@@ -82,10 +81,6 @@ std::optional<Better> known_direction(std::string_view name);
 
 /// What to say of a quantity whose direction is needed, and neither known nor declared: the second line is the remedy.
 std::string unknown_direction(std::string_view name);
-=======
-/// Whether smaller or larger numbers of a column are better; smaller if it is no known quantity.
-Better better_of(std::string_view column);
->>>>>>> in-day
 
 /// A column in words: "test bpc", "span" of model.span, "peak memory, bytes".
 std::string column_label(std::string_view column);

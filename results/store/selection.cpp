@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/run_folder/run_folder.h"
+#include "results/store/directions.h"
 #include "results/store/formula.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
@@ -204,7 +205,7 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
   RowsBySetting families;
   for (const std::size_t row : rows) families[values_in_row(columns, row)].push_back(row);
   const std::vector<Value> numbers = deciding_numbers(runs, rows, selection.by);
-  const Better better = better_of(selection.by);
+  const Better better = needed_direction(runs, selection.by, "`choose`", "choose by another column: `by: valid.loss`");
   for (const auto& [values, members] : families) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i) parts.push_back(setting_text(keys[i], values[i]));
@@ -291,9 +292,9 @@ std::vector<std::string> choice_notes(const Selection& selection, const NamedCho
   return notes;
 }
 
-std::string test_selection_note(const std::string& column, Aggregate aggregate, Better better) {
-  const bool is_best =
-      aggregate == Aggregate::kBest || aggregate == (better == Better::kLower ? Aggregate::kMin : Aggregate::kMax);
+std::string test_selection_note(const std::string& column, Aggregate aggregate, std::optional<Better> better) {
+  const bool is_best = aggregate == Aggregate::kBest || (aggregate == Aggregate::kMin && better != Better::kHigher) ||
+                       (aggregate == Aggregate::kMax && better != Better::kLower);
   if (!is_best || !is_of_test(column)) return "";
   return fmt::format(
       "The best {} of several runs was chosen by the test split itself, and is better than a new run "

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +81,6 @@ using NamedChoices = std::vector<std::pair<std::string, SettingChoice>>;
 std::vector<std::string> choice_notes(const Selection& selection, const NamedChoices& choices);
 
 /// A sentence that the best of several runs was chosen by the test split itself; empty if it was not.
-std::string test_selection_note(const std::string& column, Aggregate aggregate, Better better);
+std::string test_selection_note(const std::string& column, Aggregate aggregate, std::optional<Better> better);
 
 }  // namespace xlm

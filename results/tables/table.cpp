@@ -126,22 +126,16 @@ class TableBuilder {
  public:
   /// `filters` are those that all of `selected` fulfil.
   TableBuilder(RunTable& runs, const TableDescription& description, const std::vector<Filter>& filters,
-<<<<<<< HEAD
-               std::vector<std::size_t> selected)
+               ShownRows selected)
       : runs_(runs),
         description_(description),
         filters_(filters),
         named_(columns_in(filters)),
-        selected_(std::move(selected)) {
-    if (selected_.empty()) unmet_ = unmet_condition(runs, filters, naming_columns(description));
-=======
-               ShownRows selected)
-      : runs_(runs), description_(description), named_(columns_in(filters)), selected_(std::move(selected.rows)) {
+        selected_(std::move(selected.rows)) {
     notes_.left_out = left_out_note(selected.left_out);
     if (!selected_.empty()) return;
     unmet_ = selected.left_out.empty() ? unmet_condition(runs, filters, naming_columns(description))
                                        : "all runs are marked as bad";
->>>>>>> in-day
   }
 
   std::variant<Table, NothingToShow> build() {
