@@ -189,6 +189,14 @@ void add_section(std::string& out, const Terminal& terminal, const std::string& 
   if (!body.empty()) out += "\n" + paint(terminal, Colour::kBold, title) + "\n" + body;
 }
 
+/// A reason in one line. What a program said last may follow it: `status` shows that of the last attempt.
+std::string brief_reason(const std::string& reason) {
+  constexpr std::size_t kLines = 2;
+  std::vector<std::string> lines = split(reason, '\n');
+  if (lines.size() > kLines) lines = {lines.front(), "…"};
+  return join(lines, "; ");
+}
+
 std::string history_text(const Run& run) {
   std::string out;
   for (const RunState& state : run.history) {
@@ -198,7 +206,7 @@ std::string history_text(const Run& run) {
       line += fmt::format(" with {}", join({state.hosts.begin() + 1, state.hosts.end()}, ", "));
     if (state.pid > 0) line += fmt::format(" (process {})", state.pid);
     if (!state.cause.empty()) line += fmt::format("  ({})", state.cause);
-    if (!state.reason.empty()) line += "  " + join(split(state.reason, '\n'), "; ");
+    if (!state.reason.empty()) line += "  " + brief_reason(state.reason);
     out += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   }
   return out;

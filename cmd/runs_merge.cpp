@@ -62,19 +62,41 @@ std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings&
   return merge_runs(folders, global.runs, settings);
 }
 
-Json merged_json(const std::vector<MergedRun>& merged) {
+/// What a user has to know of the record of a search.
+std::string search_note(const MergedSearch& search) {
+  std::vector<std::string> parts;
+  if (search.added > 0) parts.push_back(fmt::format("{} trial{} added", search.added, search.added == 1 ? "" : "s"));
+  if (!search.differing.empty()) {
+    std::vector<std::string> trials;
+    for (const std::int64_t trial : search.differing) trials.push_back(std::to_string(trial));
+    parts.push_back(fmt::format("trial{} {}: another setting was asked for there, and that here counts",
+                                trials.size() == 1 ? "" : "s", join(trials, ", ")));
+  }
+  for (const std::string& file : search.damaged) parts.push_back(file + " is damaged");
+  return join(parts, "; ");
+}
+
+bool is_conflict(const MergedSearch& search) { return !search.differing.empty() || !search.damaged.empty(); }
+
+Json merged_json(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches) {
   Json list = Json::array();
   for (const MergedRun& run : merged) {
     Json entry = {{"run_id", run.id}, {"outcome", name_of(run.outcome)}};
     if (!run.note.empty()) entry["note"] = run.note;
     list.push_back(std::move(entry));
   }
+  for (const MergedSearch& search : searches) {
+    const MergeOutcome outcome = is_conflict(search) ? MergeOutcome::kConflict : MergeOutcome::kUpdated;
+    list.push_back({{"search", search.name}, {"outcome", name_of(outcome)}, {"note", search_note(search)}});
+  }
   return list;
 }
 
-std::string merged_text(const std::vector<MergedRun>& merged, const MergeCommand& command) {
+std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches,
+                        const MergeCommand& command) {
   std::map<MergeOutcome, std::size_t> counts;
   std::string text;
+  for (const MergedSearch& search : searches) text += fmt::format("search {}: {}\n", search.name, search_note(search));
   for (const MergedRun& run : merged) {
     ++counts[run.outcome];
     if (!run.note.empty()) text += fmt::format("{}: {}\n", run.id, run.note);
@@ -86,8 +108,8 @@ std::string merged_text(const std::vector<MergedRun>& merged, const MergeCommand
 }
 
 /// Conflicts and damaged runs are a failure, because a user has to look at them.
-ExitCode merge_code(const std::vector<MergedRun>& merged) {
-  ExitCode code = kDone;
+ExitCode merge_code(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches) {
+  ExitCode code = std::any_of(searches.begin(), searches.end(), is_conflict) ? kFailed : kDone;
   for (const MergedRun& run : merged) {
     if (run.outcome == MergeOutcome::kUnfinished) return kStopped;
     if (run.outcome == MergeOutcome::kConflict || run.outcome == MergeOutcome::kDamaged) code = kFailed;
@@ -145,20 +167,22 @@ int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
   if (command.move && command.link) throw UsageError("--move and --link exclude each other");
   install_stop_handlers();
   RunProgressBar bar("merging", global);
+  std::vector<MergedSearch> searches;
   MergeSettings settings{.how = command.move   ? MergeHow::kMove
                                 : command.link ? MergeHow::kLink
                                                : MergeHow::kCopy,
                          .dry_run = command.dry_run,
                          .should_stop = stop_requested,
-                         .progress = [&bar](double done, double total) { bar.update(done, total); }};
+                         .progress = [&bar](double done, double total) { bar.update(done, total); },
+                         .search = [&searches](const MergedSearch& search) { searches.push_back(search); }};
   std::vector<MergedRun> merged;
   for (const fs::path& source : command.sources) {
     const std::vector<MergedRun> some = merge_source(source, settings, global);
     merged.insert(merged.end(), some.begin(), some.end());
   }
   if (!command.dry_run) open_store(global);
-  print(global.json ? json_text(merged_json(merged)) : merged_text(merged, command));
-  return merge_code(merged);
+  print(global.json ? json_text(merged_json(merged, searches)) : merged_text(merged, searches, command));
+  return merge_code(merged, searches);
 }
 
 int pack_runs(const PackCommand& command, const GlobalOptions& global) {
@@ -178,6 +202,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
     count += some.empty() ? 0 : 1;
   }
   if (count == 0) throw DataError("all chosen runs are running: nothing can be packed yet");
+  for (const fs::path& record : search_files(global.runs)) {
+    files.push_back({global.runs / record, (fs::path("runs") / record).string()});
+  }
   files.insert(files.end(), added.begin(), added.end());
   const PackReport report = pack(files, command.out);
   if (global.json) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/best_of.h"
+#include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/kind_of_run.h"
 #include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/requirements.h"
@@ -342,6 +343,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
     if (over->is_map()) tree = merge(std::move(tree), *over);
   }
   for (const std::string& assignment : overrides) apply_one(tree, assignment);
+  leave_out_evaluation_code(tree);
   note_profile(tree, profile);
   if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(experiment_named_by(file), file.string()));
   return tree;

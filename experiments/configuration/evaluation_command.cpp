@@ -3,10 +3,15 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
+#include "experiments/programs/code_paths.h"
+#include "experiments/programs/code_snapshot.h"
 #include "experiments/programs/metric_description.h"
 
 namespace xlm {
@@ -19,6 +24,23 @@ bool uses_split(const Yaml& command) {
     const std::vector<std::string> names = placeholders_in(word.scalar);
     return std::find(names.begin(), names.end(), kSplitPlace) != names.end();
   });
+}
+
+/// Patterns of the files that only this part of `evaluate` uses.
+std::vector<std::string> code_of_evaluation(const Yaml& map) {
+  const Yaml* code = map.find("code");
+  if (code == nullptr || code->is_null()) return {};
+  std::vector<std::string> patterns = words_at(*code, "code of evaluate");
+  for (const std::string& pattern : patterns) {
+    if (!pattern.empty() && pattern.front() == kNoCode) {
+      fail_at(*code, fmt::format("code of evaluate: {}: name the files that the command reads", pattern));
+    }
+  }
+  return patterns;
+}
+
+CodeRequest request_of_code(const Json& code) {
+  return {.folder = code.at("folder").get<std::string>(), .patterns = code.at("files").get<std::vector<std::string>>()};
 }
 
 }  // namespace
@@ -36,8 +58,49 @@ Json read_evaluation_command(const Yaml& map) {
   }
   const Yaml* name = map.find("name");
   if (name != nullptr && !name->is_null()) command["name"] = scalar_text(*name, "name of evaluate");
+  const std::vector<std::string> files = code_of_evaluation(map);
+  if (!files.empty()) command["code"] = {{"files", files}};
   return command;
 }
+
+void leave_out_evaluation_code(Yaml& tree) {
+  Yaml* program = tree.find("program");
+  const Yaml* evaluate = tree.find("evaluate");
+  if (program == nullptr || !program->is_map() || evaluate == nullptr) return;
+  std::vector<std::string> added;
+  for (const Yaml& map : evaluate->is_sequence() ? evaluate->items : std::vector<Yaml>{*evaluate}) {
+    if (!map.is_map() || map.find("command") == nullptr) continue;
+    for (const std::string& pattern : code_of_evaluation(map)) added.push_back(kNoCode + pattern);
+  }
+  if (added.empty()) return;
+  const Yaml* code = program->find("code");
+  std::vector<std::string> patterns;
+  if (code != nullptr && !code->is_null()) patterns = words_at(*code, "program.code");
+  for (std::string& pattern : added) {
+    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(std::move(pattern));
+  }
+  program->set("code", yaml_from_json(Json(patterns), "code of evaluate"));
+}
+
+void find_evaluation_code(Json& part, const ProgramOptions& program) {
+  if (!part.contains("code")) return;
+  Json& code = part["code"];
+  code["folder"] = program.folder;
+  code["hash"] = read_code(request_of_code(code)).hash;
+}
+
+void freeze_evaluation_code(const Json& part, const fs::path& place) {
+  const std::string hash = evaluation_code(part);
+  if (hash.empty() || fs::exists(code_folder(place, hash))) return;
+  const Code code = read_code(request_of_code(part["code"]));
+  if (code.hash != hash) {
+    throw Error(fmt::format("the code of an evaluation in {} has changed meanwhile\nrun the same command again",
+                            code.folder.string()));
+  }
+  freeze_code(code, place);
+}
+
+std::string evaluation_code(const Json& part) { return part.contains("code") ? part["code"].value("hash", "") : ""; }
 
 void check_evaluation_command(const Yaml& command, const ProgramOptions& program) {
   check_placeholders(command, program, kSplitPlace);

@@ -1,15 +1,34 @@
 // The second command of a program, with which `evaluate` of a sweep measures finished runs.
 #pragma once
 
+#include <string>
+
+#include "base/files.h"
 #include "base/json.h"
 #include "base/yaml.h"
 #include "experiments/configuration/program_options.h"
 
 namespace xlm {
 
-/// `command`, `metrics` and `name` of a part of `evaluate`, as the journal keeps them: {"command": [words], "metrics"?:
-/// […], "name"?}. The map has a `command`. Throws UsageError with file:line.
+/// `command`, `metrics`, `name` and `code` of a part of `evaluate`, as the journal keeps them: {"command": [words],
+/// "metrics"?: […], "name"?, "code"?: {"files": [patterns]}}. The map has a `command`. Throws UsageError with
+/// file:line.
 Json read_evaluation_command(const Yaml& map);
+
+/// Adds the code of evaluations to `program.code` of a configuration, as files that training does not read. Throws
+/// UsageError with file:line.
+void leave_out_evaluation_code(Yaml& tree);
+
+/// Reads the code of a part of `evaluate`, below the folder of its program, into the part: {"files", "folder", "hash"}.
+/// Does nothing for a part without code. Throws as read_code.
+void find_evaluation_code(Json& part, const ProgramOptions& program);
+
+/// Freezes what find_evaluation_code has found, if it is not frozen yet. `place`: frozen_programs. Throws as
+/// freeze_code, and Error if the code is another one by now.
+void freeze_evaluation_code(const Json& part, const fs::path& place);
+
+/// The hash of that code; "" for a part without code.
+std::string evaluation_code(const Json& part);
 
 /// Throws UsageError with file:line if the command has a placeholder that is no option of `program`, none of its places
 /// and not {split}, or if {split} would be an option.

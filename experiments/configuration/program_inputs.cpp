@@ -13,6 +13,8 @@
 namespace xlm {
 namespace {
 
+constexpr const char* kCodeContent = "program.folder";  // the key of RunInputs::contents
+
 struct DataFile {
   fs::path file;
   std::string name;  // within the data
@@ -71,8 +73,19 @@ RunInputs read_program_inputs(const RunConfiguration& run, const std::vector<fs:
   if (!run.data.path.empty()) inputs.data = summarize_any_data(run.data.path);
   inputs.code = std::make_shared<const Code>(read_code(code_request(*run.program, exclude)));
   inputs.git = git_facts(run.program->folder);
-  inputs.contents["program.folder"] = inputs.code->hash;
+  inputs.contents[kCodeContent] = inputs.code->hash;
   return inputs;
+}
+
+std::vector<RunInputs> earlier_program_inputs(const RunConfiguration& run, const RunInputs& inputs,
+                                              const fs::path& runs) {
+  std::vector<RunInputs> earlier;
+  for (Code& code : frozen_with_others(*inputs.code, code_request(*run.program), frozen_programs(runs))) {
+    earlier.push_back(inputs);
+    earlier.back().code = std::make_shared<const Code>(std::move(code));
+    earlier.back().contents[kCodeContent] = earlier.back().code->hash;
+  }
+  return earlier;
 }
 
 }  // namespace xlm

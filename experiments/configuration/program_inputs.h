@@ -26,4 +26,9 @@ inline fs::path frozen_programs(const fs::path& runs) { return fs::absolute(runs
 /// The run's inputs, with the program's code. Throws as read_code and summarize_any_data.
 RunInputs read_program_inputs(const RunConfiguration& run, const std::vector<fs::path>& exclude = {});
 
+/// The same inputs with the code of frozen copies in `runs` that differ only in files that are no code of training
+/// (frozen_with_others): earlier runs of the same work may be called after those.
+std::vector<RunInputs> earlier_program_inputs(const RunConfiguration& run, const RunInputs& inputs,
+                                              const fs::path& runs);
+
 }  // namespace xlm

@@ -255,7 +255,9 @@ std::vector<OptionEntry> further_entries(const ProgramOptions& program) {
   entries.push_back(
       entry_named("program.command", "the words of the command, with placeholders", program.command, true));
   if (!program.code.empty()) {
-    entries.push_back(entry_named("program.code", "patterns of the files that are its code", program.code, false));
+    entries.push_back(entry_named("program.code",
+                                  "patterns of the files that are its code, and behind ! of those that are not",
+                                  program.code, false));
   }
   if (!program.environment.empty()) {
     entries.push_back(entry_named("program.environment", "variables that it is given", program.environment, true));

@@ -12,13 +12,15 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "base/yaml.h"
 #include "experiments/programs/git_state.h"
 
 namespace xlm {
 namespace {
 
-constexpr std::size_t kMaxFiles = 20000;  // of a folder that is walked
-constexpr std::size_t kNamed = 5;         // names in a message
+constexpr std::size_t kMaxFiles = 20000;             // of a folder that is walked
+constexpr std::size_t kNamed = 5;                    // names in a message
+constexpr std::uintmax_t kMaxRecipeBytes = 1000000;  // a larger YAML file is data
 
 /// * stands for any characters, ? for one. What the last star takes grows until the rest fits.
 bool fits_name(std::string_view name, std::string_view pattern) {
@@ -103,10 +105,28 @@ std::vector<std::string> walked_files(const CodeRequest& request) {
   return files;
 }
 
-std::vector<std::string> named_files(const CodeRequest& request) {
+/// Patterns that name code, and those behind a "!", which name what is none.
+struct Patterns {
+  std::vector<std::string> code;
+  std::vector<std::string> others;
+};
+
+Patterns sorted_patterns(const std::vector<std::string>& given) {
+  Patterns patterns;
+  for (const std::string& pattern : given) {
+    if (pattern.starts_with(kNoCode)) {
+      patterns.others.push_back(pattern.substr(1));
+    } else {
+      patterns.code.push_back(pattern);
+    }
+  }
+  return patterns;
+}
+
+std::vector<std::string> named_files(const CodeRequest& request, const std::vector<std::string>& patterns) {
   const std::vector<std::string> all = walked_files(request);
   std::vector<std::string> found;
-  for (const std::string& pattern : request.patterns) {
+  for (const std::string& pattern : patterns) {
     const Parts parts = parts_of(pattern);
     if (parts.empty() || pattern.starts_with('/') || std::count(parts.begin(), parts.end(), "..") > 0) {
       throw UsageError(
@@ -142,6 +162,7 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
   }
   std::vector<std::string> left_out;
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), looks_like_code);
+  left_out = without_others(request, request.folder, std::move(left_out));
   if (found.empty()) {
     throw UsageError(fmt::format("git tracks no file in {}\ngit add the program's code, or name it in program.code",
                                  request.folder.string()));
@@ -173,6 +194,26 @@ std::optional<std::string> path_in_word(const std::string& word, const fs::path&
     if (!below.empty() && *below.begin() != "..") return below.generic_string();
   }
   return std::nullopt;
+}
+
+/// Whether a YAML file tells `xlm` what to do: it describes a program's run, or a sweep.
+bool is_recipe(const fs::path& path) {
+  const std::string ending = path.extension().string();
+  std::error_code error;
+  if ((ending != ".yaml" && ending != ".yml") || !fs::is_regular_file(fs::symlink_status(path, error))) return false;
+  if (fs::file_size(path, error) > kMaxRecipeBytes || error) return false;
+  try {
+    const Yaml tree = read_yaml(path);
+    if (!tree.is_map()) return false;
+    const Yaml* program = tree.find("program");
+    if (program != nullptr && program->is_map() && program->find("command") != nullptr) return true;
+    const Yaml* sweep = tree.find("sweep");
+    constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
+    return sweep != nullptr && sweep->is_map() &&
+           std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
+  } catch (const Error&) {
+    return false;  // another program's YAML
+  }
 }
 
 void check_words(const CodeRequest& request, const std::vector<std::string>& paths, std::vector<std::string>& notes) {
@@ -215,6 +256,21 @@ bool is_never_code(const fs::path& path) {
   return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored);
 }
 
+std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
+                                        std::vector<std::string> paths) {
+  const Patterns patterns = sorted_patterns(request.patterns);
+  std::set<std::string> named(patterns.code.begin(), patterns.code.end());
+  for (const std::string& word : request.words) {
+    if (const std::optional<std::string> path = path_in_word(word, fs::absolute(folder))) named.insert(*path);
+  }
+  std::erase_if(paths, [&](const std::string& path) {
+    const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
+    if (std::any_of(patterns.others.begin(), patterns.others.end(), fits)) return true;
+    return !named.contains(path) && is_recipe(folder / path);
+  });
+  return paths;
+}
+
 std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std::string>& notes) {
   std::error_code ignored;
   if (!fs::is_directory(request.folder, ignored)) {
@@ -222,8 +278,8 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
                                  request.folder.string()));
   }
   std::vector<std::string> paths;
-  if (!request.patterns.empty()) {
-    paths = named_files(request);
+  if (const Patterns patterns = sorted_patterns(request.patterns); !patterns.code.empty()) {
+    paths = named_files(request, patterns.code);
   } else if (const std::optional<TrackedFiles> tracked = tracked_files(request.folder)) {
     paths = files_of_git(request, *tracked, notes);
   } else {
@@ -232,6 +288,7 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  paths = without_others(request, request.folder, std::move(paths));
   for (const std::string& path : paths) {
     if (repaired_utf8(path) == path) continue;
     throw UsageError(

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <string_view>
 #include <thread>
 #include <tuple>
 
@@ -145,7 +146,9 @@ std::string placed_target(const fs::path& folder, const CodeFile& link) {
   return (fs::absolute(folder) / fs::path(link.path).parent_path() / link.content).lexically_normal().string();
 }
 
-fs::path frozen_place(const fs::path& place, const std::string& hash) { return place / ("code-" + hash); }
+constexpr const char* kFrozenPrefix = "code-";
+
+fs::path frozen_place(const fs::path& place, const std::string& hash) { return place / (kFrozenPrefix + hash); }
 fs::path files_place(const fs::path& frozen) { return frozen / "files"; }
 fs::path manifest_place(const fs::path& frozen) { return frozen / "manifest.json"; }
 
@@ -348,6 +351,36 @@ void check_frozen_code(const fs::path& place, const std::string& hash) {
   throw Error(fmt::format("the copy of the program's code was changed: {}{}\n{}",
                           (code_folder(place, hash) / damaged[0].path).string(),
                           damaged.size() > 1 ? fmt::format(" and {} others", damaged.size() - 1) : "", kFix));
+}
+
+std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& request, const fs::path& place) {
+  std::vector<std::string> hashes;
+  std::error_code error;
+  for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kFrozenPrefix)) hashes.push_back(name.substr(std::string_view(kFrozenPrefix).size()));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  std::vector<Code> found;
+  for (const std::string& hash : hashes) {
+    if (hash == code.hash) continue;
+    try {
+      Code frozen = read_frozen(place, hash);
+      std::vector<std::string> paths;
+      for (const CodeFile& file : frozen.files) paths.push_back(file.path);
+      const std::vector<std::string> kept = without_others(request, code_folder(place, hash), std::move(paths));
+      std::vector<CodeFile> files = frozen.files;
+      std::erase_if(files,
+                    [&](const CodeFile& file) { return !std::binary_search(kept.begin(), kept.end(), file.path); });
+      if (files.size() == frozen.files.size() || hash_of_code(files) != code.hash) continue;
+      frozen.folder = code.folder;
+      frozen.notes = code.notes;
+      found.push_back(std::move(frozen));
+    } catch (const Error&) {
+      // A damaged copy, of which check_frozen_code speaks where it is needed.
+    }
+  }
+  return found;
 }
 
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash) {

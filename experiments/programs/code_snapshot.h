@@ -16,7 +16,8 @@ constexpr std::uint64_t kMaxCodeBytes = 64000000;
 /// What the code of a program is.
 struct CodeRequest {
   fs::path folder;                      // in which its command runs
-  std::vector<std::string> patterns{};  // `code:`: paths below `folder` with *, ? and **; empty: what git tracks
+  std::vector<std::string> patterns{};  // `code:`: paths below `folder` with *, ? and **, those of files that are none
+                                        // behind "!"; without any other: what git tracks
   std::vector<fs::path> exclude{};      // folders that are no code, such as that of the runs
   std::vector<std::string> words{};     // its command: files of `folder` that it names must be among the code
   std::uint64_t limit = kMaxCodeBytes;
@@ -57,6 +58,10 @@ fs::path freeze_code(const Code& code, const fs::path& place);
 
 /// Throws Error if the copy is missing, or is not what its hash says, naming the file and what to do.
 void check_frozen_code(const fs::path& place, const std::string& hash);
+
+/// The frozen copies, in the order of their hashes, that hold `code` and besides only files that the request leaves
+/// out: they were made when those counted as code.
+std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& request, const fs::path& place);
 
 /// Copies a frozen copy from one place to another, for runs that are merged, packed or moved; nothing if it is there.
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash);

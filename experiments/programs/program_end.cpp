@@ -18,6 +18,7 @@ constexpr int kNotExecutable = 126;
 constexpr int kNotFound = 127;
 constexpr int kAfterSignal = 128;
 constexpr int kLastSignal = 64;
+constexpr const char* kOutputFollows = "\nits last lines:\n";
 
 /// What programs say when memory is too small. The words of devices come first: some of them hold those of hosts.
 struct ShortageWords {
@@ -87,7 +88,12 @@ std::string reason_of(const ProgramEnd& end) {
 
 std::string reason_with_output(const ProgramEnd& end) {
   const std::string lines(trim(end.last_lines));
-  return reason_of(end) + (lines.empty() ? "" : "\nits last lines:\n" + lines);
+  return reason_of(end) + (lines.empty() ? "" : kOutputFollows + lines);
+}
+
+std::string without_output(const std::string& reason) {
+  const std::size_t place = reason.find(kOutputFollows);
+  return place == std::string::npos ? reason : reason.substr(0, place) + " (its last lines: output.txt)";
 }
 
 }  // namespace xlm

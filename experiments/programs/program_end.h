@@ -42,6 +42,9 @@ std::string reason_of(const ProgramEnd& end);
 /// The same with the last lines of its output.
 std::string reason_with_output(const ProgramEnd& end);
 
+/// A reason whose last lines of output, if it has any, are replaced by where they are to be found.
+std::string without_output(const std::string& reason);
+
 /// The line of a program's last output that says that memory was too small; nothing found: kNone. `line` may be null.
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line);
 

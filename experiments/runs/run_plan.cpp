@@ -1,6 +1,8 @@
 // From options to runs.
 #include "experiments/runs/run_plan.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
@@ -197,11 +199,23 @@ PlannedRun Planner::plan_after(const PlannedRun& source, RunConfiguration option
   return plan_located(std::move(options), setting_name(source.options, source.inputs, source.source_setting));
 }
 
-RunInputs Planner::look_at_inputs(const RunConfiguration& options) const {
-  if (!options.program) return read_inputs(options);
+Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) const {
+  if (!options.program) return {read_inputs(options), {}};
   RunInputs inputs = read_program_inputs(options, {runs_});
   for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
-  return inputs;
+  std::vector<RunInputs> earlier = earlier_program_inputs(options, inputs, runs_);
+  return {std::move(inputs), std::move(earlier)};
+}
+
+/// Those that a run of this folder is called after. A new run is called as the runs next to it are: one code has one
+/// name in a folder of runs.
+const RunInputs& Planner::inputs_for(const RunConfiguration& options, const KnownInputs& known) const {
+  const auto has_run = [&](const RunInputs& inputs) { return fs::exists(runs_ / run_id(options, inputs)); };
+  if (known.earlier.empty() || has_run(known.inputs)) return known.inputs;
+  const auto found = std::find_if(known.earlier.begin(), known.earlier.end(), has_run);
+  if (found != known.earlier.end()) return *found;
+  const bool has_name = fs::exists(code_folder(frozen_programs(runs_), known.inputs.code->hash));
+  return has_name ? known.inputs : known.earlier.front();
 }
 
 PlannedRun Planner::plan_located(RunConfiguration options, std::string source_setting) {
@@ -216,8 +230,9 @@ PlannedRun Planner::plan_located(RunConfiguration options, std::string source_se
   }
   auto known = inputs_.find(key);
   if (known == inputs_.end()) known = inputs_.emplace(key, look_at_inputs(options)).first;
-  fs::path folder = folder_for(options, known->second);
-  return {std::move(options), known->second, {std::move(folder)}, std::move(source_setting)};
+  const RunInputs& inputs = inputs_for(options, known->second);
+  fs::path folder = folder_for(options, inputs);
+  return {std::move(options), inputs, {std::move(folder)}, std::move(source_setting)};
 }
 
 fs::path Planner::folder_for(const RunConfiguration& options, const RunInputs& inputs) {

@@ -47,11 +47,18 @@ class Planner {
  private:
   PlannedRun plan_branch(RunConfiguration options, ModelTense tense);
   PlannedRun plan_located(RunConfiguration options, std::string source_setting);
-  RunInputs look_at_inputs(const RunConfiguration& options) const;
+  /// What runs with the same names of files start from.
+  struct KnownInputs {
+    RunInputs inputs;
+    std::vector<RunInputs> earlier;  // the same work, as runs of this folder name it that are older
+  };
+
+  KnownInputs look_at_inputs(const RunConfiguration& options) const;
+  const RunInputs& inputs_for(const RunConfiguration& options, const KnownInputs& known) const;
   fs::path folder_for(const RunConfiguration& options, const RunInputs& inputs);
 
   fs::path runs_;
-  std::map<std::string, RunInputs> inputs_;
+  std::map<std::string, KnownInputs> inputs_;
 };
 
 }  // namespace xlm

@@ -2,16 +2,19 @@
 #include "experiments/runs/submission.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/staged_folder.h"
 #include "base/version.h"
+#include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/stop_request.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -155,13 +158,22 @@ void submit(const PlannedRun& run) {
 
 void copy_program_code(const Run& run, const fs::path& runs) {
   const auto code = run.contents.find("program.folder");
-  if (code == run.contents.end() || run.status == RunStatus::kDone) return;
+  if (code == run.contents.end()) return;
+  const std::vector<WantedEvaluation> missing = missing_evaluations(run, run.wanted);
+  std::set<std::string> hashes;
+  if (run.status != RunStatus::kDone || !missing.empty()) hashes.insert(code->second);
+  for (const WantedEvaluation& wanted : missing) {
+    if (!wanted.program.is_null()) hashes.insert(evaluation_code(wanted.program));
+  }
+  hashes.erase("");
   const fs::path there = frozen_programs(run.folder.parent_path());
-  if (!fs::is_directory(code_folder(there, code->second))) return;
-  try {
-    copy_frozen_code(there, frozen_programs(runs), code->second);
-  } catch (const Error&) {
-    // A damaged copy is of no use there either.
+  for (const std::string& hash : hashes) {
+    if (!fs::is_directory(code_folder(there, hash))) continue;
+    try {
+      copy_frozen_code(there, frozen_programs(runs), hash);
+    } catch (const Error&) {
+      // A damaged copy is of no use there either.
+    }
   }
 }
 

@@ -31,8 +31,8 @@ void remove_unfinished_submissions(const fs::path& runs);
 /// takes over the new settings that do not change its result. A configuration that cannot be read is written again.
 void submit(const PlannedRun& run);
 
-/// Copies the frozen code of a program's run that is not done next to the runs of another folder, so that it resumes
-/// there. Nothing is copied if there is no whole copy: submitting the run again makes one.
+/// Copies the frozen code that a program's run and its wanted evaluations still need next to the runs of another
+/// folder, so that it resumes there. Nothing is copied if there is no whole copy: submitting the run again makes one.
 void copy_program_code(const Run& run, const fs::path& runs);
 
 }  // namespace xlm

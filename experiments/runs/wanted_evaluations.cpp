@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "experiments/configuration/evaluation_command.h"
+#include "experiments/configuration/program_inputs.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -42,7 +44,8 @@ std::string shown(const WantedEvaluation& wanted) {
 Json settings_by_program(const WantedEvaluation& wanted) {
   constexpr std::size_t kDigits = 12;
   const Json& program = wanted.program;
-  const Json how = {program.at("command"), program.value("metrics", Json())};
+  Json how = {program.at("command"), program.value("metrics", Json())};
+  if (const std::string code = evaluation_code(program); !code.empty()) how.push_back(code);
   Json settings = {{kEvaluationCommand, sha256(how.dump()).substr(0, kDigits)}};
   if (program.contains("name")) settings[kEvaluationName] = program["name"];
   for (const auto& [key, value] : wanted.changes) {
@@ -53,6 +56,10 @@ Json settings_by_program(const WantedEvaluation& wanted) {
 
 void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   if (wanted.empty()) return;
+  const fs::path programs = frozen_programs(run.folder.parent_path());
+  for (const WantedEvaluation& one : wanted) {
+    if (!one.program.is_null()) freeze_evaluation_code(one.program, programs);
+  }
   const std::vector<WantedEvaluation> known = read_run(run.folder).wanted;
   Journal journal(run.journal());
   for (const WantedEvaluation& one : wanted) {

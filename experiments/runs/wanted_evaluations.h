@@ -13,7 +13,8 @@
 
 namespace xlm {
 
-/// Adds those of `wanted` that the run's journal does not have yet. The run must have been submitted.
+/// Adds those of `wanted` that the run's journal does not have yet, and freezes their code. The run must have been
+/// submitted.
 void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted);
 
 /// The wanted evaluation as a request. Throws UsageError or DataError if its settings do not suit the model, or if its
@@ -23,8 +24,8 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 /// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
-/// The settings of an evaluation that a program is to make: what it changes, with a hash of the command and its
-/// patterns. So a changed command measures again.
+/// The settings of an evaluation that a program is to make: what it changes, with a hash of the command, its patterns
+/// and its code. So a changed command measures again.
 Json settings_by_program(const WantedEvaluation& wanted);
 
 /// "test@model.overlap=20".

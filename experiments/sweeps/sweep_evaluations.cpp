@@ -33,8 +33,8 @@ std::vector<std::string> evaluation_keys() {
 
 /// Every key that an evaluation by a program may set, besides options.
 const std::vector<std::string>& keys_of_program() {
-  static const std::vector<std::string> keys{"command",     "data.path", "metrics", "name",
-                                             "options.KEY", "split",     "where"};
+  static const std::vector<std::string> keys{"code", "command",     "data.path", "metrics",
+                                             "name", "options.KEY", "split",     "where"};
   return keys;
 }
 
@@ -135,7 +135,7 @@ SweepEvaluations::Block SweepEvaluations::read_block(const Yaml& map) {
   const std::vector<std::string> known = by_program ? keys_of_program() : evaluation_keys();
   for (const auto& [key, value] : map.entries) {
     if (value.is_null()) continue;  // a profile removes it like this
-    if (by_program && (key == "command" || key == "metrics" || key == "name")) continue;
+    if (by_program && (key == "code" || key == "command" || key == "metrics" || key == "name")) continue;
     if (key == "where") {
       if (!value.is_map()) fail_at(value, "'where' must be a map of keys to values, such as {model.type: gpt2}");
       block.where = value.entries;
@@ -198,8 +198,22 @@ WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const Run
     }
   }
   check_evaluation_command(*wish.command, program);
+  take_code(wanted.program, program);
   std::sort(wanted.changes.begin(), wanted.changes.end());
   return wanted;
+}
+
+/// Runs of one program share the code of an evaluation, which is read once.
+void SweepEvaluations::take_code(Json& part, const ProgramOptions& program) {
+  if (!part.contains("code")) return;
+  const std::string key = program.folder + "\n" + part["code"].dump();
+  const auto known = code_.find(key);
+  if (known != code_.end()) {
+    part["code"] = known->second;
+    return;
+  }
+  find_evaluation_code(part, program);
+  code_.emplace(key, part["code"]);
 }
 
 /// Data of any form may be large: they are read once.

@@ -49,10 +49,12 @@ class SweepEvaluations {
   bool is_about(const Block& block, const Yaml& run);
   /// `run` is the configuration of a program's run.
   WantedEvaluation wanted_of_program(const Wish& wish, const RunConfiguration& run);
+  void take_code(Json& part, const ProgramOptions& program);
   const PreparedSummary& data_of(const std::string& path);
 
   std::vector<Block> blocks_;
   std::map<std::string, PreparedSummary> data_;  // of programs, by path
+  std::map<std::string, Json> code_;             // of evaluations, by folder and patterns
   std::set<std::string> seen_keys_;              // of `where`, in any run
 };
 

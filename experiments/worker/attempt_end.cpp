@@ -3,9 +3,11 @@
 
 #include <csignal>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 
@@ -60,9 +62,12 @@ AttemptEnd end_of_gone_worker(const RunState& last, const std::string& job_state
 int lost_in_a_row(const Run& run) {
   const double saved = run.checkpoints.empty() ? 0 : run.checkpoints.back().time;
   int lost = 0;
-  bool open = false;  // an attempt began, of which nothing was said yet
+  bool open = false;      // an attempt began, of which nothing was said yet
+  bool given_up = false;  // so that another attempt was asked for
   for (const RunState& state : run.history) {
     const bool began = state.state == name_of(RunStatus::kRunning);
+    if (began && std::exchange(given_up, false)) lost = 0;
+    given_up = state.state == name_of(RunStatus::kFailed);
     if (state.time < saved || (!began && state.cause.empty()) || state.micro_batch > 0) {
       lost = 0;  // it got on, ended by itself, was asked for again, or resumes with less memory
     } else if (!began || open) {
@@ -86,7 +91,9 @@ Json record_of_end(const Run& run, const AttemptEnd& end, bool again) {
       reason += fmt::format(", and resumes with {}", fewer);
     }
   } else if (const int times = lost_in_a_row(run); !again && end.cause != EndCause::kError && times > 1) {
-    reason += fmt::format(", {} times in a row without getting on: often memory is too small", times);
+    const std::string first = first_line(reason);  // output of a program may follow
+    reason = fmt::format("{}, {} times in a row without getting on: often memory is too small{}", first, times,
+                         reason.substr(first.size()));
   }
   record["reason"] = reason;
   return record;

@@ -25,8 +25,8 @@ AttemptEnd end_of_worker(int code, bool memory_kill);
 /// if it is not known. `last` is the run's last state, in which it was running.
 AttemptEnd end_of_gone_worker(const RunState& last, const std::string& job_state);
 
-/// How many attempts at a run were lost one after the other without getting on, up to the newest checkpoint: with the
-/// present one, of which the journal does not say yet how it ended.
+/// How many attempts at a run were lost one after the other without getting on, up to the newest checkpoint, since it
+/// was asked for: with the present one, of which the journal does not say yet how it ended.
 int lost_in_a_row(const Run& run);
 /// A run that is lost so many times in a row is not retried.
 inline constexpr int kMaxLost = 3;

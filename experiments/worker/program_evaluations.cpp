@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/programs/metric_readers.h"
 #include "experiments/programs/program_process.h"
@@ -91,12 +92,21 @@ class ProgramEvaluations {
   EvaluationsReport make_all() {
     const auto make = [this](const WantedEvaluation& wanted) { this->make(wanted); };
     EvaluationsReport report = make_missing_evaluations(run_, sink_, make);
-    take_code(programs_, code(), ProgramPaths{folder_}.work());
+    const fs::path work = ProgramPaths{folder_}.work();
+    take_code(programs_, code(), work);
+    for (const WantedEvaluation& wanted : run_.wanted) {
+      if (const std::string own = own_code(wanted); !own.empty()) take_code(programs_, own, work);
+    }
     return report;
   }
 
  private:
   const std::string& code() const { return run_.contents.at("program.folder"); }
+
+  /// Of files that only the evaluation uses; "" for none.
+  static std::string own_code(const WantedEvaluation& wanted) {
+    return wanted.program.is_null() ? "" : evaluation_code(wanted.program);
+  }
 
   void make(const WantedEvaluation& wanted) {
     if (wanted.program.is_null()) throw UsageError("only a command can evaluate a program: add it to `evaluate`");
@@ -109,6 +119,7 @@ class ProgramEvaluations {
     fs::remove_all(paths.reports);  // what an attempt at it has left
     create_folders(paths.reports);
     put_code(programs_, code(), paths.work());
+    if (const std::string own = own_code(wanted); !own.empty()) put_code(programs_, own, paths.work());
     write_file(paths.config(), json_text(to_json(resolved(changed))));
     const double began = monotonic_seconds();
     const auto reported = run_command(changed, paths, wanted.split);

@@ -11,6 +11,7 @@
 #include "base/foreign_error.h"
 #include "base/memory_limit.h"
 #include "base/text.h"
+#include "experiments/programs/program_end.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/stop_request.h"
@@ -43,12 +44,14 @@ std::optional<RunReport> settled(const Run& run, bool retry) {
 /// Journals how an attempt failed, as far as the disk, the journal and the lock allow it.
 RunReport failed(JournalSink& sink, RunStatus status, const Json& record, ExitCode code) {
   const auto message = record.at("reason").get<std::string>();
+  const std::string brief = without_output(message);  // its log has the output, and who reports the end shows it
   sink.finish();
   try {
     sink.check_owner();
-    sink.log(fmt::format("{}: {}", name_of(status), join(split(message, '\n'), "; ")));  // a sweep shows the last line
+    const bool again = status == RunStatus::kQueued;
+    if (!again) sink.log(fmt::format("{}: {}", name_of(status), join(split(brief, '\n'), "; ")));  // a sweep shows it
     sink.state(status, record);
-    if (status == RunStatus::kQueued) sink.message("note: " + message);
+    if (again) sink.message("note: " + brief);
   } catch (const std::exception&) {
     // A full disk: the run stays as it is and is found stale.
     if (status == RunStatus::kQueued) return {code, RunStatus::kFailed, message};

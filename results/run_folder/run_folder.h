@@ -105,7 +105,7 @@ std::string chosen_by(const std::vector<std::string>& runs);
 struct WantedEvaluation {
   std::string split;
   SettingList changes;  // settings that differ from the run's own, sorted by key: data.path, eval.…, model.overlap, …
-  Json program = {};    // of a program's run: {"command": [words], "metrics"?: […], "name"?}; null: core makes it
+  Json program = {};    // of a program's run: what evaluation_command.h reads; null: core makes it
 
   bool operator==(const WantedEvaluation&) const = default;
 };

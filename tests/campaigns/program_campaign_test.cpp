@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "tests/campaigns/campaign.h"
+#include "tests/campaigns/user_programs.h"
 #include "tests/experiments/program_of_user_fixture.h"
 
 namespace xlm {
@@ -23,22 +24,7 @@ class ProgramCampaign : public ProgramOfUser {
     configure_training("  grace: 5\n", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n", seeds));
   }
 
-  /// First processes of programs that run in this test's folder.
-  std::vector<pid_t> programs() const {
-    std::vector<pid_t> found;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
-      std::int64_t pid = 0;
-      if (!parse_integer(entry.path().filename().string(), pid)) continue;
-      std::ifstream arguments(entry.path() / "cmdline");
-      std::string line;
-      for (std::string argument; std::getline(arguments, argument, '\0');) line += argument + " ";
-      const std::string folder = fs::read_symlink(entry.path() / "cwd", ignored).string();
-      const bool here = folder.starts_with(folder_.path().string());
-      if (here && line.find("train.py") != std::string::npos) found.push_back(static_cast<pid_t>(pid));
-    }
-    return found;
-  }
+  std::vector<pid_t> programs() const { return trainings_in(folder_.path()); }
 
   void expect_all_whole(std::size_t count) const {
     ASSERT_EQ(run_folders().size(), count);

@@ -8,6 +8,13 @@
 namespace xlm {
 namespace {
 
+/// How often a word is in a text.
+std::size_t occurrences(const std::string& text, const std::string& word) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
+  return count;
+}
+
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -98,6 +105,34 @@ TEST_F(ProgramOfUser, AProgramThatIsKilledIsStartedAgain) {
   EXPECT_THAT(output(done), HasSubstr("begins behind 5"));
   EXPECT_EQ(std::count_if(done.history.begin(), done.history.end(), [](const auto& s) { return s.state == "running"; }),
             2);
+}
+
+TEST_F(ProgramOfUser, AProgramThatIsKilledEachTimeHasThreeAttemptsWheneverItIsAskedFor) {
+  write_script("kill.py", "import os\nprint('alive', flush=True)\nos.kill(os.getpid(), 9)\n");
+  configure("[python3, kill.py]", "", "sweep: {grid: {seed: [1]}}\n");
+  for (const int attempts : {3, 6}) {
+    const ProgramResult failed = run({"sweep", "run.yaml"});
+    EXPECT_EQ(failed.code, kFailed) << failed.err;
+    EXPECT_THAT(failed.out, HasSubstr("signal 9 (Killed), 3 times in a row without getting on: often memory is too "
+                                      "small\nits last lines:\nalive"));
+    const std::vector<RunState> history = only_run().history;
+    const auto began = [](const RunState& s) { return s.state == name_of(RunStatus::kRunning); };
+    EXPECT_EQ(std::count_if(history.begin(), history.end(), began), attempts);
+  }
+}
+
+TEST_F(ProgramOfUser, WhatAFailedProgramSaidIsShownOnceAndElsewhereNamed) {
+  write_script("lost.py", "print('begins')\nimport missing_package\n");
+  configure("[python3, lost.py]", "", "sweep: {grid: {seed: [1]}}\n");
+  const ProgramResult failed = run({"sweep", "run.yaml"});
+  EXPECT_EQ(failed.code, kFailed);
+  const auto count = [](const std::string& text) { return occurrences(text, "ModuleNotFoundError"); };
+  EXPECT_EQ(count(failed.out + failed.err), 1U) << failed.out << failed.err;
+  const std::string log = read_file(only_run().folder / "log.txt");
+  EXPECT_EQ(count(log), 0U) << log;
+  EXPECT_THAT(log, HasSubstr("failed: the program failed: exit code 1 (its last lines: output.txt)"));
+  EXPECT_EQ(count(output(only_run())), 1U);
+  EXPECT_EQ(count(run({"runs", "show", only_run().id}).out), 1U);
 }
 
 TEST_F(ProgramOfUser, AKilledSweepLeavesNoProgramAndResumes) {

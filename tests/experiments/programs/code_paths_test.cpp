@@ -103,6 +103,52 @@ TEST_F(CodeTest, WithoutGitItIsTheFolder) {
   EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py", "run.sh"));
 }
 
+TEST_F(CodeTest, PatternsBehindAnExclamationMarkNameWhatIsNoCode) {
+  CodeRequest what = request();
+  what.patterns = {"**/*.py", "!lib"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("main.py"));
+  what.patterns = {"!*.py"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "run.sh"));
+  make_repository();
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "run.sh"));
+  const std::string hash_before = read_code(what).hash;
+  put(at("code/main.py"), "print('edited')\n");
+  EXPECT_EQ(read_code(what).hash, hash_before);
+  what.words = {"python3", "main.py"};
+  EXPECT_THAT(error_of(what), HasSubstr("program.command names main.py, which is not among the program's code"));
+}
+
+TEST_F(CodeTest, RecipesAreNoCode) {
+  const std::string before = hash();
+  put(at("code/mine.yaml"), "program: {command: [python3, main.py]}\n");
+  put(at("code/lib/sweep.yml"), "model: {type: gpt2}\nsweep: {grid: {seed: [1]}}\n");
+  EXPECT_EQ(hash(), before);
+  make_repository();
+  EXPECT_THAT(paths(), ElementsAre("lib/model.py", "main.py", "run.sh"));
+  EXPECT_EQ(hash(), before);
+  CodeRequest what = request();
+  what.words = {"python3", "main.py", "--config=mine.yaml"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py", "mine.yaml", "run.sh"));
+  what = request();
+  what.patterns = {"**", "lib/sweep.yml"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "lib/sweep.yml", "main.py", "run.sh"));
+}
+
+TEST_F(CodeTest, OtherYamlIsCode) {
+  put(at("code/model.yaml"), "model: {width: 8}\nprogram: train\n");
+  put(at("code/agent.yaml"), "program: train.py\nmethod: grid\nparameters: {lr: {values: [1]}}\n");
+  put(at("code/sweep.yaml"), "sweep: {dir: out}\n");
+  put(at("code/torn.yaml"), "program: {command: [\n");
+  EXPECT_THAT(paths(),
+              ElementsAre("agent.yaml", "lib/model.py", "main.py", "model.yaml", "run.sh", "sweep.yaml", "torn.yaml"));
+}
+
+TEST_F(CodeTest, AnUntrackedRecipeIsNotMissed) {
+  make_repository();
+  put(at("code/mine.yaml"), "program: {command: [python3, main.py]}\n");
+  EXPECT_THAT(read_code(request()).notes, SizeIs(0));
+}
+
 TEST_F(CodeTest, PatternsNameIt) {
   CodeRequest what = request();
   what.patterns = {"*.py"};

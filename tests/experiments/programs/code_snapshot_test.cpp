@@ -174,5 +174,29 @@ TEST_F(FrozenCodeTest, AKillWhileCopyingLeavesNoHalfCopy) {
   EXPECT_GT(killed_early, 0) << "no kill came while it was copied";
 }
 
+// Earlier programs counted recipes and scripts of evaluations as code: their runs keep their names.
+TEST_F(FrozenCodeTest, CopiesThatDifferInWhatIsNoCodeAreFound) {
+  put(at("code/mine.yaml"), "program: {command: [python3, main.py]}\n");
+  put(at("code/eval.py"), "print('eval')\n");
+  CodeRequest before = request();
+  before.patterns = {"**", "mine.yaml"};
+  const Code old = read_code(before);
+  freeze_code(old, place());
+  put(at("code/mine.yaml"), "program: {command: [python3, main.py, again]}\n");
+  put(at("code/eval.py"), "print('edited')\n");
+  CodeRequest now = request();
+  now.patterns = {"**", "!eval.py"};
+  const Code code = read_code(now);
+  ASSERT_NE(code.hash, old.hash);
+  const std::vector<Code> found = frozen_with_others(code, now, place());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].hash, old.hash);
+  EXPECT_EQ(freeze_code(found[0], place()), code_folder(place(), old.hash)) << "it is there, and stays as it is";
+  freeze_code(code, place());
+  EXPECT_EQ(frozen_with_others(code, now, place()).size(), 1U) << "the copy of the code itself is none of them";
+  put(at("code/main.py"), "print('edited')\n");
+  EXPECT_TRUE(frozen_with_others(read_code(now), now, place()).empty()) << "the code itself has changed";
+}
+
 }  // namespace
 }  // namespace xlm

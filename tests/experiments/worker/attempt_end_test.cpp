@@ -68,6 +68,9 @@ TEST(AttemptEnd, LostAttemptsCountSinceTheLastThatGotOn) {
   run.history.back().micro_batch = 4;
   run.history.push_back(state(5.8, "running"));
   EXPECT_EQ(lost_in_a_row(run), 1) << "with fewer rows it is another try";
+  run.history.push_back(state(5.9, "failed", "killed"));
+  run.history.push_back(state(5.95, "running"));
+  EXPECT_EQ(lost_in_a_row(run), 1) << "it was given up, and asked for again";
   run.history.push_back(state(6, "preempted"));
   run.history.push_back(state(7, "running"));
   run.checkpoints.clear();

@@ -1,0 +1,90 @@
+// Merges the records of searches.
+#include "experiments/collections/search_merge.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "base/error.h"
+#include "base/first_file.h"
+#include "base/json.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kSearches = ".searches";
+constexpr std::string_view kTrialPrefix = "trial-";
+constexpr std::string_view kTrialEnding = ".json";
+
+/// The number in "trial-12.json"; nullopt for another name.
+std::optional<std::int64_t> trial_of(const std::string& name) {
+  if (!name.starts_with(kTrialPrefix) || !name.ends_with(kTrialEnding)) return std::nullopt;
+  const std::size_t digits = name.size() - kTrialPrefix.size() - kTrialEnding.size();
+  std::int64_t trial = 0;
+  const std::string number = name.substr(kTrialPrefix.size(), digits);
+  if (!parse_integer(number, trial) || std::to_string(trial) != number) return std::nullopt;
+  return trial;
+}
+
+/// Adds one file. Both are compared as JSON: what they say counts, not how it is written.
+void merge_trial(const fs::path& from, const fs::path& to, std::int64_t trial, bool dry_run, MergedSearch& search) {
+  Json theirs;
+  try {
+    theirs = read_json_object(from);
+    if (!theirs.at("setting").is_array()) throw DataError("it has no setting");
+  } catch (const std::exception&) {
+    search.damaged.push_back(from.string());
+    return;
+  }
+  if (!fs::exists(to)) {
+    ++search.added;
+    if (dry_run) return;
+    create_folders(to.parent_path());
+    if (write_first(to, json_text(theirs))) return;
+    --search.added;  // another process was first
+  }
+  try {
+    if (read_json_object(to) == theirs) return;
+  } catch (const DataError&) {
+    // The search itself says that the file here is damaged, and how to mend it.
+  }
+  search.differing.push_back(trial);
+}
+
+}  // namespace
+
+std::vector<fs::path> search_files(const fs::path& runs) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator search(runs / kSearches, error), end; !error && search != end; search.increment(error)) {
+    std::error_code ignored;
+    if (!fs::is_directory(search->symlink_status(ignored))) continue;
+    for (fs::directory_iterator file(search->path(), ignored); !ignored && file != end; file.increment(ignored)) {
+      const bool regular = fs::is_regular_file(file->symlink_status());
+      if (regular && trial_of(file->path().filename().string())) found.push_back(file->path().lexically_relative(runs));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<MergedSearch> merge_searches(const fs::path& from, const fs::path& runs, bool dry_run) {
+  std::error_code ignored;
+  if (fs::equivalent(from, runs, ignored)) return {};
+  std::map<std::string, MergedSearch> searches;
+  for (const fs::path& file : search_files(from)) {
+    const std::string name = file.parent_path().filename().string();
+    MergedSearch& search = searches.try_emplace(name, MergedSearch{.name = name}).first->second;
+    merge_trial(from / file, runs / file, *trial_of(file.filename().string()), dry_run, search);
+  }
+  std::vector<MergedSearch> changed;
+  for (auto& [name, search] : searches) {
+    std::sort(search.differing.begin(), search.differing.end());
+    const bool is_news = search.added > 0 || !search.differing.empty() || !search.damaged.empty();
+    if (is_news) changed.push_back(std::move(search));
+  }
+  return changed;
+}
+
+}  // namespace xlm
