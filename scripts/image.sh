@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # image.sh FOLDER: makes FOLDER.image.tar from a folder of `make portable`, by its Dockerfile, with the first of docker, podman
 # and buildah that works here. The file is what `docker load`, `podman load` and `apptainer build` take.
-#   BASE=IMAGE  another image than Debian's, such as one that is on this machine already
+#   BUILDER=podman  this one
+#   BASE=IMAGE      another image than Debian's, such as one that is on this machine already
 set -euo pipefail
 folder=${1%/}
 [ -e "$folder/Dockerfile" ] || {
   echo "image: $folder has no Dockerfile: make the folder with libtorch inside (make portable)" >&2
   exit 1
 }
-for builder in docker podman buildah ''; do
+for builder in ${BUILDER:-docker podman buildah} ''; do
   if [ -z "$builder" ]; then
-    echo "image: none of docker, podman and buildah works here (Debian: apt-get install buildah)" >&2
+    echo "image: no ${BUILDER:-docker, podman or buildah} that works is here (Debian: apt-get install buildah)" >&2
     exit 1
   fi
   "$builder" info >/dev/null 2>&1 && break  # docker is often there without its daemon

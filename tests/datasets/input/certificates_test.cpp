@@ -36,7 +36,7 @@ class Certificates : public Downloads {
   /// Fetches in a process whose root is `root_`. SSL_CERT_FILE is `named` there, or not set.
   Fetched fetch_in_root(const HttpsServer& server, const char* named = nullptr) const {
     const Download download{.url = server.url("/file"), .target = "/in/file"};
-    const auto downloader = make_downloader({.attempts = 1, .first_pause = 0.01, .stalled = 5});  // opens the library
+    const auto downloader = make_downloader({.attempts = 2, .first_pause = 0.01, .stalled = 5});  // opens the library
     fs::remove(root_ / "in/file");
     const pid_t child = ::fork();
     if (child == 0) ::_exit(static_cast<int>(fetch_as_child(*downloader, download, named)));
