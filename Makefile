@@ -4,6 +4,13 @@ BUILD := build/$(PRESET)
 # Warnings are errors for those who work on the program (presets dev and asan, WERROR=ON), not for its users.
 WERROR ?=
 OPTIONS := $(if $(WERROR),-DXLM_WERROR=$(WERROR))
+# Where libraries and tools are, if not in the system: a folder of conda-forge or spack (docs/install.md).
+XLM_PREFIX ?=
+ifneq ($(XLM_PREFIX),)
+export XLM_PREFIX := $(abspath $(XLM_PREFIX))
+export PATH := $(XLM_PREFIX)/bin:$(PATH)
+export CXX := $(or $(wildcard $(XLM_PREFIX)/bin/g++),$(CXX))
+endif
 XLM := $(BUILD)/bin/xlm
 ROOM ?= base
 TEST ?= *
