@@ -58,8 +58,8 @@ cat >"$out/share/xlm-gnuplot/fonts.conf" <<'XML'
   <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 XML
-# Where a machine has no certificates, as in some containers, downloads trust these: Debian's, without those that this
-# machine has of its own.
+# Where a machine has no certificates, as in some containers, downloads trust these: Debian's, not those that were
+# added to this machine.
 if compgen -G '/usr/share/ca-certificates/mozilla/*.crt' >/dev/null; then
   cat /usr/share/ca-certificates/mozilla/*.crt >"$out/share/xlm/certificates.crt"
 fi

@@ -84,7 +84,7 @@ class HttpsServer {
   }
 
   void serve() {
-    sigset_t ignored;  // a client that trusts nobody hangs up while it is being answered
+    sigset_t ignored;  // a client may hang up while it is answered
     sigemptyset(&ignored);
     sigaddset(&ignored, SIGPIPE);
     ::pthread_sigmask(SIG_BLOCK, &ignored, nullptr);
