@@ -4,6 +4,13 @@ BUILD := build/$(PRESET)
 # Warnings are errors for those who work on the program (presets dev and asan, WERROR=ON), not for its users.
 WERROR ?=
 OPTIONS := $(if $(WERROR),-DXLM_WERROR=$(WERROR))
+# Where libraries and tools are, if not in the system: a folder of conda-forge or spack (docs/install.md).
+XLM_PREFIX ?=
+ifneq ($(XLM_PREFIX),)
+export XLM_PREFIX := $(abspath $(XLM_PREFIX))
+export PATH := $(XLM_PREFIX)/bin:$(PATH)
+export CXX := $(or $(wildcard $(XLM_PREFIX)/bin/g++),$(CXX))
+endif
 XLM := $(BUILD)/bin/xlm
 ROOM ?= base
 TEST ?= *
@@ -20,7 +27,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable format lint lint-all clean
+.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable image format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -107,6 +114,9 @@ package: build  ## a relocatable folder: package/xlm; PART=check: only what its 
 portable: build  ## an archive that runs on any x86-64 Linux without root: package/xlm-….tar.zst (LIBTORCH=0: uses a torch wheel)
 	@cmake --build --preset $(PRESET) --target launcher
 	@scripts/portable.sh $(BUILD) package $(LIBTORCH)
+
+image: portable  ## an image for docker, podman and Apptainer: package/xlm-….image.tar (needs docker, podman or buildah)
+	@scripts/image.sh "$$(ls -td package/xlm-*-x86_64 | head -n 1)"
 
 format: tools  ## format all sources
 	@git ls-files '*.cpp' '*.h' '*.cuh' | xargs clang-format-14 -i

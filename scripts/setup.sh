@@ -6,8 +6,11 @@
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
 #   READERS=1  also the Python packages with which some tests read our files, and pytest (`make readers`)
+#   XLM_PREFIX=FOLDER  take libraries and tools from this folder, of conda-forge or spack, in place of Debian's packages
 set -euo pipefail
 cd "$(dirname "$0")/.."
+prefix=${XLM_PREFIX:-}
+[ -z "$prefix" ] || PATH=$prefix/bin:$PATH
 
 # The version that the presets need. This fails before anything is installed.
 needed_cmake=3.25
@@ -33,33 +36,128 @@ readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx j
   pytest==9.0.2 mypy==2.4.1 nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
   optuna==5.0.0 cmaes==0.13.1)
 trainers=(accelerate==1.15.0 lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0)  # would bring a second torch
-packages=(
-  ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
-  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
-  libgtest-dev libicu-dev libmuparser-dev libnlopt-dev libre2-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
-  libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
+# What the build needs: the packages of Debian, of conda-forge and of spack, and the file by which a prefix has it. A program
+# may be elsewhere on PATH.
+needs=(
+  "ca-certificates       -                -                -"
+  "ccache                -                -                -"
+  "cmake                 cmake            cmake            bin/cmake"
+  "g++                   gxx=13           gcc@13           bin/g++"
+  "git                   git              git              bin/git"
+  "gnuplot-nox           gnuplot          gnuplot          bin/gnuplot"
+  "make                  make             gmake            bin/make"
+  "ninja-build           ninja            ninja            bin/ninja"
+  "patchelf              patchelf         patchelf         bin/patchelf"
+  "pkg-config            pkg-config       pkgconf          bin/pkg-config"
+  "python3               python           python           bin/python3"
+  "python3-pip           pip              py-pip           bin/pip3"
+  "time                  -                -                -"
+  "zip                   zip              zip              bin/zip"
+  "zstd                  zstd             zstd             bin/zstd"
+  "libarchive-dev        libarchive       libarchive       include/archive.h"
+  "libbenchmark-dev      benchmark        benchmark        include/benchmark/benchmark.h"
+  "libboost-math-dev     libboost-devel   boost            include/boost/math/distributions.hpp"
+  "libcli11-dev          cli11            cli11            include/CLI/CLI.hpp"
+  "libcurl4-openssl-dev  libcurl          curl             include/curl/curl.h"
+  "libfmt-dev            fmt=10           fmt@10           include/fmt/format.h"
+  "libgmock-dev          gmock            googletest+gmock include/gmock/gmock.h"
+  "libgtest-dev          gtest            googletest+gmock include/gtest/gtest.h"
+  "libicu-dev            icu              icu4c            include/unicode/uchar.h"
+  "libmuparser-dev       muparser         muparser         include/muParser.h"
+  "libnlopt-dev          nlopt            nlopt            include/nlopt.h"
+  "libre2-dev            re2              re2              include/re2/re2.h"
+  "libsentencepiece-dev  libsentencepiece sentencepiece    include/sentencepiece_processor.h"
+  "libsimdjson-dev       simdjson         simdjson         include/simdjson.h"
+  "libspdlog-dev         spdlog           spdlog           include/spdlog/spdlog.h"
+  "libsqlite3-dev        sqlite           sqlite           include/sqlite3.h"
+  "libsqlitecpp-dev      sqlitecpp        -                include/SQLiteCpp/SQLiteCpp.h"
+  "libssl-dev            openssl          openssl          include/openssl/ssl.h"
+  "libyaml-cpp-dev       yaml-cpp         yaml-cpp         include/yaml-cpp/yaml.h"
+  "nlohmann-json3-dev    nlohmann_json    nlohmann-json    include/nlohmann/json.hpp"
+  "zlib1g-dev            zlib             zlib             include/zlib.h"
 )
-if [ "${TOOLS:-0}" = 1 ]; then packages+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev lld); fi
-if [ "${EXTRAS:-0}" = 1 ]; then packages+=(chromium texlive-latex-base texlive-latex-recommended); fi
+further=()
+if [ "${TOOLS:-0}" = 1 ]; then further+=(clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev lld); fi
+if [ "${EXTRAS:-0}" = 1 ]; then further+=(chromium texlive-latex-base texlive-latex-recommended); fi
 
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
-done
-if ((${#missing[@]})); then
-  if [ "$(id -u)" = 0 ]; then sudo=(); elif sudo -n true 2>/dev/null; then sudo=(sudo); else
-    echo "setup: these Debian packages are missing and this user may not install them:" >&2
-    echo "  apt-get install ${missing[*]}" >&2
+# Prints how a user without root gets what the build needs, from the conda-forge and spack packages of NEED….
+say_without_root() {
+  local place=${prefix:-$HOME/xlm-libraries} conda=() spack=() debian conda_package spack_package file from_source=0
+  while read -r debian conda_package spack_package file; do
+    [ "$conda_package" = - ] || conda+=("$conda_package")
+    [ "$spack_package" = - ] || spack+=("$spack_package")
+    case $debian in libsqlitecpp-dev) from_source=1 ;; esac
+  done < <(printf '%s\n' "$@")
+  mapfile -t spack < <(printf '%s\n' "${spack[@]}" | uniq)
+  echo "from conda-forge:"
+  echo "  micromamba $([ -d "$place/conda-meta" ] && echo install || echo create) --yes --prefix $place --channel conda-forge ${conda[*]}"
+  echo "or from spack:"
+  echo "  spack install ${spack[*]}"
+  echo "  spack view --dependencies yes symlink $place ${spack[*]}"
+  if [ $from_source = 1 ]; then
+    echo "  git clone --branch 3.3.3 https://github.com/SRombauts/SQLiteCpp  # which spack does not have"
+    echo "  cmake -S SQLiteCpp -B SQLiteCpp/build -DSQLITECPP_INTERNAL_SQLITE=OFF -DCMAKE_PREFIX_PATH=$place -DCMAKE_INSTALL_PREFIX=$place"
+    echo "  cmake --build SQLiteCpp/build --target install"
+  fi
+  echo "and then:"
+  echo "  make build XLM_PREFIX=$place"
+  echo "The portable archive needs none of it (docs/install.md)."
+}
+
+# check_prefix: fails if the prefix lacks something, which it names once.
+check_prefix() {
+  local lacks=() need debian conda_package spack_package file
+  for need in "${needs[@]}"; do
+    read -r debian conda_package spack_package file <<<"$need"
+    case $file in
+      -) ;;
+      bin/*) command -v "${file#bin/}" >/dev/null || lacks+=("$need") ;;
+      *) [ -e "$prefix/$file" ] || lacks+=("$need") ;;
+    esac
+  done
+  if ((${#further[@]})); then
+    echo "setup: make tools and make test-all take their programs from Debian: run them without XLM_PREFIX" >&2
     exit 1
   fi
-  echo "setup: installing ${#missing[@]} Debian packages" >&2
+  [ ${#lacks[@]} = 0 ] || {
+    echo "setup: $prefix lacks, by the names of conda-forge: $(printf '%s\n' "${lacks[@]}" | awk '{print $2}' | paste -sd ' ')" >&2
+    say_without_root "${lacks[@]}" >&2
+    exit 1
+  }
+}
+
+# Installs Debian's packages, or says what would.
+check_packages() {
+  local packages=() missing=() sudo=() install=() package size
+  mapfile -t packages < <(printf '%s\n' "${needs[@]}" | cut -d' ' -f1)
+  for package in "${packages[@]}" "${further[@]}"; do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  if ! command -v apt-get >/dev/null; then
+    echo "setup: this system has no apt-get. All that the build needs can come from a folder of yours, without root," >&2
+    say_without_root "${needs[@]}" >&2
+    exit 1
+  fi
+  if [ "$(id -u)" = 0 ]; then :; elif sudo -n true 2>/dev/null; then sudo=(sudo); else
+    echo "setup: these Debian packages are missing and this user may not install them:" >&2
+    echo "  apt-get install ${missing[*]}" >&2
+    echo "Without root, all that the build needs can come from a folder of yours," >&2
+    say_without_root "${needs[@]}" >&2
+    exit 1
+  fi
   "${sudo[@]}" apt-get update -qq
   if [ "${TOOLS:-0}" = 1 ] && ! apt-cache show clang-14 >/dev/null 2>&1; then
     echo "setup: this distribution has no LLVM 14, which checks the sources; Debian 12 and Ubuntu 24.04 have it" >&2
     exit 1
   fi
-  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
-fi
+  install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install --no-install-recommends "${missing[@]}")
+  size=$("${install[@]}" --assume-no 2>/dev/null | sed -n 's/^Need to get \(.*\) of archives.*/\1/p' || true)
+  echo "setup: installing ${#missing[@]} Debian packages${size:+; with what they need $size to fetch}" >&2
+  "${install[@]}" -y -qq
+}
+
+if [ -n "$prefix" ]; then check_prefix; else check_packages; fi
 
 if [ -z "${CUDA:-}" ]; then
   CUDA=0
@@ -72,7 +170,6 @@ fi
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 
 take_torch() {
-  echo "setup: fetching libtorch $torch_version $([ "$CUDA" = 1 ] && echo 'with CUDA, 3 GB' || echo 'for CPUs, 1 GB')" >&2
   if [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
   else  # of CUDA, libtorch_cpu.so links against only these two
@@ -114,6 +211,12 @@ take_readers() {
 fresh=0
 if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
   fresh=1
+  # Elsewhere: docs/install.md, where these numbers are measured.
+  if [ "$CUDA" = 1 ]; then
+    echo "setup: fetching 2790 MB: libtorch $torch_version with CUDA, plotly.js and Arrow, which take 4.8 GB in .deps (elsewhere: 163 s)" >&2
+  else
+    echo "setup: fetching 610 MB: libtorch $torch_version for CPUs, plotly.js and Arrow, which take 1.4 GB in .deps (elsewhere: 19 s)" >&2
+  fi
   rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
 fi
 # All at once. Each is a separate process group, which the trap kills if setup exits early.

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/shared_library.h"
 #include "base/text.h"
 #include "datasets/input/download.h"
 #include "datasets/input/download_part.h"
@@ -28,8 +29,8 @@ constexpr long kPartialContent = 206;
 constexpr long kRangeNotSatisfiable = 416;
 
 /// The file of the certificates by which servers are known: what the user names, as for the command-line tools of curl
-/// and OpenSSL. Else where systems have it, as libcurl looks only where the one has it that it was built on. Empty if
-/// there is none.
+/// and OpenSSL. Else where systems have it, as libcurl looks only where the one has it that it was built on. Else that
+/// of a portable folder, as in a container without certificates. Empty if there is none.
 std::string certificate_bundle() {
   for (const char* name : {"CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
     if (const char* named = std::getenv(name); named != nullptr && *named != '\0') return named;
@@ -40,7 +41,8 @@ std::string certificate_bundle() {
                            "/etc/ssl/cert.pem"}) {                // Alpine
     if (::access(file, R_OK) == 0) return file;
   }
-  return "";
+  const fs::path own = executable_path().parent_path().parent_path() / "share/xlm/certificates.crt";
+  return ::access(own.c_str(), R_OK) == 0 ? own.string() : "";
 }
 
 /// The headers of a server's response.
@@ -62,10 +64,20 @@ bool is_https(std::string_view scheme) {
   return scheme.size() == kHttps.size() && ::strncasecmp(scheme.data(), kHttps.data(), kHttps.size()) == 0;
 }
 
+bool is_of_certificates(CURLcode result) {
+  return result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE;
+}
+
 /// Whether a repeated request would fail in the same way.
 bool is_lasting(CURLcode result) {
   return result == CURLE_UNSUPPORTED_PROTOCOL || result == CURLE_URL_MALFORMAT || result == CURLE_TOO_MANY_REDIRECTS ||
-         result == CURLE_PEER_FAILED_VERIFICATION || result == CURLE_SSL_CACERT_BADFILE;
+         is_of_certificates(result);
+}
+
+/// What to do after a failed request, before "try --mirror".
+const char* advice_for(CURLcode result) {
+  if (is_of_certificates(result)) return "set SSL_CERT_FILE to the file of the certificates that you trust, or ";
+  return is_lasting(result) ? "" : "run the same command again, or ";
 }
 
 /// One request and its result.
@@ -349,8 +361,7 @@ class CurlDownloader : public Downloader {
       if (transfer.received() > 0) attempt = 0;
       if (is_lasting(result) || attempt >= patience_.attempts) {
         const std::string cause = status >= 400 ? fmt::format("HTTP {}", status) : transfer.cause(result);
-        throw Error(fmt::format("cannot fetch {}: {}\n{}try --mirror", download.url, cause,
-                                is_lasting(result) ? "" : "run the same command again, or "));
+        throw Error(fmt::format("cannot fetch {}: {}\n{}try --mirror", download.url, cause, advice_for(result)));
       }
       if (attempt == 0) pause = patience_.first_pause;
       wait(pause, download, observer);

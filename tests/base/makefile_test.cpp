@@ -1,8 +1,10 @@
-// `make help` lists every target.
+// `make help` lists every target, and pages name only targets that exist.
+#include <algorithm>
 #include <cstdlib>
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,18 +16,55 @@
 namespace xlm {
 namespace {
 
-TEST(Makefile, HelpListsEveryTarget) {
-  static const std::regex rule("([a-z-]+):([^=].*)?");
-  static const std::regex listed("([a-z-]+): .*## .+");
-  std::set<std::string> targets;
-  std::set<std::string> explained;
+/// The first group of each line of the Makefile that is as `pattern` says.
+std::set<std::string> lines_of_makefile(const std::regex& pattern) {
+  std::set<std::string> found;
   for (const std::string& line : split(read_file(fs::path(XLM_SOURCE_DIR) / "Makefile"), '\n')) {
     std::smatch match;
-    if (std::regex_match(line, match, rule)) targets.insert(match[1]);
-    if (std::regex_match(line, match, listed)) explained.insert(match[1]);
+    if (std::regex_match(line, match, pattern)) found.insert(match[1]);
   }
+  return found;
+}
+
+std::set<std::string> targets_of_makefile() { return lines_of_makefile(std::regex("([a-z-]+):([^=].*)?")); }
+
+TEST(Makefile, HelpListsEveryTarget) {
+  const std::set<std::string> targets = targets_of_makefile();
   EXPECT_GT(targets.size(), 10U);
-  EXPECT_THAT(explained, ::testing::ContainerEq(targets));
+  EXPECT_THAT(lines_of_makefile(std::regex("([a-z-]+): .*## .+")), ::testing::ContainerEq(targets));
+}
+
+TEST(Makefile, PagesNameTargetsThatExist) {
+  const std::set<std::string> targets = targets_of_makefile();
+  std::vector<fs::path> pages{fs::path(XLM_SOURCE_DIR) / "README.md", fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md"};
+  for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "docs")) {
+    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  }
+  std::size_t named = 0;
+  for (const fs::path& page : pages) {
+    static const std::regex in_text("`make ([a-z-]+)");
+    static const std::regex in_block("^(?:\\$ )?make ([a-z-]+)");
+    bool block = false;
+    for (const std::string& line : split(read_file(page), '\n')) {
+      if (line.starts_with("```")) block = !block;
+      const std::regex& command = block ? in_block : in_text;
+      for (std::sregex_iterator found(line.begin(), line.end(), command), end; found != end; ++found) {
+        EXPECT_TRUE(targets.contains((*found)[1])) << page << ": " << line;
+        ++named;
+      }
+    }
+  }
+  EXPECT_GT(named, 50U);
+}
+
+TEST(Makefile, ThePageOfInstallingDecidesInFourRowsOfTwoCommands) {
+  static const std::regex row("\\| [^|`]+ \\| `[^`]+`.*, then `[^`]+` \\(\\[.*\\]\\(.*\\)\\) \\|");
+  const std::vector<std::string> lines = split(read_file(fs::path(XLM_SOURCE_DIR) / "docs/install.md"), '\n');
+  const auto head = std::find(lines.begin(), lines.end(), "| you have | two commands |");
+  ASSERT_NE(head, lines.end());
+  const auto end = std::find(head, lines.end(), "");
+  EXPECT_EQ(end - head, 2 + 4);
+  for (auto line = head + 2; line < end; ++line) EXPECT_TRUE(std::regex_match(*line, row)) << *line;
 }
 
 /// What `make ARGUMENTS` would run.

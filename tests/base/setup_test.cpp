@@ -1,9 +1,11 @@
-// scripts/setup.sh on a distribution that is too old, and when it runs again.
+// scripts/setup.sh on a distribution that is too old, when it runs again, and with libraries from a folder.
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <regex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -115,6 +117,63 @@ TEST_F(SetUpAgain, RunsACommandWhileLibtorchIsFetched) {
   setup("CUDA=1", command);
   EXPECT_TRUE(fs::exists(done));
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda1")));
+}
+
+/// Libraries in a folder of the user's, as conda-forge and spack make it; Debian's packages are missing.
+class SetUpFromAPrefix : public SetUpAgain {
+ protected:
+  SetUpFromAPrefix() {
+    write_file(stamp(torch_ + "-cuda0"), "");
+    program("dpkg-query", "echo not-installed");
+    program("apt-get", "echo \"apt-get $@\" >>'" + installed().string() + "'");
+    const std::string script = read_file(root_ / "scripts/setup.sh");
+    const std::regex need(R"re(\n  "\S+ +(\S+) +\S+ +((bin|include)/\S+)")re");
+    for (std::sregex_iterator found(script.begin(), script.end(), need), end; found != end; ++found) {
+      needs_.emplace_back((*found)[1], (*found)[2]);
+    }
+  }
+  /// Exit code of setup, and all that it said.
+  std::pair<int, std::string> set_up() {
+    const fs::path said = folder_.path() / "said";
+    const std::string command = "PATH='" + (folder_.path() / "bin").string() + "':\"$PATH\" CUDA= XLM_PREFIX='" +
+                                prefix_.string() + "' bash '" + (root_ / "scripts/setup.sh").string() + "' >'" +
+                                said.string() + "' 2>&1";
+    const int status = std::system(command.c_str());
+    return {WEXITSTATUS(status), read_file(said)};
+  }
+
+  const fs::path prefix_ = folder_.path() / "libraries";
+  std::vector<std::pair<std::string, std::string>> needs_;  // the package of conda-forge, and its file
+};
+
+TEST_F(SetUpFromAPrefix, NothingIsInstalledIfItHasAll) {
+  ASSERT_GT(needs_.size(), 25U);
+  for (const auto& [package, file] : needs_) {
+    fs::create_directories((prefix_ / file).parent_path());
+    if (file.starts_with("include/")) write_file(prefix_ / file, "");
+    if (file.starts_with("bin/") && !fs::exists(folder_.path() / file)) program(file.substr(4), "true");
+  }
+  EXPECT_EQ(set_up(), std::pair(0, std::string()));
+  EXPECT_FALSE(fs::exists(installed()));
+}
+
+TEST_F(SetUpFromAPrefix, WhatItLacksIsNamedOnceWithTheCommandsThatInstallIt) {
+  for (const auto& [package, file] : needs_) {
+    if (file == "include/re2/re2.h" || file == "include/SQLiteCpp/SQLiteCpp.h") continue;
+    fs::create_directories((prefix_ / file).parent_path());
+    if (file.starts_with("include/")) write_file(prefix_ / file, "");
+    if (file.starts_with("bin/") && !fs::exists(folder_.path() / file)) program(file.substr(4), "true");
+  }
+  const auto [code, said] = set_up();
+  EXPECT_EQ(code, 1);
+  const std::string place = prefix_.string();
+  EXPECT_THAT(said, ::testing::StartsWith("setup: " + place + " lacks, by the names of conda-forge: re2 sqlitecpp\n"));
+  EXPECT_THAT(said, ::testing::HasSubstr("\n  micromamba create --yes --prefix " + place +
+                                         " --channel conda-forge re2 sqlitecpp\n"));
+  EXPECT_THAT(said, ::testing::HasSubstr("\n  spack install re2\n"));
+  EXPECT_THAT(said, ::testing::HasSubstr("SQLiteCpp  # which spack does not have\n"));
+  EXPECT_THAT(said, ::testing::HasSubstr("\n  make build XLM_PREFIX=" + place + "\n"));
+  EXPECT_FALSE(fs::exists(installed()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -83,6 +84,10 @@ class HttpsServer {
   }
 
   void serve() {
+    sigset_t ignored;  // a client may hang up while it is answered
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &ignored, nullptr);
     for (;;) {
       const int connection = ::accept(socket_, nullptr, nullptr);
       if (connection < 0) break;
