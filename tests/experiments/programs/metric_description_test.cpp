@@ -41,7 +41,7 @@ TEST(MetricDescriptionTest, IsReadAndChecked) {
       {R"j([{"csv": "a", "names": {"b": "step"}}])j", "a step and no numbers"},
   };
   for (const auto& [text, reason] : wrong) {
-    const std::string& mistake = text;
+    const char* mistake = text;
     EXPECT_THAT(error_of([&] { read(mistake); }), HasSubstr(reason)) << text;
   }
 }
