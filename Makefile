@@ -27,7 +27,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable image format lint lint-all clean
+.PHONY: help setup readers tools build all room test test-slow test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable image format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -67,13 +67,18 @@ test-slow:  ## the slow tests: campaigns, training with other seeds and kernels,
 test-all: test test-slow asan  ## all tests, and those that need a browser or LaTeX: installs chromium and a TeX
 	@scripts/test_extras.sh build/asan
 
-asan: tools ## the tests of all but core once more, under sanitizers, with line coverage; and a little fuzzing
-	@[ -e build/asan/build.ninja ] || cmake --preset asan >/dev/null
+asan: tools ## the tests of all but core once more, under sanitizers; and a little fuzzing
+	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
-	@find build/asan -name '*.gcda' -delete; rm -f build/asan/counters.log
 	@$(CTEST) --test-dir build/asan
-	@scripts/coverage.py build/asan
 	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
+
+coverage: setup  ## the lines that the tests of all but core run, in percent
+	@cmake --preset coverage >/dev/null
+	@cmake --build --preset coverage --target tests
+	@find build/coverage -name '*.gcda' -delete; rm -f build/coverage/counters.log
+	@$(CTEST) --test-dir build/coverage --label-exclude slow
+	@scripts/coverage.py build/coverage
 
 fuzz: tools  ## fuzz everything that parses, for seconds; `make soak` does it for longer
 	@scripts/fuzz.sh

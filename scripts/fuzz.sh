@@ -10,12 +10,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${XLM_FUZZ_SECONDS:-5}
-build=build/fuzz
-if [ ! -e $build/build.ninja ]; then
-  # -O1 halves the compile time. The sanitizers take most of an input's time anyway.
-  CC=clang-14 CXX=clang++-14 cmake -G Ninja -S . -B $build -DXLM_CORE=OFF -DXLM_FUZZ=ON -DCMAKE_BUILD_TYPE=Release \
-    -DCMAKE_CXX_FLAGS_RELEASE='-O1 -DNDEBUG' -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=32 >/dev/null
-fi
+build=build/asan
+cmake --preset asan >/dev/null
 cmake --build $build --target fuzzers
 for target in $build/bin/*_fuzz; do
   name=$(basename "$target")

@@ -87,7 +87,8 @@ TEST(Makefile, EveryTestIsInOneOfTwoPartsAndCiRunsBoth) {
   EXPECT_THAT(recipe_of("test-slow"), ::testing::HasSubstr("--label-regex slow"));
   EXPECT_THAT(recipe_of("test-all"), ::testing::AllOf(::testing::HasSubstr("--label-exclude slow"),
                                                       ::testing::HasSubstr("--label-regex slow")));
-  EXPECT_THAT(read_file(fs::path(XLM_SOURCE_DIR) / ".ci/run"), ::testing::HasSubstr("make test test-slow"));
+  EXPECT_THAT(read_file(fs::path(XLM_SOURCE_DIR) / ".ci/run"),
+              ::testing::AllOf(::testing::HasSubstr(" make test WERROR=ON"), ::testing::HasSubstr(" make test-slow ")));
 }
 
 }  // namespace

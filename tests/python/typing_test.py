@@ -26,11 +26,12 @@ run.evaluation(step=3)
 
 
 @pytest.fixture
-def check(tmp_path):
+def check(tmp_path, tmp_path_factory):
     pytest.importorskip("mypy")
+    cache = tmp_path_factory.getbasetemp() / "mypy"  # shared, as reading the libraries takes most of the time
 
     def run_mypy(*arguments):
-        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), *arguments]
+        command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(cache), *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
 
     return run_mypy

@@ -290,8 +290,8 @@ TEST_F(RawFiles, OfPg19AreCheckedAgainstTheOfficialSums) {
         hash);
   };
   for (const auto& [hash, good] : std::map<std::string, bool>{{sha256("book"), true}, {sha256("other"), false}}) {
-    const HttpServer server([&](const Request& request) {
-      return Answer{.body = request.path.ends_with("dataset_infos.json") ? list(hash) : "book"};
+    const HttpServer server([sums = list(hash)](const Request& request) {
+      return Answer{.body = request.path.ends_with("dataset_infos.json") ? sums : "book"};
     });
     fs::remove_all(path("raw"));
     if (good) {

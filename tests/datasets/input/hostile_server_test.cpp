@@ -162,10 +162,11 @@ TEST_F(HostileServers, AWebPageIsNoArchive) {
                                                {"fi.txt.xz", "PK\x03\x04", "not a xz file"},
                                                {"a.parquet", "version https://git-lfs", "not a Parquet file"}}) {
     body = sent;
+    const std::string& file = name;
     expect_error<DataError>({.url = server.url("/" + name), .target = path("in") / name}, "it is " + problem);
     EXPECT_TRUE(fs::is_empty(path("in"))) << name;
     write_file(path("in") / name, sent);  // as an earlier version would have kept it
-    EXPECT_THAT([&] { fetch({.url = server.url("/" + name), .target = path("in") / name}); },
+    EXPECT_THAT([&] { fetch({.url = server.url("/" + file), .target = path("in") / file}); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("it is " + problem), HasSubstr("rm " + path("in").string()))));
     fs::remove(path("in") / name);
   }

@@ -61,7 +61,7 @@ TEST(VocabularyFile, RefusesMalformedOnes) {
            {"{\"unit\": \"byte\", \"symbols\": [-1]}", "not a number from 0 to 255"},
            {"{\"unit\": \"byte\", \"symbols\": [\"a\"]}", "not a number from 0 to 255"},
            {"{\"unit\": \"byte\", \"symbols\": [7, 7]}", "byte 7 occurs twice"}}) {
-    EXPECT_THAT([&] { parse_vocabulary(text, "v.json"); },
+    EXPECT_THAT([&json = text] { parse_vocabulary(json, "v.json"); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("v.json"), HasSubstr(complaint))))
         << text;
   }

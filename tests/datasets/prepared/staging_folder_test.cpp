@@ -28,7 +28,8 @@ std::function<void()>& before_flock() {
 
 /// Replaces the C library's function.
 extern "C" int flock(int descriptor, int operation) noexcept {
-  if (xlm::before_flock()) std::function<void()>(xlm::before_flock())();
+  const std::function<void()> action = xlm::before_flock();
+  if (action) action();
   return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
 }
 

@@ -64,7 +64,8 @@ TEST(Bpe, RefusesMergesThatDoNotFitTheVocabulary) {
            {"t h\nth e\nt h\n", "m.txt:3: the pair 't h' occurs twice"},
            {"t h\n", "m.txt does not fit v.json: its 1 lines make no token 'the' (id 257)"},
            {"", "make no token 'th' (id 256), nor 1 more"}}) {
-    EXPECT_THAT([&] { Bpe(byte_vocabulary(tokens), merges, "v.json", "m.txt"); },
+    const std::string& lines = merges;
+    EXPECT_THAT([&] { Bpe(byte_vocabulary(tokens), lines, "v.json", "m.txt"); },
                 ThrowsMessage<DataError>(HasSubstr(complaint)))
         << merges;
   }
@@ -91,7 +92,7 @@ TEST(Bpe, RefusesMalformedVocabularies) {
            {"{\"a\": 0, \"b\": 0}", "'a' and 'b' have the id 0"},
            {"{\"unit\": \"character\", \"symbols\": [\"a\"]}", "its unit is character"},
            {"{\"unit\": \"bpe\", \"symbols\": []}", "empty"}}) {
-    EXPECT_THAT([&] { parse_bpe_vocabulary(json, "v.json"); },
+    EXPECT_THAT([&text = json] { parse_bpe_vocabulary(text, "v.json"); },
                 ThrowsMessage<DataError>(AllOf(HasSubstr("v.json"), HasSubstr(complaint))))
         << json;
   }

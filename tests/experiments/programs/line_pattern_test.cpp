@@ -35,7 +35,7 @@ TEST(LinePatternTest, MistakesAreToldWithTheirPlace) {
       {"((((((a{100}){100}){100}){100}){100}))(?<loss>b)", "wrong at character"},
   };
   for (const auto& [pattern, reason] : wrong) {
-    EXPECT_THAT(error_of([&] { const LinePattern tried(pattern); }), HasSubstr(reason)) << pattern;
+    EXPECT_THAT(error_of([&mistake = pattern] { const LinePattern tried(mistake); }), HasSubstr(reason)) << pattern;
   }
 }
 

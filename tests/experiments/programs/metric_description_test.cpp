@@ -42,7 +42,10 @@ TEST(MetricDescriptionTest, IsReadAndChecked) {
       {R"j([{"csv": "a", "names": {"b": "c", "d": "c"}}])j", "'b' and 'd' are both called 'c'"},
       {R"j([{"csv": "a", "names": {"b": "step"}}])j", "a step and no numbers"},
   };
-  for (const auto& [text, reason] : wrong) EXPECT_THAT(error_of([&] { read(text); }), HasSubstr(reason)) << text;
+  for (const auto& [text, reason] : wrong) {
+    const char* mistake = text;
+    EXPECT_THAT(error_of([&] { read(mistake); }), HasSubstr(reason)) << text;
+  }
 }
 
 }  // namespace

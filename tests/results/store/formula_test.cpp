@@ -44,7 +44,7 @@ TEST(Formulas, ThatAreNoneAreRefused) {
                                                                   {"={a", "a brace is not closed"},
                                                                   {"=1 + 2", "it names no column"},
                                                                   {"=sqrt()", "formula"}}) {
-    EXPECT_THAT([&] { Formula formula(text); }, ThrowsMessage<UsageError>(HasSubstr(complaint))) << text;
+    EXPECT_THAT([&wrong = text] { Formula formula(wrong); }, ThrowsMessage<UsageError>(HasSubstr(complaint))) << text;
   }
 }
 
