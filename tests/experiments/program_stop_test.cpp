@@ -53,7 +53,7 @@ TEST_F(ProgramTest, AStoppedRunIsPreemptedInEveryCommand) {
   EXPECT_THAT(sweep.wait().out, HasSubstr("  preempted\n"));
   const std::string id = run_folders().front().filename().string();
   EXPECT_THAT(run({"sweep", "sweep.yaml", "--dry-run"}).out, HasSubstr("  preempted, resumes from step 3\n"));
-  EXPECT_THAT(run({"runs", "watch", "sweep.yaml", "--once"}).out, HasSubstr("  preempted\n"));
+  EXPECT_THAT(run({"runs", "watch", "sweep.yaml", "--once"}).out, HasSubstr("  preempted  3/10  "));
   EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("  preempted "));
   EXPECT_THAT(run({"runs", "show", id}).out, HasSubstr("preempted"));
 }
