@@ -131,7 +131,7 @@ torch::Tensor banded_attention_in_blocks(const BandedAttentionInput& input, std:
       .narrow(2, 0, queries);
 }
 
-torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
+torch::Tensor banded_dropout_factors(const BandedAttentionInput& input, std::int64_t first_column) {
   const std::int64_t heads = input.query.size(1);
   const std::int64_t rows = input.query.size(0) * heads;
   const std::int64_t queries = input.query.size(2);
@@ -142,7 +142,8 @@ torch::Tensor banded_dropout_factors(const BandedAttentionInput& input) {
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < queries; ++i) {
       const std::uint32_t key = Dropout::key_of(input.seed, row / heads, row % heads, i);
-      for (std::int64_t j = 0; j < band; ++j) *out++ = dropout.factor(key, static_cast<std::uint32_t>(j));
+      for (std::int64_t j = 0; j < band; ++j)
+        *out++ = dropout.factor(key, static_cast<std::uint32_t>(first_column + j));
     }
   }
   return factors;
@@ -175,10 +176,11 @@ torch::Tensor banded_attention_weights(const BandedAttentionInput& input) {
   return masked / (masked.sum(-1, /*keepdim=*/true) + 1e-8);
 }
 
-torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input) {
+torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input,
+                            std::int64_t first_column) {
   torch::Tensor kept = weights;
   if (input.dropout > 0) {
-    kept = weights.device().is_cpu() ? weights * banded_dropout_factors(input)
+    kept = weights.device().is_cpu() ? weights * banded_dropout_factors(input, first_column)
                                      : torch::dropout(weights, input.dropout, /*train=*/true);
   }
   const torch::Tensor v = input.value.flatten(0, 1);                       // [Bn, L + M, d]

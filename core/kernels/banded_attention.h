@@ -57,14 +57,17 @@ torch::Tensor banded_scores(const BandedAttentionInput& input);
 /// `position`; at least float32.
 torch::Tensor banded_attention_weights(const BandedAttentionInput& input);
 
-/// Weights [B, n, M, L] of a band, with the input's dropout, times its values: [B, n, M, d].
-torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input);
+/// Weights [B, n, M, L] of a band, with the input's dropout, times its values: [B, n, M, d]. `first_column` as in
+/// banded_dropout_factors.
+torch::Tensor banded_values(const torch::Tensor& weights, const BandedAttentionInput& input,
+                            std::int64_t first_column = 0);
 
 /// The soft mask m of every query over its band: [1 | B, n, 1 | M, L] (Sukhbaatar et al. 2019, §2.2). `span` is
 /// defined.
 torch::Tensor banded_soft_mask(const BandedAttentionInput& input);
 
-/// The factors 0 or 1 / (1 − dropout) that both versions apply on the CPU: [B, n, M, L].
-torch::Tensor banded_dropout_factors(const BandedAttentionInput& input);
+/// The factors 0 or 1 / (1 − dropout) that both versions apply on the CPU: [B, n, M, L]. The columns of their places
+/// begin with `first_column`: from −L on they are the same for any L, as where parts of a batch have several.
+torch::Tensor banded_dropout_factors(const BandedAttentionInput& input, std::int64_t first_column = 0);
 
 }  // namespace xlm

@@ -74,7 +74,7 @@ Tensor expiring_attention_weights(const BandedAttentionInput& input, const Tenso
 }
 
 Tensor expiring_attention(const BandedAttentionInput& input, const Tensor& spans) {
-  return banded_values(expiring_attention_weights(input, spans), input);
+  return banded_values(expiring_attention_weights(input, spans), input, -input.position.size(1));
 }
 
 }  // namespace xlm

@@ -112,10 +112,10 @@ Hosts find_hosts(std::int64_t processes, const std::function<bool()>& should_sto
 }
 
 std::string node_address(std::string_view shown) {
-  constexpr std::string_view kKey = " NodeAddr=";
-  const std::size_t at = shown.find(kKey);
+  constexpr std::string_view kAddress = " NodeAddr=";
+  const std::size_t at = shown.find(kAddress);
   if (at == std::string_view::npos) return "";
-  const std::string_view value = shown.substr(at + kKey.size());
+  const std::string_view value = shown.substr(at + kAddress.size());
   return std::string(value.substr(0, value.find_first_of(" \n")));
 }
 

@@ -113,6 +113,21 @@ TEST(ExpiringAttention, HandsTheGradientToTheSpansOfTheRamp) {
   }
 }
 
+TEST(ExpiringAttention, DropsTheSameMemoriesWhateverTheLengthOfTheBand) {
+  BandedAttentionInput in = memory_input(5, 6);
+  in.dropout = 0.5;
+  in.seed = 3;
+  const torch::Tensor spans = memory_spans_of(5, 6);
+  BandedAttentionInput wider = in;  // by two memories that do not exist
+  wider.key = torch::constant_pad_nd(in.key, {0, 0, 2, 0});
+  wider.value = torch::constant_pad_nd(in.value, {0, 0, 2, 0});
+  wider.position = torch::constant_pad_nd(in.position, {2, 0});
+  const torch::Tensor out = expiring_attention(in, spans);
+  EXPECT_TRUE(torch::allclose(expiring_attention(wider, torch::constant_pad_nd(spans, {2, 0}, -3)), out, 1e-12, 1e-12));
+  in.dropout = 0;
+  EXPECT_FALSE(torch::allclose(expiring_attention(in, spans), out, 1e-3, 1e-3)) << "it drops something";
+}
+
 TEST(ExpiringAttention, OfAQueryWithoutMemoriesIsZeroAndSoIsItsGradient) {
   for (const auto type : {torch::kFloat, torch::kDouble}) {
     BandedAttentionInput in = memory_input(3, 4);
