@@ -12,6 +12,8 @@
 namespace xlm {
 namespace {
 
+constexpr const char* kDirections = "better";
+
 /// The whole lines of a journal, without a line that a kill cut off.
 std::vector<std::string> whole_lines(const fs::path& folder) {
   const fs::path file = RunPaths{folder}.journal();
@@ -37,7 +39,7 @@ double time_in(const Json& record) {
 /// Records that may follow the end of a run, in any order.
 bool may_follow_the_end(const std::string& line) {
   constexpr std::array<std::string_view, 9> kTypes{"evaluation", "wanted", "experiment", "message", "trace",
-                                                   "costs",      "choice", "better",     kRemark};
+                                                   "costs",      "choice", kDirections,  kRemark};
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
@@ -63,11 +65,17 @@ Json remark_in(const Json& record) {
   return remark;
 }
 
-/// What a record asks of its run, at any time: to belong to an experiment, an evaluation, or a remark. "" if it asks
-/// for none of them.
+/// What a program declared of its numbers, without what only the journal's line has.
+Json directions_in(const Json& record) {
+  return {{"type", kDirections}, {"time", time_in(record)}, {"values", record.value("values", Json::object())}};
+}
+
+/// What a record asks of its run, at any time: to belong to an experiment, an evaluation, a remark or directions. "" if
+/// it asks for none of them.
 std::string request_in(const Json& record) {
   const std::string type = record.value("type", "");
   if (type == kRemark) return remark_in(record).dump();
+  if (type == kDirections) return directions_in(record).dump();
   if (type == "wanted") {
     return Json({record.value("split", Json()), record.value("changes", Json()), record.value("program", Json())})
         .dump();
@@ -79,6 +87,7 @@ std::string request_in(const Json& record) {
 /// A record with only the request of another record, and without a worker: it counts at any stage of the run.
 std::string request_line(const Json& record) {
   if (record.value("type", "") == kRemark) return remark_in(record).dump();
+  if (record.value("type", "") == kDirections) return directions_in(record).dump();
   Json request = {{"type", "experiment"}, {"time", time_in(record)}, {"name", request_in(record)}};
   if (record.value("type", "") == "wanted") {
     request = {{"type", "wanted"},
@@ -103,7 +112,7 @@ std::vector<std::string> with_requests_of(std::vector<std::string> lines, const 
   if (lines.size() == before) return lines;
   const auto is_request = [](const std::string& line) {
     const std::string type = record_in(line).value("type", "");
-    return type == "experiment" || type == "wanted" || type == kRemark;
+    return type == "experiment" || type == "wanted" || type == kRemark || type == kDirections;
   };
   auto tail = lines.end();
   while (tail != lines.begin() && is_request(*(tail - 1))) --tail;

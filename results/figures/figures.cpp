@@ -57,6 +57,7 @@ void describe_choice(Figure& figure, SettingChoice choice) {
 /// The best of several runs by the test split is no result.
 void warn_of_test_selection(RunTable& runs, Figure& figure) {
   const FigureDescription& description = figure.description;
+  if (description.aggregate == Aggregate::kMean) return;
   const std::string& column = description.value.empty() ? description.y : description.value;
   const std::string note = test_selection_note(column, description.aggregate, direction_of(runs, column));
   if (note.empty() || figure.caption.empty()) return;  // without a caption each point is of one run

@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "results/quantities/number_format.h"
+#include "results/store/shown_runs.h"
 #include "results/tables/latex.h"
 
 namespace xlm {
@@ -272,6 +273,7 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
     notes.push_back(fmt::format("{} without a number above 0 in each of {} and {}.", counted_of(fit.incomplete, "run"),
                                 join(description.columns(), ", "), description.loss));
   }
+  if (!fit.left_out.empty()) notes.push_back(left_out_note(fit.left_out));
   return notes;
 }
 

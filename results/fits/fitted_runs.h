@@ -41,13 +41,15 @@ struct FittedLaw {
 struct FitResult {
   FitDescription description;
   std::vector<FittedLaw> laws;
-  std::size_t incomplete = 0;  // runs that lack a number of one of the columns
+  std::size_t incomplete = 0;         // runs that lack a number of one of the columns
+  std::vector<std::string> left_out;  // ids of bad runs
 };
 
-/// The runs with all numbers, by the values of `by`, and how many of the selected lack one. Throws UsageError for a
-/// column that the store does not know.
+/// The runs with all numbers, by the values of `by`, how many of the selected lack one, and the bad runs, which are
+/// left out unless a condition asks for them. Throws UsageError for a column that the store does not know.
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
-                                   const std::vector<Filter>& filters, std::size_t& incomplete);
+                                   const std::vector<Filter>& filters, std::size_t& incomplete,
+                                   std::vector<std::string>& left_out);
 
 /// Why so many settings cannot give a law, and what to do; empty: they can, if their sizes differ enough.
 struct FitProblem {
