@@ -64,7 +64,6 @@ TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
       << "other errors are passed on";
 }
 
-/// Memory that libtorch's allocator does not count: fewer rows leave more of it.
 /// The plan for `rows` rows, and the numbers of rows that are measured for it.
 std::pair<RowsAtOnce, std::vector<std::int64_t>> plan_for(
     std::int64_t rows, double available, const std::function<std::optional<double>(std::int64_t)>& bytes_of) {

@@ -260,7 +260,7 @@ TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
   std::vector<TrainJob> jobs{recurrent_job("kept", false), recurrent_job("again", true),
                              memory_job("memory-cache", WindowMemoryOptions::Type::kCache, true),
                              memory_job("memory-tokens", WindowMemoryOptions::Type::kTokens, false)};
-  for (const Span type : {Span::kFixed, Span::kAdaptive, Span::kDynamic}) {
+  for (const Span type : {Span::kFixed, Span::kAdaptive, Span::kDynamic, Span::kExpire}) {
     jobs.push_back(job(fmt::format("span{}", static_cast<int>(type)), type));
   }
   for (const Boundary type :
