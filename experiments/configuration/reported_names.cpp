@@ -38,10 +38,9 @@ void add_names_in(const Yaml& tree, const Yaml& program, ReportedNames& names) {
   }
   const Yaml* evaluate = tree.find("evaluate");
   if (evaluate == nullptr) return;
-  for (const Yaml& command : evaluate->items) {
-    const bool is_map = command.is_map();
-    add_names_of(is_map ? command.find("metrics") : nullptr, names);
-  }
+  const auto add = [&](const Yaml& part) { add_names_of(part.is_map() ? part.find("metrics") : nullptr, names); };
+  if (evaluate->is_map()) return add(*evaluate);
+  for (const Yaml& part : evaluate->items) add(part);
 }
 
 }  // namespace

@@ -70,6 +70,11 @@ TEST(ReportedNamesTest, AreThoseOfPatternsNamesAndSecondCommands) {
   EXPECT_THAT(names.costs, UnorderedElementsAre("hours"));
   EXPECT_THAT(names.series, UnorderedElementsAre("loss", "bleu"));
   EXPECT_FALSE(names.may_be_others);
+  EXPECT_THAT(reported_names(parse_yaml("program: {metrics: [{csv: a.csv, names: {it: step, acc: accuracy}}]}\n"
+                                        "evaluate: {command: [a], metrics: [{lines: '(?<bleu>.)'}]}",
+                                        "r"))
+                  .evaluations,
+              UnorderedElementsAre("accuracy", "bleu"));
   EXPECT_TRUE(reported_names(parse_yaml("program: {command: [a]}", "r")).may_be_others);
   EXPECT_TRUE(reported_names(parse_yaml("program: {metrics: [{csv: log.csv}]}", "r")).may_be_others);
   const ReportedNames of_model = reported_names(parse_yaml("model: {type: adaptive-span}", "r"));
