@@ -9,9 +9,33 @@ namespace xlm {
 void PatchBoundaryOptions::visit(OptionVisitor& v) {
   v.field({.name = "type",
            .help = "at which bytes global blocks stand: spacelike (the first of neighbouring bytes that are no letter, "
-                   "digit or UTF-8 continuation), fixed (every factor-th), whitespace (every space)"},
+                   "digit or UTF-8 continuation), fixed (every factor-th), whitespace (every space), unigram (ends of "
+                   "a tokenizer's pieces, predicted), router (where neighbours differ, learnt end to end)"},
           type, kTypeNames);
-  v.field({.name = "factor", .help = "fixed: P, bytes of a patch", .min = 1, .max = 1e7}, factor);
+  v.field({.name = "factor",
+           .help = "fixed: P, bytes of a patch; router: N, the mean that its ratio loss wants",
+           .min = 1,
+           .max = 1e7},
+          factor);
+  v.field(
+      {.name = "tokenizer",
+       .help = "unigram: a segmentation of the data folder (unigram-5000), or the file of a SentencePiece model, whose "
+               "pieces are the targets",
+       .content = OptionContent::kTokenizer},
+      tokenizer);
+  v.field({.name = "loss_weight",
+           .help = "router: weight of the ratio loss; 0: 0.03",
+           .min = 0,
+           .max = 1e6,
+           .later = true,
+           .of_learning = true},
+          loss_weight);
+}
+
+/// A router's patches vary in number: a third more than it wants.
+std::int64_t PatchBoundaryOptions::usual_places(std::int64_t positions) const {
+  if (type == Type::kFixed) return (positions + factor - 1) / factor;
+  return std::max<std::int64_t>(1, type == Type::kRouter ? 4 * positions / (3 * factor) : positions / 6);
 }
 
 void BytePatchesOptions::visit(OptionVisitor& v) {
@@ -51,8 +75,8 @@ void BytePatchesOptions::visit(OptionVisitor& v) {
           positions);
   v.field(
       {.name = "places",
-       .help = "T_G, most patches of a window; behind them nothing is scored; 0: a sixth of positions, or as many as "
-               "fixed boundaries need",
+       .help = "T_G, most patches of a window; behind them nothing is scored; 0: a sixth of positions; of a router a "
+               "third more than it wants, and as many as fixed boundaries need",
        .min = 0,
        .max = 1e7},
       places);
@@ -83,9 +107,7 @@ void BytePatchesOptions::complete(TrainOptions& train) {
   or_derived(local_feed_forward, block.default_feed_forward(local_width));
   or_derived(local_window, local_width);
   or_derived(positions, train.block);
-  const bool fixed = boundaries.type == PatchBoundaryOptions::Type::kFixed;
-  const std::int64_t needed = fixed ? (positions + boundaries.factor - 1) / boundaries.factor : positions / 6;
-  or_derived(places, std::max<std::int64_t>(1, needed));
+  or_derived(places, boundaries.usual_places(positions));
 }
 
 std::optional<OptionProblem> BytePatchesOptions::problem() const {
@@ -104,10 +126,21 @@ std::optional<OptionProblem> BytePatchesOptions::problem() const {
                                     " heads of a local block must be a multiple of model.key_value_heads (" +
                                     std::to_string(block.key_value_heads) + ")"}};
   }
+  if (boundaries.type == PatchBoundaryOptions::Type::kRouter && boundaries.factor < 2) {
+    return {{"boundaries.factor",
+             "model.boundaries.factor is 1, and a router of patches of one byte has nothing to choose\n"
+             "want two bytes or more, or use model.boundaries.type=fixed"}};
+  }
   return std::nullopt;
 }
 
 std::optional<OptionProblem> BytePatchesOptions::problem_with(const TrainOptions& train) const {
+  const bool taught = boundaries.type == PatchBoundaryOptions::Type::kUnigram;
+  if (taught && boundaries.tokenizer.empty() && train.has_length()) {
+    return {{"boundaries.tokenizer",
+             "model.boundaries.type 'unigram' learns from a segmentation: give model.boundaries.tokenizer, a "
+             "segmentation made by xlm prepare-data --train-unigram or a SentencePiece model's file"}};
+  }
   if (!learnt_positions || positions == 0 || train.block <= positions) return std::nullopt;
   return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window " +
                             "(train.block=" + std::to_string(train.block) + ")"}};
@@ -140,6 +173,12 @@ std::vector<BytePatchesOptions> BytePatchesOptions::smallest() {
   other.block.rotary = BlockOptions::Rotary::kHalves;
   other.block.key_value_heads = 1;
   other.block.activation = BlockOptions::Activation::kGelu;
+  all.push_back(other);
+  other = small;
+  other.boundaries.type = Type::kUnigram;
+  other.boundaries.tokenizer = "unigram-8";
+  all.push_back(other);
+  other.boundaries = {.type = Type::kRouter, .factor = 2};
   all.push_back(other);
   other = small;
   other.local_layers = 1;  // none before the global blocks

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,8 +27,13 @@ struct PatchBoundaryOptions {
 
   Type type = Type::kSpacelike;
   std::int64_t factor = 6;
+  std::string tokenizer;
+  double loss_weight = 0;
 
   void visit(OptionVisitor& v);
+
+  /// Places that windows of so many bytes get if the options do not say it.
+  std::int64_t usual_places(std::int64_t positions) const;
 };
 
 struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules {

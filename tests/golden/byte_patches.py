@@ -1,8 +1,8 @@
 """Makes tests/golden/byte_patches.json: places, logits, losses, gradients and ten updates of small models whose middle
 blocks work on patches of bytes, with every kind of boundary.
 
-Written from docs/models.md and Slagle 2024: patches are found and moved byte by byte, attention has a mask, gradients
-come from autograd, AdamW and the schedule are written out. Double precision throughout. tests/golden/README.md says how
+Written from docs/models.md, Slagle 2024 and Hwang et al. 2025: patches are found, moved and smoothed byte by byte,
+attention has a mask, gradients come from autograd, AdamW and the schedule are written out. Double precision throughout. tests/golden/README.md says how
 to run it.
 """
 
@@ -31,7 +31,7 @@ TARGETS = (golden.sequence(BATCH * LENGTH, 31337) % len(BYTES)).reshape(BATCH, L
 TOKENS = torch.cat([torch.full((BATCH, 1), BEGINNING), TARGETS[:, :-1]], 1)
 
 
-def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activation, weights):
+def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activation, weights, loss_weight=0.0):
     return dict(
         boundaries=boundaries,
         places=places,
@@ -42,6 +42,7 @@ def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activatio
         rotary=rotary,
         activation=activation,
         weights=weights,
+        loss_weight=loss_weight,
     )
 
 
@@ -52,7 +53,13 @@ VARIANTS = [
     variant("fixed", 10, 8, True, "layer", True, "none", "relu", "simple"),
     variant("whitespace", 2, 8, True, "layer", False, "none", "gelu", "simple"),
     variant("spacelike", 5, 6, False, "rms", True, "neighbours", "swiglu", "gpt"),
+    variant("router", 29, 8, True, "layer", True, "none", "relu", "simple"),  # H-Net's, with its weight of the loss
+    variant("router", 8, 6, False, "rms", True, "neighbours", "swiglu", "gpt", 0.7),  # some bytes are not scored
+    variant("unigram", 29, 8, True, "layer", True, "none", "gelu", "simple"),
 ]
+# A segmentation by formula; nothing of the beginning.
+SEGMENTATION = (TOKENS % 4 == 1) & (TOKENS != BEGINNING)
+LEAST_SHARE, RATIO_WEIGHT = 1e-4, 0.03
 
 
 def shapes(v):
@@ -65,6 +72,14 @@ def shapes(v):
     if v["learnt_positions"]:
         result["model.embed_positions.weight"] = (POSITIONS, LOCAL)
         result["model.embed_places.weight"] = (v["places"], WIDTH)
+    if v["boundaries"] == "router":
+        for name in ("q_proj", "k_proj", "residual_proj"):
+            result[f"model.boundaries.{name}.weight"] = (LOCAL, LOCAL)
+        result["model.boundaries.pad"] = (WIDTH - LOCAL,)
+    if v["boundaries"] == "unigram":
+        for layer, units, width in ((0, LOCAL_UNITS, LOCAL), (2, 1, LOCAL_UNITS)):
+            result[f"model.boundaries.predictor.{layer}.weight"] = (units, width)
+            result[f"model.boundaries.predictor.{layer}.bias"] = (units,)
     for stage, count, width, units in stages():
         for layer in range(count):
             at = f"model.{stage}.{layer}."
@@ -178,8 +193,59 @@ class Model:
                 x = x + self.feed_forward(self.norm(x, self.weights[at + "post_attention_layernorm.weight"]), at)
         return x
 
-    def logits(self, row):
-        """Logits [T, V] of a row, and how many of its predictions are scored."""
+    def router(self, x):
+        """The probability that a patch begins at each byte of a row x [T, d]."""
+        found = [torch.tensor(1.0, dtype=torch.float64)]
+        for t in range(1, len(x)):
+            query = self.weights["model.boundaries.q_proj.weight"] @ x[t - 1]
+            key = self.weights["model.boundaries.k_proj.weight"] @ x[t]
+            cosine = query @ key / (query.norm() * key.norm())
+            found.append(torch.clamp((1 - cosine) / 2, 0, 1))
+        return torch.stack(found)
+
+    def predicted(self, x):
+        """The logit of a piece's end at each byte of a row x [T, d]."""
+        part = {name: self.weights[f"model.boundaries.predictor.{name}"] for name in ("0.weight", "0.bias", "2.weight")}
+        inner = x @ part["0.weight"].T + part["0.bias"]
+        inner = inner * 0.5 * (1 + torch.erf(inner / math.sqrt(2)))
+        return (inner @ part["2.weight"].T + self.weights["model.boundaries.predictor.2.bias"]).squeeze(-1)
+
+    def down(self, x, patches, places, found, chances):
+        """What the last local blocks get: the bytes x [T, d] and the patches of their places, brought together."""
+        if self.v["boundaries"] != "router":
+            rows = list(x)
+            for place, patch in zip(places, patches):
+                rows[place] = rows[place] + patch[WIDTH - LOCAL :]
+            return torch.stack(rows)
+        smooth, last = [], torch.zeros(LOCAL, dtype=torch.float64)
+        for place, patch in zip(places, patches):
+            share = torch.clamp(chances[place], LEAST_SHARE, 1 - LEAST_SHARE)
+            last = share * patch[:LOCAL] + (1 - share) * last
+            smooth.append(last)
+        rows = []
+        for t in range(len(x)):
+            sure = chances[t] if t in found else 1 - chances[t]
+            own = smooth[sum(place <= t for place in places) - 1]
+            straight_through = 1 + (sure - sure.detach())
+            rows.append(own * straight_through + self.weights["model.boundaries.residual_proj.weight"] @ x[t])
+        return torch.stack(rows)
+
+    def boundary_loss(self, found, chances, logits, row):
+        """Of one row, whose number is `row`."""
+        if self.v["boundaries"] == "router":
+            share, mean, n = len(found) / LENGTH, chances.mean(), float(FACTOR)
+            weight = self.v["loss_weight"] if self.v["loss_weight"] > 0 else RATIO_WEIGHT
+            return weight * n / (n - 1) * ((n - 1) * share * mean + (1 - share) * (1 - mean))
+        if self.v["boundaries"] == "unigram":
+            ends = SEGMENTATION[row][1:].to(torch.float64)
+            likely = torch.log(torch.sigmoid(logits[1:])) * ends + torch.log(torch.sigmoid(-logits[1:])) * (1 - ends)
+            return -likely.mean()
+        return 0.0
+
+    def logits(self, number):
+        """Of the row of this number: its logits [T, V], where patches begin, how many predictions are scored, and the
+        loss of the boundaries."""
+        row = TOKENS[number].tolist()
         table = self.weights["model.embed_tokens.weight"]
         x = torch.stack(
             [self.weights["model.embed_beginning.weight"] if token == BEGINNING else table[token] for token in row]
@@ -187,26 +253,35 @@ class Model:
         if self.v["learnt_positions"]:
             x = x + self.weights["model.embed_positions.weight"][: len(row)]
         x = self.blocks("before", x, self.v["local_window"])
-        found = begins(self.v["boundaries"], row)
+        chances = self.router(x) if self.v["boundaries"] == "router" else None
+        ends = self.predicted(x) if self.v["boundaries"] == "unigram" else None
+        if chances is not None:
+            found = [t for t in range(LENGTH) if chances[t] > 0.5]
+        elif ends is not None:
+            found = [t for t in range(LENGTH) if ends[t] > 0 or row[t] == BEGINNING]
+        else:
+            found = begins(self.v["boundaries"], row)
         places = found[: self.v["places"]]
-        patches = torch.cat([torch.zeros(len(places), WIDTH - LOCAL, dtype=torch.float64), x[places]], 1)
+        if chances is not None:
+            patches = torch.stack([torch.cat([x[place], self.weights["model.boundaries.pad"]]) for place in places])
+        else:
+            patches = torch.cat([torch.zeros(len(places), WIDTH - LOCAL, dtype=torch.float64), x[places]], 1)
         if self.v["learnt_positions"]:
             patches = patches + self.weights["model.embed_places.weight"][: len(places)]
         patches = self.blocks("patches", patches, LENGTH)
-        rows = list(x)
-        for place, patch in zip(places, patches):
-            rows[place] = rows[place] + patch[WIDTH - LOCAL :]
-        x = self.blocks("behind", torch.stack(rows), self.v["local_window"])
+        before = x
+        x = self.blocks("behind", self.down(before, patches, places, found, chances), self.v["local_window"])
         x = self.norm(x, self.weights["model.norm.weight"])
         scored = found[self.v["places"]] if len(found) > len(places) else len(row)
-        return x @ self.weights["lm_head.weight"].T, scored
+        boundary_loss = self.boundary_loss(found, chances, ends, number)
+        return x @ self.weights["lm_head.weight"].T, found, scored, boundary_loss
 
     def loss(self):
-        """The mean over rows of each row's mean over its scored predictions."""
+        """The mean over rows of each row's mean over its scored predictions, and of the loss of its boundaries."""
         losses = []
-        for row, targets in zip(TOKENS.tolist(), TARGETS):
-            logits, scored = self.logits(row)
-            losses.append(golden.mean_loss(logits[:scored], targets[:scored]))
+        for number in range(BATCH):
+            logits, _, scored, boundary_loss = self.logits(number)
+            losses.append(golden.mean_loss(logits[:scored], TARGETS[number][:scored]) + boundary_loss)
         return sum(losses) / len(losses)
 
 
@@ -246,13 +321,13 @@ def trained(v):
 
 def computed(v):
     model = Model(v)
-    rows = [model.logits(row) for row in TOKENS.tolist()]
+    rows = [model.logits(number) for number in range(BATCH)]
     loss = model.loss()
     loss.backward()
     return {
         **v,
-        "begins": [begins(v["boundaries"], row) for row in TOKENS.tolist()],
-        "scored": [scored for _, scored in rows],
+        "begins": [found for _, found, _, _ in rows],
+        "scored": [scored for _, _, scored, _ in rows],
         "loss": loss.item(),
         "logits_row_1_last": rows[1][0][-1].tolist(),
         "logits_row_2_token_4": rows[2][0][4].tolist(),

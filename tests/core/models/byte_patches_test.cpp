@@ -48,6 +48,8 @@ BytePatchesOptions patches_options(const Json& variant) {
   options.boundaries.type =
       value_of<PatchBoundaryOptions::Type>(variant.at("boundaries"), PatchBoundaryOptions::kTypeNames);
   options.boundaries.factor = 3;
+  options.boundaries.tokenizer = "unigram-8";  // of which the test itself has the segmentation
+  options.boundaries.loss_weight = variant.at("loss_weight").get<double>();
   BlockOptions& block = options.block;
   block.head_width = 4;
   block.norm = value_of<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
@@ -84,10 +86,17 @@ torch::Tensor patches_tokens() {
   return torch::cat({beginning, patches_targets().narrow(1, 0, kPatchesLength - 1)}, 1);
 }
 
+/// Ends of pieces; nothing of the beginning.
+torch::Tensor patches_segmentation() {
+  const torch::Tensor tokens = patches_tokens();
+  return (tokens.remainder(4) == 1).logical_and(tokens != kBeginning);
+}
+
 /// As training computes it.
 torch::Tensor patches_loss(LanguageModel& model) {
   return scheme_of(model)
-      .loss(model, {.tokens = patches_tokens()}, patches_targets(), {}, ActivationPolicy::kKeep)
+      .loss(model, {.tokens = patches_tokens(), .boundaries = patches_segmentation()}, patches_targets(), {},
+            ActivationPolicy::kKeep)
       .total;
 }
 
@@ -254,6 +263,46 @@ TEST(BytePatches, CostsAreOfAllPlaces) {
   EXPECT_EQ(costs.at("layers"), 5);
 }
 
+/// The same windows with a router: three matrices [8, 8] more, at every byte; and the predictor's two.
+TEST(BytePatches, CostsCountWhatFindsBoundaries) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  options.places = 4;
+  const double spacelike = golden_patches_model(options)->costs(12).at("flops_per_token");
+  options.boundaries.type = PatchBoundaryOptions::Type::kRouter;
+  const auto router = golden_patches_model(options);
+  EXPECT_NEAR(router->costs(12).at("flops_per_token"), spacelike + 2 * 3 * 8 * 8, 1e-9);
+  EXPECT_FALSE(router->costs_are_measured()) << "all places are computed";
+  options.boundaries.type = PatchBoundaryOptions::Type::kUnigram;
+  EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * (8 * 12 + 12), 1e-9);
+}
+
+/// Boundaries learn in training alone, and unigram needs what it learns from.
+TEST(BytePatches, TheLossOfBoundariesIsOfTraining) {
+  for (const std::size_t variant : {5U, 7U}) {
+    const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(variant)));
+    const ModelInput input{.tokens = patches_tokens(), .boundaries = patches_segmentation()};
+    EXPECT_TRUE(model->forward(input, {}).auxiliary_loss.defined());
+    model->eval();
+    EXPECT_FALSE(model->forward(patches_tokens(), {}).auxiliary_loss.defined());
+  }
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(7));
+  EXPECT_EQ(tokenizer_of(*golden_patches_model(options)), "unigram-8");
+  EXPECT_THAT([&] { golden_patches_model(options)->forward(patches_tokens(), {}); },
+              ThrowsMessage<DataError>(HasSubstr("without a segmentation")));
+  options.boundaries.type = PatchBoundaryOptions::Type::kFixed;
+  EXPECT_EQ(tokenizer_of(*golden_patches_model(options)), "");
+}
+
+TEST(BytePatches, TracesHaveTheProbabilitiesOfBoundaries) {
+  const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(5)));
+  model->eval();
+  const ModelOutput output = model->forward(ModelInput{.tokens = patches_tokens(), .traced = true}, {});
+  const torch::Tensor probabilities = output.token_values.at("boundary_probability");
+  EXPECT_FALSE(probabilities.requires_grad());
+  EXPECT_TRUE(torch::equal(output.token_values.at("boundary"), probabilities > 0.5));
+  EXPECT_TRUE(probabilities.select(1, 0).eq(1).all().item<bool>()) << "a beginning";
+}
+
 TEST(BytePatches, AWindowLongerThanItsPositionsIsRefused) {
   BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
   options.positions = 28;
@@ -295,6 +344,10 @@ TEST(BytePatches, OptionsFollowFromOthers) {
   options.boundaries = {.type = PatchBoundaryOptions::Type::kFixed, .factor = 3};
   options.complete(train);
   EXPECT_EQ(options.places, 334);
+  options.places = 0;
+  options.boundaries = {.type = PatchBoundaryOptions::Type::kRouter, .factor = 5};
+  options.complete(train);
+  EXPECT_EQ(options.places, 266) << "a third more than a fifth of 1000";
 }
 
 TEST(BytePatches, OptionsThatDoNotGoTogetherAreRefused) {
@@ -310,6 +363,21 @@ TEST(BytePatches, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(options.problem()->first, "key_value_heads") << "one head alone";
   options.block.head_width = 48;
   EXPECT_EQ(options.problem()->first, "head_width");
+}
+
+TEST(BytePatches, BoundariesWithoutWhatTheyNeedAreRefused) {
+  BytePatchesOptions options{.width = 128};
+  options.boundaries = {.type = PatchBoundaryOptions::Type::kRouter, .factor = 1};
+  EXPECT_EQ(options.problem()->first, "boundaries.factor");
+  options.boundaries.factor = 2;
+  EXPECT_EQ(options.problem(), std::nullopt);
+  options.boundaries.type = PatchBoundaryOptions::Type::kUnigram;
+  TrainOptions train;
+  EXPECT_EQ(options.problem_with(train), std::nullopt) << "of a model that is not trained";
+  train.steps = 10;
+  EXPECT_EQ(options.problem_with(train)->first, "boundaries.tokenizer");
+  options.boundaries.tokenizer = "unigram-8";
+  EXPECT_EQ(options.problem_with(train), std::nullopt);
 }
 
 }  // namespace
