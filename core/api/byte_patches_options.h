@@ -25,10 +25,17 @@ struct PatchBoundaryOptions {
 #undef XLM_PATCH_BOUNDARIES
   };
 
+  enum class Rule { kGlobal, kMonotone };
+  static constexpr std::array<std::string_view, 2> kRuleNames{"global", "monotone"};
+
   Type type = Type::kSpacelike;
   std::int64_t factor = 6;
   std::string tokenizer;
   double loss_weight = 0;
+  std::string model;
+  std::int64_t width = 0;
+  std::int64_t layers = 0;
+  Rule rule = Rule::kGlobal;
 
   void visit(OptionVisitor& v);
 
@@ -69,6 +76,8 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   void complete(TrainOptions& train);
 
   std::optional<OptionProblem> problem() const;
+  /// What is wrong with the options of boundaries.
+  std::optional<OptionProblem> problem_of_boundaries() const;
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
   std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
 

@@ -6,10 +6,13 @@
 // symbols.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numbers>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "core/api/byte_patches_options.h"
@@ -36,6 +39,7 @@ class BytePatches final : public LanguageModel,
                           public TracesTokens,
                           public ReadsIncrementally,
                           public HasRateMultipliers,
+                          public HoldsInnerModel,
                           public Capturable {
  public:
   BytePatches(BytePatchesOptions options, std::int64_t symbols);
@@ -59,6 +63,11 @@ class BytePatches final : public LanguageModel,
   void set_counts(const Counts& counts) override;
   NamedValues costs(std::int64_t block) const override;
   TextScheme scheme() const override { return BytePatchesOptions::kScheme; }
+  std::string inner_model() const override {
+    return o_.boundaries.type == PatchBoundaryOptions::Type::kEntropy ? o_.boundaries.model : "";
+  }
+  void take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors, const std::string& source) override;
+  std::string fit_inner_model(const Tensor& tokens) override;
   /// Sizes follow from the window and the options alone, and nothing is read back from the device.
   std::optional<std::string> graph_signature() const override { return ""; }
 
@@ -120,7 +129,11 @@ BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(
                                        .declare = &declare,
                                        .local_width = local,
                                        .width = o_.width,
-                                       .local_feed_forward = o_.local_feed_forward});
+                                       .local_feed_forward = o_.local_feed_forward,
+                                       .block = &o_.block,
+                                       .symbols = symbols,
+                                       .positions = o_.learnt_positions ? o_.positions : 0,
+                                       .window = o_.local_window});
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     patches_.emplace_back(declare, fmt::format("model.patches.{}.", i), o_.block, o_.width, o_.feed_forward,
                           o_.block.window_of(i), layers);
@@ -139,6 +152,36 @@ void BytePatches::set_vocabulary(const Vocabulary& vocabulary) {
   if (const auto problem = boundaries_->set_symbols(vocabulary.symbols)) {
     throw UsageError(*problem + "\nuse other data, or another type such as fixed");
   }
+}
+
+void BytePatches::take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors,
+                                   const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, Tensor> given(tensors.begin(), tensors.end());
+  std::size_t taken = 0;
+  for (const auto& [name, weight] : weights()) {
+    if (!name.starts_with(kInnerModel)) continue;
+    const auto found = given.find(name.substr(std::string_view(kInnerModel).size()));
+    if (found == given.end() || found->second.sizes() != weight.sizes()) {
+      throw DataError(
+          fmt::format("model.boundaries.model: {} {} '{}' of the shape [{}]\n"
+                      "it must be a model.type=transformer with the options of this model's blocks and positions, "
+                      "model.width={}, model.layers={} and model.windows={}",
+                      source, found == given.end() ? "has no tensor" : "has another tensor",
+                      name.substr(std::string_view(kInnerModel).size()), fmt::join(weight.sizes(), ", "),
+                      o_.boundaries.width, o_.boundaries.layers, o_.local_window));
+    }
+    weight.copy_(found->second);
+    ++taken;
+  }
+  if (taken == given.size()) return;
+  throw DataError(fmt::format(
+      "model.boundaries.model: {} has {} tensors, and the small model has {}: it has other options or layers", source,
+      given.size(), taken));
+}
+
+std::string BytePatches::fit_inner_model(const Tensor& tokens) {
+  return boundaries_->fit(patch_text({.tokens = tokens}, {}));
 }
 
 /// [B, T] → [B, T, d]; kBeginning has its own vector.

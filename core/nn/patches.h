@@ -67,6 +67,10 @@ class PatchBoundaries {
   virtual torch::Tensor loss(const PatchText& /*text*/, const PatchStarts& /*starts*/) const { return {}; }
   /// Multiply-adds of all of this for one byte.
   virtual double multiply_adds() const { return 0; }
+
+  /// Chooses numbers that follow from a text [N, T] and a mean length of patches. Returns what it chose, in words; ""
+  /// if there is nothing to choose.
+  virtual std::string fit(const PatchText& /*text*/) { return ""; }
 };
 
 /// What a kind is made from, while it is made. It may declare parameters, below kPatchBoundaries.
@@ -76,9 +80,16 @@ struct PatchSetting {
   std::int64_t local_width;             // d
   std::int64_t width;                   // D
   std::int64_t local_feed_forward = 0;  // units of a local block's feed-forward
+  // Of a small model of bytes:
+  const BlockOptions* block = nullptr;
+  std::int64_t symbols = 0;    // V
+  std::int64_t positions = 0;  // learnt ones; 0: none
+  std::int64_t window = 0;     // keys that a query sees
 };
 
 inline constexpr const char* kPatchBoundaries = "model.boundaries.";
+/// Weights below it are those of a model that was trained before, without this in their names. They have no gradient.
+inline constexpr const char* kInnerModel = "model.boundaries.model.";
 
 std::unique_ptr<PatchBoundaries> make_patch_boundaries(const PatchSetting& setting);
 

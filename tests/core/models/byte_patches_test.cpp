@@ -1,9 +1,7 @@
 // The model over patches of bytes against golden numbers (tests/golden/README.md says whose), and its parts by hand.
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,81 +14,13 @@
 #include "core/models/capabilities.h"
 #include "core/schemes/scheme.h"
 #include "core/train/optimizer.h"
-#include "tests/core/models/golden_values.h"
+#include "tests/core/models/golden_patches.h"
 
 namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-constexpr std::int64_t kPatchesBatch = 3;
-constexpr std::int64_t kPatchesLength = 29;
-
-/// The value of an enumeration by its name.
-template <class Enum, std::size_t size>
-Enum value_of(const Json& name, const std::array<std::string_view, size>& names) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), name.get<std::string>()) - names.begin());
-}
-
-const Json& golden_patches() {
-  static const Json golden = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/byte_patches.json");
-  return golden;
-}
-
-BytePatchesOptions patches_options(const Json& variant) {
-  BytePatchesOptions options{.width = 16, .layers = 2, .feed_forward = 24, .local_width = 8, .local_layers = 3};
-  options.local_feed_forward = 12;
-  options.local_window = variant.at("local_window").get<std::int64_t>();
-  options.learnt_positions = variant.at("learnt_positions").get<bool>();
-  options.positions = 32;
-  options.places = variant.at("places").get<std::int64_t>();
-  options.boundaries.type =
-      value_of<PatchBoundaryOptions::Type>(variant.at("boundaries"), PatchBoundaryOptions::kTypeNames);
-  options.boundaries.factor = 3;
-  options.boundaries.tokenizer = "unigram-8";  // of which the test itself has the segmentation
-  options.boundaries.loss_weight = variant.at("loss_weight").get<double>();
-  BlockOptions& block = options.block;
-  block.head_width = 4;
-  block.norm = value_of<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
-  block.qk_norm = variant.at("qk_norm").get<bool>();
-  block.rotary = value_of<BlockOptions::Rotary>(variant.at("rotary"), BlockOptions::kRotaryNames);
-  block.activation = value_of<BlockOptions::Activation>(variant.at("activation"), BlockOptions::kActivationNames);
-  block.weights = value_of<BlockOptions::Weights>(variant.at("weights"), BlockOptions::kWeightsNames);
-  return options;
-}
-
-Vocabulary some_bytes() {
-  Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {}};
-  for (const Json& byte : golden_patches().at("bytes")) {
-    vocabulary.symbols.emplace_back(1, static_cast<char>(byte.get<int>()));
-  }
-  return vocabulary;
-}
-
-/// Weights by formula, indexed by the place of the name in alphabetical order; in double.
-std::shared_ptr<LanguageModel> golden_patches_model(const BytePatchesOptions& options) {
-  auto model = make_model(options, some_bytes());
-  model->to(torch::kDouble);
-  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
-    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
-    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
-  });
-  return model;
-}
-
-torch::Tensor patches_targets() { return golden_text(kPatchesBatch, kPatchesLength, some_bytes().size()); }
-
-torch::Tensor patches_tokens() {
-  const torch::Tensor beginning = torch::full({kPatchesBatch, 1}, kBeginning, torch::kLong);
-  return torch::cat({beginning, patches_targets().narrow(1, 0, kPatchesLength - 1)}, 1);
-}
-
-/// Ends of pieces; nothing of the beginning.
-torch::Tensor patches_segmentation() {
-  const torch::Tensor tokens = patches_tokens();
-  return (tokens.remainder(4) == 1).logical_and(tokens != kBeginning);
-}
 
 /// As training computes it.
 torch::Tensor patches_loss(LanguageModel& model) {
@@ -100,12 +30,18 @@ torch::Tensor patches_loss(LanguageModel& model) {
       .total;
 }
 
+/// Of the model that says where patches begin, and its threshold: they do not learn.
+bool is_of_entropies(const std::string& name) {
+  return name.starts_with("model.boundaries.model.") || name == "model.boundaries.threshold";
+}
+
 TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
   for (const Json& variant : golden_patches().at("variants")) {
     SCOPED_TRACE(variant.at("boundaries").dump() + variant.at("places").dump());
     const auto model = golden_patches_model(patches_options(variant));
     const torch::Tensor begins = capability<PoolsTokens>(*model)->boundaries({.tokens = patches_tokens()});
-    const ModelOutput output = model->forward(patches_tokens(), {});
+    const ModelOutput output =
+        model->forward(ModelInput{.tokens = patches_tokens(), .boundaries = patches_segmentation()}, {});
     const torch::Tensor logits = output.logits();
     for (std::int64_t row = 0; row < kPatchesBatch; ++row) {
       const auto index = static_cast<std::size_t>(row);
@@ -130,6 +66,8 @@ TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
     EXPECT_EQ(norms.size(), model->weights().size());
     for (const auto& [name, weight] : model->weights()) {
       const double norm = norms.at(name).get<double>();
+      EXPECT_EQ(weight.grad().defined(), !is_of_entropies(name)) << name;
+      if (!weight.grad().defined()) continue;
       EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
     }
   }
@@ -263,7 +201,8 @@ TEST(BytePatches, CostsAreOfAllPlaces) {
   EXPECT_EQ(costs.at("layers"), 5);
 }
 
-/// The same windows with a router: three matrices [8, 8] more, at every byte; and the predictor's two.
+/// The same windows with a router: three matrices [8, 8] more, at every byte; with the predictor's two; and with a
+/// small model of two layers that see eight bytes.
 TEST(BytePatches, CostsCountWhatFindsBoundaries) {
   BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
   options.places = 4;
@@ -274,6 +213,9 @@ TEST(BytePatches, CostsCountWhatFindsBoundaries) {
   EXPECT_FALSE(router->costs_are_measured()) << "all places are computed";
   options.boundaries.type = PatchBoundaryOptions::Type::kUnigram;
   EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * (8 * 12 + 12), 1e-9);
+  options.boundaries.type = PatchBoundaryOptions::Type::kEntropy;
+  const double small = 2 * (4 * 12 * 12 + 2 * 12 * 48 + 2 * 12 * 8) + 12 * static_cast<double>(some_bytes().size());
+  EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * small, 1e-9);
 }
 
 /// Boundaries learn in training alone, and unigram needs what it learns from.
@@ -378,6 +320,16 @@ TEST(BytePatches, BoundariesWithoutWhatTheyNeedAreRefused) {
   EXPECT_EQ(options.problem_with(train)->first, "boundaries.tokenizer");
   options.boundaries.tokenizer = "unigram-8";
   EXPECT_EQ(options.problem_with(train), std::nullopt);
+  options.boundaries.type = PatchBoundaryOptions::Type::kEntropy;
+  EXPECT_EQ(options.problem_with(train)->first, "boundaries.model");
+  options.boundaries.model = "small";
+  EXPECT_EQ(options.problem_with(train), std::nullopt);
+  options.boundaries.width = 100;
+  EXPECT_EQ(options.problem()->first, "boundaries.width") << "no multiple of a head's";
+  options.boundaries.width = 0;
+  options.complete(train);
+  EXPECT_EQ(options.boundaries.width, options.local_width);
+  EXPECT_EQ(options.boundaries.layers, options.local_layers);
 }
 
 }  // namespace
