@@ -27,8 +27,8 @@ struct Smoothed {
   torch::Tensor value, of_x, of_share;
 };
 
-Smoothed value_and_gradients(const Smooth& smooth, const torch::Tensor& x, const torch::Tensor& share,
-                             const torch::Tensor& upstream) {
+Smoothed smoothed_with_gradients(const Smooth& smooth, const torch::Tensor& x, const torch::Tensor& share,
+                                 const torch::Tensor& upstream) {
   const torch::Tensor own_x = x.clone().set_requires_grad(true);
   const torch::Tensor own_share = share.clone().set_requires_grad(true);
   const torch::Tensor value = smooth(own_x, own_share);
@@ -45,9 +45,9 @@ TEST(Smoothing, EqualsItsDefinitionInValueAndGradients) {
     share.select(0, 1).select(0, count / 2).fill_(0);
     share.select(0, 2).select(0, count / 2).fill_(1);
     const torch::Tensor upstream = torch::randn({3, count, width}, torch::kDouble);
-    const Smoothed expected = value_and_gradients(smoothed_by_loop, x, share, upstream);
+    const Smoothed expected = smoothed_with_gradients(smoothed_by_loop, x, share, upstream);
     for (const Smooth& smooth : {Smooth(smoothed), Smooth(smoothed_plain)}) {
-      const Smoothed actual = value_and_gradients(smooth, x, share, upstream);
+      const Smoothed actual = smoothed_with_gradients(smooth, x, share, upstream);
       EXPECT_TRUE(torch::allclose(actual.value, expected.value, 1e-12, 1e-13)) << count;
       EXPECT_TRUE(torch::allclose(actual.of_x, expected.of_x, 1e-12, 1e-13)) << count;
       EXPECT_TRUE(torch::allclose(actual.of_share, expected.of_share, 1e-11, 1e-12)) << count;
