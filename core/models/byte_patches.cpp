@@ -31,6 +31,7 @@ namespace {
 using torch::Tensor;
 
 constexpr const char* kEmbeddings = "model.embed_";  // no matrices of layers
+constexpr std::int64_t kTileOfPlaces = 64;           // places
 
 class BytePatches final : public LanguageModel,
                           public NeedsVocabulary,
@@ -252,11 +253,15 @@ Tensor BytePatches::bring_down(const Tensor& hidden, const Tensor& patches, cons
 Tensor BytePatches::through_patches(const Tensor& hidden, const PatchStarts& starts, const PatchPlaces& places) const {
   Tensor patches = hand_up(hidden, places);  // [B, G, D]
   if (patch_positions_.defined()) patches = patches + patch_positions_.narrow(0, 0, places.count);
-  const Rotation rotation(o_.block, 0, places.count, patches);
+  // A GPU multiplies whole tiles fastest. No place sees those behind it.
+  const std::int64_t padding = patches.is_cuda() ? (kTileOfPlaces - places.count % kTileOfPlaces) % kTileOfPlaces : 0;
+  if (padding > 0) patches = torch::constant_pad_nd(patches, {0, 0, 0, padding}, 0);
+  const std::int64_t count = places.count + padding;
+  const Rotation rotation(o_.block, 0, count, patches);
   for (const TransformerBlock& block : patches_) {
-    patches = block.forward(patches, rotation, places.count, is_training(), nullptr);
+    patches = block.forward(patches, rotation, count, is_training(), nullptr);
   }
-  return bring_down(hidden, patches, places, starts);
+  return bring_down(hidden, patches.narrow(1, 0, places.count), places, starts);
 }
 
 ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/) {
