@@ -6,7 +6,6 @@
 
 #include "core/models/language_model.h"
 #include "core/schemes/token_source.h"
-#include "datasets/prepared/prepared.h"
 
 namespace xlm {
 
