@@ -108,6 +108,14 @@ void BytePatchesOptions::visit(OptionVisitor& v) {
        .min = 0,
        .max = 1e7},
       places);
+  v.field({.name = "local_rate",
+           .help = "what the learning rate is multiplied by for all that works on bytes: local blocks, embeddings, "
+                   "boundaries and output; 0: 1",
+           .min = 0,
+           .max = 1e6,
+           .later = true,
+           .of_learning = true},
+          local_rate);
   v.group("boundaries", "Where patches begin.", boundaries);
   block.visit(v);
 }

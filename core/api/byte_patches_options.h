@@ -60,6 +60,7 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   bool learnt_positions = true;
   std::int64_t positions = 0;
   std::int64_t places = 0;
+  double local_rate = 0;
   PatchBoundaryOptions boundaries;
   BlockOptions block{.norm = BlockOptions::Norm::kLayer,
                      .qk_norm = true,

@@ -31,7 +31,8 @@ namespace {
 using torch::Tensor;
 
 constexpr const char* kEmbeddings = "model.embed_";  // no matrices of layers
-constexpr std::int64_t kTileOfPlaces = 64;           // places
+constexpr const char* kGlobalBlocks = "model.patches.";
+constexpr std::int64_t kTileOfPlaces = 64;  // places
 
 class BytePatches final : public LanguageModel,
                           public NeedsVocabulary,
@@ -136,7 +137,7 @@ BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(
                                        .positions = o_.learnt_positions ? o_.positions : 0,
                                        .window = o_.local_window});
   for (std::int64_t i = 0; i < o_.layers; ++i) {
-    patches_.emplace_back(declare, fmt::format("model.patches.{}.", i), o_.block, o_.width, o_.feed_forward,
+    patches_.emplace_back(declare, fmt::format("{}{}.", kGlobalBlocks, i), o_.block, o_.width, o_.feed_forward,
                           o_.block.window_of(i), layers);
   }
   add_local(behind_, "behind", o_.local_layers - o_.layers_before());
@@ -341,12 +342,14 @@ NamedValues BytePatches::statistics() const {
 }
 
 double BytePatches::rate_multiplier(const std::string& name) const {
-  if (o_.block.weights != BlockOptions::Weights::kSimple) return 1;
+  const bool of_patches = name.starts_with(kGlobalBlocks) || name == std::string(kEmbeddings) + "places.weight";
+  const double of_stage = o_.local_rate > 0 && !of_patches ? o_.local_rate : 1;
+  if (o_.block.weights != BlockOptions::Weights::kSimple) return of_stage;
   for (const auto& [parameter, weight] : weights()) {
     const bool matrix = weight.dim() == 2 && !parameter.starts_with(kEmbeddings);
-    if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
+    if (parameter == name && matrix) return of_stage / std::sqrt(static_cast<double>(weight.size(1)));
   }
-  return 1;
+  return of_stage;
 }
 
 /// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer. All places

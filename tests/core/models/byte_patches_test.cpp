@@ -1,5 +1,6 @@
 // The model over patches of bytes against golden numbers (tests/golden/README.md says whose), and its parts by hand.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -216,6 +217,28 @@ TEST(BytePatches, CostsCountWhatFindsBoundaries) {
   options.boundaries.type = PatchBoundaryOptions::Type::kEntropy;
   const double small = 2 * (4 * 12 * 12 + 2 * 12 * 48 + 2 * 12 * 8) + 12 * static_cast<double>(some_bytes().size());
   EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * small, 1e-9);
+}
+
+/// A matrix of 16 numbers a row has a quarter of the rate, and what works on bytes three times as much.
+TEST(BytePatches, WhatWorksOnBytesMayLearnFaster) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(5));
+  const auto rates = [&] {
+    const auto model = make_model(options, some_bytes());
+    std::map<std::string, double> found;
+    for (const auto& [name, weight] : model->weights()) found[name] = rate_multipliers(*model)(name);
+    return found;
+  };
+  const std::map<std::string, double> usual = rates();
+  EXPECT_DOUBLE_EQ(usual.at("model.patches.0.self_attn.q_proj.weight"), 0.25);
+  EXPECT_DOUBLE_EQ(usual.at("model.boundaries.pad"), 1);
+  options.local_rate = 3;
+  for (const auto& [name, rate] : rates()) {
+    const bool of_patches = name.starts_with("model.patches.") || name == "model.embed_places.weight";
+    EXPECT_DOUBLE_EQ(rate, (of_patches ? 1 : 3) * usual.at(name)) << name;
+  }
+  options.block.weights = BlockOptions::Weights::kGpt;
+  EXPECT_DOUBLE_EQ(rates().at("model.before.0.mlp.up_proj.weight"), 3);
+  EXPECT_DOUBLE_EQ(rates().at("model.patches.0.mlp.up_proj.weight"), 1);
 }
 
 /// Boundaries learn in training alone, and unigram needs what it learns from.
