@@ -57,7 +57,7 @@ torch::Tensor spans_of_tokens(const LanguageModel& model, const torch::Tensor& t
   return 32 * torch::sigmoid(gate);
 }
 
-torch::Tensor expiring_text(std::int64_t length) { return golden_text(kExpiringRows, length, kExpiringSymbols); }
+torch::Tensor memory_text(std::int64_t length) { return golden_text(kExpiringRows, length, kExpiringSymbols); }
 
 torch::Tensor with_another_token(const torch::Tensor& tokens, std::int64_t place) {
   torch::Tensor changed = tokens.clone();
@@ -70,7 +70,7 @@ TEST(ExpiringMemories, ALaterTokenChangesNoBitOfEarlierLogits) {
   for (const auto type : {torch::kDouble, torch::kFloat}) {
     const auto model = expiring_model(2, type);
     const torch::NoGradGuard no_grad;
-    const torch::Tensor tokens = expiring_text(48);
+    const torch::Tensor tokens = memory_text(48);
     const State state = model->forward(tokens.narrow(1, 0, 24), model->initial_state(kExpiringRows)).state;
     const torch::Tensor block = tokens.narrow(1, 24, 24);
     const torch::Tensor before = model->forward(block, state).logits();
@@ -85,7 +85,7 @@ TEST(ExpiringMemories, ALaterTokenChangesNoBitOfEarlierLogits) {
 TEST(ExpiringMemories, SegmentsOfAnyLengthEqualOneLongSegment) {
   const auto model = expiring_model(2);
   const torch::NoGradGuard no_grad;
-  const torch::Tensor tokens = expiring_text(80);
+  const torch::Tensor tokens = memory_text(80);
   const torch::Tensor whole = model->forward(tokens, model->initial_state(kExpiringRows)).logits();
   const std::vector<std::vector<std::int64_t>> cuts{{16, 16, 16, 16, 16}, {7, 1, 40, 32}, {79, 1}};
   for (const std::vector<std::int64_t>& lengths : cuts) {
@@ -110,7 +110,7 @@ TEST(ExpiringMemories, AnExpiredOneHasNoInfluence) {
   const torch::NoGradGuard no_grad;
   memory_weight(*model, "layers.0.attn.attn.expire_span.weight").zero_();
   memory_weight(*model, "layers.0.attn.attn.expire_span.bias").fill_(-100);
-  const torch::Tensor tokens = expiring_text(30);
+  const torch::Tensor tokens = memory_text(30);
   const auto logits_behind = [&](const torch::Tensor& text) {  // of the tokens from 20 on, as a second block
     const State state = model->forward(text.narrow(1, 0, 20), model->initial_state(kExpiringRows)).state;
     return model->forward(text.narrow(1, 20, 10), state).logits();
@@ -128,7 +128,7 @@ TEST(ExpiringMemories, AnExpiredOneHasNoInfluence) {
 TEST(ExpiringMemories, AreForgottenOnlyInRowsWhereTheyExpire) {
   const auto model = expiring_model(2);
   const torch::NoGradGuard no_grad;
-  const torch::Tensor tokens = expiring_text(48);
+  const torch::Tensor tokens = memory_text(48);
   const auto in_two_blocks = [&](const torch::Tensor& text) {
     const State state = model->forward(text.narrow(1, 0, 24), model->initial_state(text.size(0))).state;
     return model->forward(text.narrow(1, 24, 24), state).logits();
@@ -142,7 +142,7 @@ TEST(ExpiringMemories, AreForgottenOnlyInRowsWhereTheyExpire) {
 
 TEST(ExpiringMemories, ThePenaltyIsTheMeanSpanOfTheBlocksOwnTokens) {
   const auto model = expiring_model(1);
-  const torch::Tensor tokens = expiring_text(40);
+  const torch::Tensor tokens = memory_text(40);
   const State state = model->forward(tokens.narrow(1, 0, 20), model->initial_state(kExpiringRows)).state;
   const ModelOutput output = model->forward(tokens.narrow(1, 20, 20), state);
   const torch::Tensor expected = 2e-3 * spans_of_tokens(*model, tokens.narrow(1, 20, 20)).mean();
@@ -156,7 +156,7 @@ TEST(ExpiringMemories, ThePenaltyIsTheMeanSpanOfTheBlocksOwnTokens) {
 TEST(ExpiringMemories, ReportTheirSpansAndWhatTheyCost) {
   const auto model = expiring_model(1);
   const torch::NoGradGuard no_grad;
-  const torch::Tensor tokens = expiring_text(40);
+  const torch::Tensor tokens = memory_text(40);
   model->reset_statistics();
   const ModelOutput output =
       model->forward(ModelInput{.tokens = tokens, .positions = {}, .boundaries = {}, .traced = true},
@@ -177,7 +177,7 @@ TEST(ExpiringMemories, ReportTheirSpansAndWhatTheyCost) {
 TEST(ExpiringMemories, HaveAttentionAndAMaskOfEveryHead) {
   const auto model = expiring_model(1);
   const torch::NoGradGuard no_grad;
-  const torch::Tensor tokens = expiring_text(40);
+  const torch::Tensor tokens = memory_text(40);
   const State state = model->forward(tokens.narrow(1, 0, 32), model->initial_state(kExpiringRows)).state;
   const ModelInput input{.tokens = tokens.narrow(1, 32, 8), .heads_traced = true};
   const ModelOutput output = model->forward(input, state);
