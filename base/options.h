@@ -16,7 +16,8 @@
 namespace xlm {
 
 /// What an option's value stands for. The run id contains the content behind a name, not the name.
-enum class OptionContent { kValue, kModelFolder, kTokenizer, kRun };
+/// A model that another has inside is a run or a model folder, too: kInnerModel.
+enum class OptionContent { kValue, kModelFolder, kTokenizer, kRun, kInnerModel };
 
 /// The description of one option.
 struct OptionInfo {

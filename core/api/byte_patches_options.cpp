@@ -9,9 +9,61 @@ namespace xlm {
 void PatchBoundaryOptions::visit(OptionVisitor& v) {
   v.field({.name = "type",
            .help = "at which bytes global blocks stand: spacelike (the first of neighbouring bytes that are no letter, "
-                   "digit or UTF-8 continuation), fixed (every factor-th), whitespace (every space)"},
+                   "digit or UTF-8 continuation), fixed (every factor-th), whitespace (every space), unigram (ends of "
+                   "a tokenizer's pieces, predicted), router (where neighbours differ, learnt end to end), entropy "
+                   "(where a small model, trained before, is unsure)"},
           type, kTypeNames);
-  v.field({.name = "factor", .help = "fixed: P, bytes of a patch", .min = 1, .max = 1e7}, factor);
+  v.field({.name = "factor",
+           .help = "fixed: P, bytes of a patch; router: N, the mean that its ratio loss wants; entropy: the mean on "
+                   "validation that its threshold is chosen for",
+           .min = 1,
+           .max = 1e7},
+          factor);
+  v.field(
+      {.name = "tokenizer",
+       .help = "unigram: a segmentation of the data folder (unigram-5000), or the file of a SentencePiece model, whose "
+               "pieces are the targets",
+       .content = OptionContent::kTokenizer},
+      tokenizer);
+  v.field({.name = "loss_weight",
+           .help = "router: weight of the ratio loss; 0: 0.03",
+           .min = 0,
+           .max = 1e6,
+           .later = true,
+           .of_learning = true},
+          loss_weight);
+  v.field(
+      {.name = "model",
+       .help = "entropy: run id, run folder or model folder of the small model, whose weights are taken in and stay "
+               "as they are; model.type transformer with this model's options of blocks and positions, and "
+               "model.windows=local_window",
+       .content = OptionContent::kInnerModel},
+      model);
+  v.field({.name = "width",
+           .help = "entropy: width of the small model; 0: local_width",
+           .min = 0,
+           .max = 65536,
+           .later = true},
+          width);
+  v.field({.name = "layers",
+           .help = "entropy: layers of the small model; 0: local_layers",
+           .min = 0,
+           .max = 1000,
+           .later = true},
+          layers);
+  v.field(
+      {.name = "rule",
+       .help = "entropy: a patch begins where the entropy of the byte's prediction exceeds a threshold (global), or "
+               "that of the byte before by one (monotone)",
+       .later = true},
+      rule, kRuleNames);
+}
+
+/// Patches of a router, and of entropies, vary in number: a third more than are wanted.
+std::int64_t PatchBoundaryOptions::usual_places(std::int64_t positions) const {
+  if (type == Type::kFixed) return (positions + factor - 1) / factor;
+  const bool varies = type == Type::kRouter || type == Type::kEntropy;
+  return std::max<std::int64_t>(1, varies ? 4 * positions / (3 * factor) : positions / 6);
 }
 
 void BytePatchesOptions::visit(OptionVisitor& v) {
@@ -51,11 +103,19 @@ void BytePatchesOptions::visit(OptionVisitor& v) {
           positions);
   v.field(
       {.name = "places",
-       .help = "T_G, most patches of a window; behind them nothing is scored; 0: a sixth of positions, or as many as "
-               "fixed boundaries need",
+       .help = "T_G, most patches of a window; behind them nothing is scored; 0: a sixth of positions; of router and "
+               "entropy a third more than factor asks for, and as many as fixed boundaries need",
        .min = 0,
        .max = 1e7},
       places);
+  v.field({.name = "local_rate",
+           .help = "what the learning rate is multiplied by for all that works on bytes: local blocks, embeddings, "
+                   "boundaries and output; 0: 1",
+           .min = 0,
+           .max = 1e6,
+           .later = true,
+           .of_learning = true},
+          local_rate);
   v.group("boundaries", "Where patches begin.", boundaries);
   block.visit(v);
 }
@@ -83,9 +143,10 @@ void BytePatchesOptions::complete(TrainOptions& train) {
   or_derived(local_feed_forward, block.default_feed_forward(local_width));
   or_derived(local_window, local_width);
   or_derived(positions, train.block);
-  const bool fixed = boundaries.type == PatchBoundaryOptions::Type::kFixed;
-  const std::int64_t needed = fixed ? (positions + boundaries.factor - 1) / boundaries.factor : positions / 6;
-  or_derived(places, std::max<std::int64_t>(1, needed));
+  or_derived(places, boundaries.usual_places(positions));
+  if (boundaries.type != PatchBoundaryOptions::Type::kEntropy) return;
+  or_derived(boundaries.width, local_width);
+  or_derived(boundaries.layers, local_layers);
 }
 
 std::optional<OptionProblem> BytePatchesOptions::problem() const {
@@ -104,10 +165,38 @@ std::optional<OptionProblem> BytePatchesOptions::problem() const {
                                     " heads of a local block must be a multiple of model.key_value_heads (" +
                                     std::to_string(block.key_value_heads) + ")"}};
   }
+  return problem_of_boundaries();
+}
+
+std::optional<OptionProblem> BytePatchesOptions::problem_of_boundaries() const {
+  using Type = PatchBoundaryOptions::Type;
+  const bool chooses = boundaries.type == Type::kRouter || boundaries.type == Type::kEntropy;
+  if (chooses && boundaries.factor < 2) {
+    return {{"boundaries.factor",
+             "model.boundaries.factor is 1, and with patches of one byte there is nothing to choose\n"
+             "want two bytes or more, or use model.boundaries.type=fixed"}};
+  }
+  if (boundaries.type == Type::kEntropy && boundaries.width > 0) {
+    if (const auto wrong = block.problem_at(boundaries.width)) {
+      return {{"boundaries.width", "the small model of model.boundaries: " + wrong->second}};
+    }
+  }
   return std::nullopt;
 }
 
 std::optional<OptionProblem> BytePatchesOptions::problem_with(const TrainOptions& train) const {
+  const bool taught = boundaries.type == PatchBoundaryOptions::Type::kUnigram;
+  if (taught && boundaries.tokenizer.empty() && train.has_length()) {
+    return {{"boundaries.tokenizer",
+             "model.boundaries.type 'unigram' learns from a segmentation: give model.boundaries.tokenizer, a "
+             "segmentation made by xlm prepare-data --train-unigram or a SentencePiece model's file"}};
+  }
+  const bool asks = boundaries.type == PatchBoundaryOptions::Type::kEntropy;
+  if (asks && boundaries.model.empty() && train.has_length()) {
+    return {{"boundaries.model",
+             "model.boundaries.type 'entropy' asks a small model that was trained before: give model.boundaries.model, "
+             "a run of model.type=transformer"}};
+  }
   if (!learnt_positions || positions == 0 || train.block <= positions) return std::nullopt;
   return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window " +
                             "(train.block=" + std::to_string(train.block) + ")"}};
@@ -140,6 +229,16 @@ std::vector<BytePatchesOptions> BytePatchesOptions::smallest() {
   other.block.rotary = BlockOptions::Rotary::kHalves;
   other.block.key_value_heads = 1;
   other.block.activation = BlockOptions::Activation::kGelu;
+  all.push_back(other);
+  other = small;
+  other.boundaries.type = Type::kUnigram;
+  other.boundaries.tokenizer = "unigram-8";
+  all.push_back(other);
+  other.boundaries = {.type = Type::kRouter, .factor = 2};
+  all.push_back(other);
+  other.boundaries = {.type = Type::kEntropy, .factor = 2, .width = 8, .layers = 1};
+  all.push_back(other);
+  other.boundaries.rule = PatchBoundaryOptions::Rule::kMonotone;
   all.push_back(other);
   other = small;
   other.local_layers = 1;  // none before the global blocks

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,10 +25,22 @@ struct PatchBoundaryOptions {
 #undef XLM_PATCH_BOUNDARIES
   };
 
+  enum class Rule { kGlobal, kMonotone };
+  static constexpr std::array<std::string_view, 2> kRuleNames{"global", "monotone"};
+
   Type type = Type::kSpacelike;
   std::int64_t factor = 6;
+  std::string tokenizer;
+  double loss_weight = 0;
+  std::string model;
+  std::int64_t width = 0;
+  std::int64_t layers = 0;
+  Rule rule = Rule::kGlobal;
 
   void visit(OptionVisitor& v);
+
+  /// Places that windows of so many bytes get if the options do not say it.
+  std::int64_t usual_places(std::int64_t positions) const;
 };
 
 struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules {
@@ -47,6 +60,7 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   bool learnt_positions = true;
   std::int64_t positions = 0;
   std::int64_t places = 0;
+  double local_rate = 0;
   PatchBoundaryOptions boundaries;
   BlockOptions block{.norm = BlockOptions::Norm::kLayer,
                      .qk_norm = true,
@@ -63,6 +77,8 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   void complete(TrainOptions& train);
 
   std::optional<OptionProblem> problem() const;
+  /// What is wrong with the options of boundaries.
+  std::optional<OptionProblem> problem_of_boundaries() const;
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
   std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
 

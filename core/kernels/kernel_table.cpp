@@ -124,6 +124,8 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},
     KernelRow{Operation::kSegmentSums, KernelVersion::kOwn, "own loops", "", against_own_sums},
     KernelRow{Operation::kSegmentSums, KernelVersion::kPlain, "libtorch's", "", nothing},
+    KernelRow{Operation::kSmoothing, KernelVersion::kOwn, "own loops, one pass", "", against_own_sums},
+    KernelRow{Operation::kSmoothing, KernelVersion::kPlain, "libtorch's, a pass for each doubling", "", nothing},
 };
 
 struct NamedOperation {
@@ -141,7 +143,8 @@ constexpr std::array kOperations{
     NamedOperation{Operation::kWindowAttention, "windowed attention", "window-attention"},
     NamedOperation{Operation::kRelativeAttention, "relative attention", "relative-attention"},
     NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
-    NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"}};
+    NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"},
+    NamedOperation{Operation::kSmoothing, "smoothing of groups", "smoothing"}};
 
 constexpr std::array<std::string_view, 5> kVersionKeys{"widened", "own", "gpu", "libtorch", "plain"};
 

@@ -1,11 +1,11 @@
 // Segment sums and row copies, and pooling made of them.
 #include "core/kernels/segment_pooling.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include <ATen/Parallel.h>
 
+#include "core/kernels/column_blocks.h"
 #include "core/kernels/kernel_table.h"
 
 namespace xlm {
@@ -15,23 +15,8 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kColumnsOfATask =
-    128;  // a row is split into so many columns, so that one row feeds many threads
-
 bool has_loops(const Tensor& x) {
   return choose_kernel(Operation::kSegmentSums, kernel_call(x)) == KernelVersion::kOwn;
-}
-
-/// Calls f(row of the batch, first column, columns) for pieces of a [B, …, D] tensor, in parallel.
-template <class F>
-void for_column_blocks(std::int64_t batch, std::int64_t width, F&& f) {
-  const std::int64_t blocks = (width + kColumnsOfATask - 1) / kColumnsOfATask;
-  at::parallel_for(0, batch * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t first = task % blocks * kColumnsOfATask;
-      f(task / blocks, first, std::min(kColumnsOfATask, width - first));
-    }
-  });
 }
 
 template <class Real>
@@ -113,12 +98,12 @@ class MovedRows : public torch::autograd::Function<MovedRows> {
   }
 };
 
-class SpreadGroups : public torch::autograd::Function<SpreadGroups> {
+class RepeatedRows : public torch::autograd::Function<RepeatedRows> {
  public:
-  static Tensor forward(AutogradContext* context, const Tensor& pooled, const Tensor& closed) {
-    context->save_for_backward({closed});
-    context->saved_data["count"] = pooled.size(1);
-    return take_rows(pooled, closed);
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& ids) {
+    context->save_for_backward({ids});
+    context->saved_data["count"] = x.size(1);
+    return take_rows(x, ids);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
@@ -204,6 +189,8 @@ Tensor group_lasts(const Tensor& hidden, const Groups& groups) {
 
 Tensor move_rows(const Tensor& x, const Tensor& ids, const Tensor& from) { return MovedRows::apply(x, ids, from); }
 
-Tensor spread_groups(const Tensor& pooled, const Groups& groups) { return SpreadGroups::apply(pooled, groups.closed); }
+Tensor repeat_rows(const Tensor& x, const Tensor& ids) { return RepeatedRows::apply(x, ids); }
+
+Tensor spread_groups(const Tensor& pooled, const Groups& groups) { return repeat_rows(pooled, groups.closed); }
 
 }  // namespace xlm

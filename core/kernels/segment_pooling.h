@@ -33,6 +33,10 @@ torch::Tensor group_lasts(const torch::Tensor& hidden, const Groups& groups);
 /// opposite: the row of the result to which a row of x goes, or a number outside it.
 torch::Tensor move_rows(const torch::Tensor& x, const torch::Tensor& ids, const torch::Tensor& from);
 
+/// The same for ids that may name a row several times, or none, whose row of the result is then 0: x [B, R, D] → [B, S,
+/// D].
+torch::Tensor repeat_rows(const torch::Tensor& x, const torch::Tensor& ids);
+
 /// Every token receives the vector of the last group closed at or before it: pooled [B, 1 + G, D], its first row for
 /// tokens before any, → [B, T, D]. No gradient to the boundaries.
 torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);

@@ -6,10 +6,13 @@
 // symbols.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <numbers>
+#include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "core/api/byte_patches_options.h"
@@ -20,6 +23,7 @@
 #include "core/nn/initial_weights.h"
 #include "core/nn/patches.h"
 #include "core/nn/transformer_block.h"
+#include "core/runtime/device.h"
 
 namespace xlm {
 namespace {
@@ -27,13 +31,18 @@ namespace {
 using torch::Tensor;
 
 constexpr const char* kEmbeddings = "model.embed_";  // no matrices of layers
+constexpr const char* kGlobalBlocks = "model.patches.";
+constexpr std::int64_t kTileOfPlaces = 64;  // places
 
 class BytePatches final : public LanguageModel,
                           public NeedsVocabulary,
+                          public LearnsFromSegmentation,
                           public PoolsTokens,
                           public TracesTokens,
                           public ReadsIncrementally,
-                          public HasRateMultipliers {
+                          public HasRateMultipliers,
+                          public HoldsInnerModel,
+                          public Capturable {
  public:
   BytePatches(BytePatchesOptions options, std::int64_t symbols);
 
@@ -41,16 +50,28 @@ class BytePatches final : public LanguageModel,
   using LanguageModel::forward;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   void set_vocabulary(const Vocabulary& vocabulary) override;
+  std::string tokenizer() const override {
+    return o_.boundaries.type == PatchBoundaryOptions::Type::kUnigram ? o_.boundaries.tokenizer : "";
+  }
   Tensor boundaries(const ModelInput& input) override;
   bool has_token_values() const override { return true; }
   std::unique_ptr<TextReader> reader(std::int64_t context) override;
   double rate_multiplier(const std::string& name) const override;
   NamedValues statistics() const override;
-  void reset_statistics() override { counts_ = Tensor(); }
+  void reset_statistics() override {
+    if (counts_.defined()) counts_.zero_();
+  }
   Counts counts() const override;
   void set_counts(const Counts& counts) override;
   NamedValues costs(std::int64_t block) const override;
   TextScheme scheme() const override { return BytePatchesOptions::kScheme; }
+  std::string inner_model() const override {
+    return o_.boundaries.type == PatchBoundaryOptions::Type::kEntropy ? o_.boundaries.model : "";
+  }
+  void take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors, const std::string& source) override;
+  std::string fit_inner_model(const Tensor& tokens) override;
+  /// Sizes follow from the window and the options alone, and nothing is read back from the device.
+  std::optional<std::string> graph_signature() const override { return ""; }
 
   /// The longest window, its beginning included; 0: any.
   std::int64_t longest_window() const { return byte_positions_.defined() ? o_.positions : 0; }
@@ -60,7 +81,12 @@ class BytePatches final : public LanguageModel,
 
   Tensor embed(const Tensor& tokens) const;
   Tensor before_patches(const ModelInput& input) const;
-  PatchStarts find_patches(const ModelInput& input, const Tensor& hidden) const;
+  static PatchText patch_text(const ModelInput& input, const Tensor& hidden);
+  Tensor boundary_loss(const PatchText& text, const PatchStarts& starts) const;
+  PatchStarts find_patches(const PatchText& text) const;
+  Tensor hand_up(const Tensor& hidden, const PatchPlaces& places) const;
+  Tensor bring_down(const Tensor& hidden, const Tensor& patches, const PatchPlaces& places,
+                    const PatchStarts& starts) const;
   Tensor through_patches(const Tensor& hidden, const PatchStarts& starts, const PatchPlaces& places) const;
   void add_counts(const Tensor& begins, const Tensor& left_out);
   void trace_tokens(const PatchStarts& starts, ModelOutput& output) const;
@@ -73,7 +99,9 @@ class BytePatches final : public LanguageModel,
   std::vector<TransformerBlock> before_, patches_, behind_;
   std::unique_ptr<PatchBoundaries> boundaries_;
   Tensor norm_, head_;  // [d], [V, d]
-  Tensor counts_;  // [kCountsOfPatches] int64, of scored places, on the model's device so that no code waits for it
+  // [kCountsOfPatches] int64, of scored places, on the model's device so that no code waits for it. Once defined it
+  // keeps its memory, to which recorded steps add.
+  Tensor counts_;
 };
 
 BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(std::move(options)) {
@@ -99,10 +127,17 @@ BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(
     }
   };
   add_local(before_, "before", o_.layers_before());
-  boundaries_ =
-      make_patch_boundaries({.options = &o_.boundaries, .declare = &declare, .local_width = local, .width = o_.width});
+  boundaries_ = make_patch_boundaries({.options = &o_.boundaries,
+                                       .declare = &declare,
+                                       .local_width = local,
+                                       .width = o_.width,
+                                       .local_feed_forward = o_.local_feed_forward,
+                                       .block = &o_.block,
+                                       .symbols = symbols,
+                                       .positions = o_.learnt_positions ? o_.positions : 0,
+                                       .window = o_.local_window});
   for (std::int64_t i = 0; i < o_.layers; ++i) {
-    patches_.emplace_back(declare, fmt::format("model.patches.{}.", i), o_.block, o_.width, o_.feed_forward,
+    patches_.emplace_back(declare, fmt::format("{}{}.", kGlobalBlocks, i), o_.block, o_.width, o_.feed_forward,
                           o_.block.window_of(i), layers);
   }
   add_local(behind_, "behind", o_.local_layers - o_.layers_before());
@@ -119,6 +154,36 @@ void BytePatches::set_vocabulary(const Vocabulary& vocabulary) {
   if (const auto problem = boundaries_->set_symbols(vocabulary.symbols)) {
     throw UsageError(*problem + "\nuse other data, or another type such as fixed");
   }
+}
+
+void BytePatches::take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors,
+                                   const std::string& source) {
+  const torch::NoGradGuard no_grad;
+  const std::map<std::string, Tensor> given(tensors.begin(), tensors.end());
+  std::size_t taken = 0;
+  for (const auto& [name, weight] : weights()) {
+    if (!name.starts_with(kInnerModel)) continue;
+    const auto found = given.find(name.substr(std::string_view(kInnerModel).size()));
+    if (found == given.end() || found->second.sizes() != weight.sizes()) {
+      throw DataError(
+          fmt::format("model.boundaries.model: {} {} '{}' of the shape [{}]\n"
+                      "it must be a model.type=transformer with the options of this model's blocks and positions, "
+                      "model.width={}, model.layers={} and model.windows={}",
+                      source, found == given.end() ? "has no tensor" : "has another tensor",
+                      name.substr(std::string_view(kInnerModel).size()), fmt::join(weight.sizes(), ", "),
+                      o_.boundaries.width, o_.boundaries.layers, o_.local_window));
+    }
+    weight.copy_(found->second);
+    ++taken;
+  }
+  if (taken == given.size()) return;
+  throw DataError(fmt::format(
+      "model.boundaries.model: {} has {} tensors, and the small model has {}: it has other options or layers", source,
+      given.size(), taken));
+}
+
+std::string BytePatches::fit_inner_model(const Tensor& tokens) {
+  return boundaries_->fit(patch_text({.tokens = tokens}, {}));
 }
 
 /// [B, T] → [B, T, d]; kBeginning has its own vector.
@@ -147,22 +212,57 @@ Tensor BytePatches::before_patches(const ModelInput& input) const {
   return hidden;
 }
 
-PatchStarts BytePatches::find_patches(const ModelInput& input, const Tensor& hidden) const {
-  return boundaries_->find({.tokens = input.tokens.clamp_min(0),
-                            .beginnings = input.tokens == kBeginning,
-                            .positions = input.positions,
-                            .hidden = hidden});
+/// What boundaries may depend on.
+PatchText BytePatches::patch_text(const ModelInput& input, const Tensor& hidden) {
+  return {.tokens = input.tokens.clamp_min(0),
+          .beginnings = input.tokens == kBeginning,
+          .positions = input.positions,
+          .hidden = hidden,
+          .segmentation = input.boundaries};
+}
+
+/// The loss of the boundaries in training.
+Tensor BytePatches::boundary_loss(const PatchText& text, const PatchStarts& starts) const {
+  if (!is_training()) return {};
+  if (o_.boundaries.type == PatchBoundaryOptions::Type::kUnigram && !text.segmentation.defined()) {
+    throw DataError(
+        "model.boundaries.type is unigram, and the training data come without a segmentation to learn from\n"
+        "give model.boundaries.tokenizer, or use another type such as router");
+  }
+  const FullPrecisionScope precision(text.hidden.device());
+  return boundaries_->loss(text, starts);
+}
+
+/// By comparisons of vectors that eight bits would round.
+PatchStarts BytePatches::find_patches(const PatchText& text) const {
+  const FullPrecisionScope precision(text.hidden.device());
+  return boundaries_->find(text);
+}
+
+Tensor BytePatches::hand_up(const Tensor& hidden, const PatchPlaces& places) const {
+  const FullPrecisionScope precision(hidden.device());
+  return boundaries_->up(hidden, places, o_.width);
+}
+
+Tensor BytePatches::bring_down(const Tensor& hidden, const Tensor& patches, const PatchPlaces& places,
+                               const PatchStarts& starts) const {
+  const FullPrecisionScope precision(hidden.device());
+  return boundaries_->down(hidden, patches, places, starts);
 }
 
 /// The global blocks: hidden [B, T, d] → [B, T, d].
 Tensor BytePatches::through_patches(const Tensor& hidden, const PatchStarts& starts, const PatchPlaces& places) const {
-  Tensor patches = boundaries_->up(hidden, places, o_.width);  // [B, G, D]
+  Tensor patches = hand_up(hidden, places);  // [B, G, D]
   if (patch_positions_.defined()) patches = patches + patch_positions_.narrow(0, 0, places.count);
-  const Rotation rotation(o_.block, 0, places.count, patches);
+  // A GPU multiplies whole tiles fastest. No place sees those behind it.
+  const std::int64_t padding = patches.is_cuda() ? (kTileOfPlaces - places.count % kTileOfPlaces) % kTileOfPlaces : 0;
+  if (padding > 0) patches = torch::constant_pad_nd(patches, {0, 0, 0, padding}, 0);
+  const std::int64_t count = places.count + padding;
+  const Rotation rotation(o_.block, 0, count, patches);
   for (const TransformerBlock& block : patches_) {
-    patches = block.forward(patches, rotation, places.count, is_training(), nullptr);
+    patches = block.forward(patches, rotation, count, is_training(), nullptr);
   }
-  return boundaries_->down(hidden, patches, places, starts);
+  return bring_down(hidden, patches.narrow(1, 0, places.count), places, starts);
 }
 
 ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/) {
@@ -170,7 +270,8 @@ ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, length - scored, scored); };
   Tensor hidden = before_patches(input);
-  const PatchStarts starts = find_patches(input, hidden);
+  const PatchText text = patch_text(input, hidden);
+  const PatchStarts starts = find_patches(text);
   const PatchPlaces places = find_places(starts.begins, places_of(length));
   hidden = through_patches(hidden, starts, places);
   const Rotation rotation(o_.block, 0, length, hidden);
@@ -183,13 +284,15 @@ ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/
   output.head = {.weight = head_, .bias = {}};
   // If all patches have places, the loss is one call of the head.
   if (places.count < boundaries_->most_patches(length)) output.left_out = of_scored(places.left_out);
-  output.auxiliary_loss = boundaries_->loss(starts);
+  output.auxiliary_loss = boundary_loss(text, starts);
   add_counts(of_scored(starts.begins), of_scored(places.left_out));
   if (input.traced) trace_tokens(starts, output);
   return output;
 }
 
-Tensor BytePatches::boundaries(const ModelInput& input) { return find_patches(input, before_patches(input)).begins; }
+Tensor BytePatches::boundaries(const ModelInput& input) {
+  return find_patches(patch_text(input, before_patches(input))).begins;
+}
 
 /// Values of the scored tokens: the uncertainty about the next one, in bits; where patches begin, and the probability
 /// of it if there is one. [B, P] each.
@@ -205,6 +308,7 @@ void BytePatches::trace_tokens(const PatchStarts& starts, ModelOutput& output) c
 
 void BytePatches::add_counts(const Tensor& begins, const Tensor& left_out) {
   if (!counts_.defined()) counts_ = torch::zeros({kCountsOfPatches}, begins.options().dtype(torch::kLong));
+  if (counts_.device() != begins.device()) counts_ = counts_.to(begins.device());
   counts_.select(0, kBytes).add_(begins.numel());
   counts_.select(0, kPatches).add_(begins.sum());
   counts_.select(0, kLeftOut).add_(left_out.sum());
@@ -220,7 +324,12 @@ Counts BytePatches::counts() const {
 }
 
 void BytePatches::set_counts(const Counts& counts) {
-  counts_ = torch::tensor(counts.sums, torch::kDouble).to(torch::kLong).to(embedding_.device());
+  const Tensor sums = torch::tensor(counts.sums, torch::kDouble).to(torch::kLong);
+  if (counts_.defined()) {
+    counts_.copy_(sums);
+  } else {
+    counts_ = sums.to(embedding_.device());
+  }
 }
 
 NamedValues BytePatches::statistics() const {
@@ -233,12 +342,14 @@ NamedValues BytePatches::statistics() const {
 }
 
 double BytePatches::rate_multiplier(const std::string& name) const {
-  if (o_.block.weights != BlockOptions::Weights::kSimple) return 1;
+  const bool of_patches = name.starts_with(kGlobalBlocks) || name == std::string(kEmbeddings) + "places.weight";
+  const double of_stage = o_.local_rate > 0 && !of_patches ? o_.local_rate : 1;
+  if (o_.block.weights != BlockOptions::Weights::kSimple) return of_stage;
   for (const auto& [parameter, weight] : weights()) {
     const bool matrix = weight.dim() == 2 && !parameter.starts_with(kEmbeddings);
-    if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
+    if (parameter == name && matrix) return of_stage / std::sqrt(static_cast<double>(weight.size(1)));
   }
-  return 1;
+  return of_stage;
 }
 
 /// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer. All places

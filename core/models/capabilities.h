@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <torch/torch.h>
@@ -121,6 +122,19 @@ class HasRateMultipliers {
   virtual ~HasRateMultipliers() = default;
   /// What the learning rate of this parameter is multiplied by.
   virtual double rate_multiplier(const std::string& name) const = 0;
+};
+
+/// Has another model inside, which was trained before and stays as it is.
+class HoldsInnerModel {
+ public:
+  virtual ~HoldsInnerModel() = default;
+  /// The folder of that model; "" if the options name none.
+  virtual std::string inner_model() const = 0;
+  /// Copies its weights. Throws DataError with `source` if they are not those of the model that the options describe.
+  virtual void take_inner_model(const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
+                                const std::string& source) = 0;
+  /// Chooses numbers that follow from that model and a text, [N, T] int64. Returns them in words; "" if there are none.
+  virtual std::string fit_inner_model(const torch::Tensor& tokens) = 0;
 };
 
 /// Shares its weight files with other programs.

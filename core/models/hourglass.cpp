@@ -154,7 +154,9 @@ Hourglass::Hourglass(HourglassOptions options, std::int64_t symbols) : o_(std::m
   if (o_.pools()) {
     null_group_ = parameter("null_group", normal_weights({1, 1, o_.width}));
     declare_norm(declare, "down_ln", o_.width, down_weight_, down_bias_);
-    if (o_.boundaries.predicted()) predictor_ = BoundaryPredictor(declare, o_.width, o_.feed_forward);
+    if (o_.boundaries.predicted()) {
+      predictor_ = BoundaryPredictor(declare, "boundary_predictor.boundary_predictor", o_.width, o_.feed_forward);
+    }
   }
   for (std::size_t stage = 0; stage < (o_.pools() ? 3U : 1U); ++stage) {
     stages_.emplace_back(declare, "layers." + std::to_string(stage), o_.layers[stage], shape);
@@ -346,7 +348,7 @@ NamedValues Hourglass::costs(std::int64_t block) const {
     const double positions = stage == 1 ? groups : length;
     multiply_adds += static_cast<double>(stages_[stage].size()) * layer_multiply_adds(positions) * positions / length;
   }
-  if (o_.boundaries.predicted()) multiply_adds += (width + 1) * static_cast<double>(o_.feed_forward);
+  if (o_.boundaries.predicted()) multiply_adds += predictor_.multiply_adds();
   std::size_t layers = 0;
   for (const TransformerXlStage& stage : stages_) layers += static_cast<std::size_t>(stage.size());
   return {{"params", static_cast<double>(parameter_count())},

@@ -50,10 +50,14 @@ Tensor log_odds(const Tensor& probability) { return probability.log() - (-probab
 
 }  // namespace
 
-BoundaryPredictor::BoundaryPredictor(const DeclareParameter& declare, std::int64_t width, std::int64_t units) {
-  const std::string at = "boundary_predictor.boundary_predictor.";
-  declare_affine(declare, at + "0", units, width, inner_weight_, inner_bias_);
-  declare_affine(declare, at + "2", 1, units, outer_weight_, outer_bias_);
+BoundaryPredictor::BoundaryPredictor(const DeclareParameter& declare, const std::string& prefix, std::int64_t width,
+                                     std::int64_t units) {
+  declare_affine(declare, prefix + ".0", units, width, inner_weight_, inner_bias_);
+  declare_affine(declare, prefix + ".2", 1, units, outer_weight_, outer_bias_);
+}
+
+double BoundaryPredictor::multiply_adds() const {
+  return static_cast<double>(inner_weight_.numel() + outer_weight_.numel());
 }
 
 Tensor BoundaryPredictor::logits(const Tensor& hidden) const {

@@ -13,14 +13,16 @@
 
 namespace xlm {
 
-/// D → F → 1 with GELU, as boundary_predictor.boundary_predictor.{0,2}.
+/// D → F → 1 with GELU, as PREFIX.{0,2}.
 class BoundaryPredictor {
  public:
   BoundaryPredictor() = default;
-  BoundaryPredictor(const DeclareParameter& declare, std::int64_t width, std::int64_t units);
+  BoundaryPredictor(const DeclareParameter& declare, const std::string& prefix, std::int64_t width, std::int64_t units);
 
   /// Logits of a boundary after each token: hidden [B, T, D] → [B, T].
   torch::Tensor logits(const torch::Tensor& hidden) const;
+  /// Multiply-adds for one token.
+  double multiply_adds() const;
 
  private:
   torch::Tensor inner_weight_, inner_bias_, outer_weight_, outer_bias_;  // [F, D], [F], [1, F], [1]

@@ -29,8 +29,8 @@ class SpacelikeBoundaries final : public PatchBoundaries {
 
   PatchStarts find(const PatchText& text) const override {
     TORCH_CHECK(spacelike_.defined(), "spacelike boundaries need to know the symbols");
-    const Tensor of_symbols = spacelike_.to(text.tokens.device());
-    const Tensor of_text = of_symbols.index_select(0, text.tokens.flatten()).view_as(text.tokens);  // [B, T]
+    if (spacelike_.device() != text.tokens.device()) spacelike_ = spacelike_.to(text.tokens.device());
+    const Tensor of_text = spacelike_.index_select(0, text.tokens.flatten()).view_as(text.tokens);  // [B, T]
     const Tensor spacelike = of_text.logical_or(text.beginnings);
     const Tensor none = torch::zeros_like(spacelike.narrow(1, 0, 1));
     const Tensor before = torch::cat({none, spacelike.narrow(1, 0, spacelike.size(1) - 1)}, 1);
@@ -41,7 +41,7 @@ class SpacelikeBoundaries final : public PatchBoundaries {
   std::int64_t most_patches(std::int64_t length) const override { return (length + 1) / 2; }
 
  private:
-  Tensor spacelike_;  // [V] bool
+  mutable Tensor spacelike_;  // [V] bool, on the device of the last text: recorded steps copy nothing to a GPU
 };
 
 }  // namespace

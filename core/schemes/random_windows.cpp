@@ -60,11 +60,17 @@ std::int64_t RandomWindowBatches::draw_place(std::int64_t row) const {
 Batch RandomWindowBatches::next() {
   const torch::Tensor tokens = torch::full({shape_.batch, shape_.block}, kBeginning, torch::kLong);
   const torch::Tensor targets = torch::empty({shape_.batch, shape_.block}, torch::kLong);
+  const TokenFlags* flags = source_->flags();
+  torch::Tensor boundaries;  // of the input; a beginning has none
+  if (flags != nullptr) boundaries = torch::zeros({shape_.batch, shape_.block}, torch::kBool);
   for (std::int64_t row = 0; row < shape_.batch; ++row) {
-    source_->copy(draw_place(visited_++), shape_.block, targets.data_ptr<std::int64_t>() + row * shape_.block);
+    const std::int64_t place = draw_place(visited_++);
+    source_->copy(place, shape_.block, targets.data_ptr<std::int64_t>() + row * shape_.block);
+    if (flags == nullptr) continue;
+    flags->copy(place, shape_.block - 1, boundaries.data_ptr<bool>() + row * shape_.block + 1);
   }
   tokens.narrow(1, 1, shape_.block - 1).copy_(targets.narrow(1, 0, shape_.block - 1));
-  return {.input = {.tokens = tokens}, .targets = targets, .fresh = true};
+  return {.input = {.tokens = tokens, .boundaries = boundaries}, .targets = targets, .fresh = true};
 }
 
 void RandomWindowBatches::restore(const Json& state) {

@@ -26,6 +26,7 @@
 #include "core/train/best_weights.h"
 #include "core/train/checkpoint.h"
 #include "core/train/first_non_finite.h"
+#include "core/train/inner_model.h"
 #include "core/train/memory_check.h"
 #include "core/train/optimizer.h"
 #include "core/train/recorded_norms.h"
@@ -111,6 +112,10 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   batches_ =
       scheme_of(*model_).batches(source("train"), {options_->train.batch, options_->train.block}, options_->seed);
   begin_weights();
+  if (needs_inner_model(*model_)) {
+    const char* split = data_.splits.contains("valid") ? "valid" : "train";
+    sink_->message(take_inner_model(*model_, data_, source(split), options_->train.block));
+  }
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());

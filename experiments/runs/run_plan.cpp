@@ -28,10 +28,11 @@ std::string absolute_name(const fs::path& path) {
                   name));
 }
 
-/// Makes the files that name tokenizers absolute: a worker may start in another folder.
-class TokenizerPaths : public OptionVisitor {
+/// Makes the files that name tokenizers, and the folders of models that others have inside, absolute: a worker may
+/// start in another folder.
+class NamedPaths : public OptionVisitor {
  public:
-  explicit TokenizerPaths(const fs::path& data) : data_(data) {}
+  NamedPaths(const fs::path& data, const fs::path& runs) : data_(data), runs_(runs) {}
 
   void field(const OptionInfo& /*info*/, bool& /*value*/) override {}
   void field(const OptionInfo& /*info*/, std::int64_t& /*value*/) override {}
@@ -41,9 +42,14 @@ class TokenizerPaths : public OptionVisitor {
   using OptionVisitor::field;
 
   void field(const OptionInfo& info, std::string& value) override {
-    if (info.content != OptionContent::kTokenizer) return;
-    // Any other value is a segmentation's name or wrong. A wrong one fails later.
-    if (find_tokenizer(data_, value) == value) value = absolute_name(value);
+    // Any other tokenizer is a segmentation's name or wrong. A wrong one fails later.
+    if (info.content == OptionContent::kTokenizer && find_tokenizer(data_, value) == value)
+      value = absolute_name(value);
+    // A run that is planned again names a folder already, which may be gone.
+    const bool is_folder = fs::path(value).is_absolute() && fs::path(value).filename() == "model";
+    if (info.content == OptionContent::kInnerModel && !value.empty() && !is_folder) {
+      value = absolute_name(locate_model(value, runs_).model);
+    }
   }
 
  protected:
@@ -52,18 +58,19 @@ class TokenizerPaths : public OptionVisitor {
 
  private:
   const fs::path& data_;
+  const fs::path& runs_;
 };
 
 /// A program finds its data and its code from any folder, too.
-void make_absolute(RunConfiguration& options) {
+void make_absolute(RunConfiguration& options, const fs::path& runs) {
   if (!options.program || !options.data.path.empty()) options.data.path = absolute_name(options.data.path);
   if (options.program) options.program->folder = absolute_name(options.program->folder);
   if (const std::string folder = options.model.pretrained().value_or(""); !folder.empty()) {
     options.model.set_pretrained(absolute_name(folder));
   }
   const fs::path data = options.data.path;
-  TokenizerPaths tokenizers(data);
-  visit_options(options, tokenizers);
+  NamedPaths names(data, runs);
+  visit_options(options, names);
 }
 
 /// The model type that the configuration of a run or model folder gives. Empty if it gives none: loading the weights
@@ -219,7 +226,7 @@ const RunInputs& Planner::inputs_for(const RunConfiguration& options, const Know
 }
 
 PlannedRun Planner::plan_located(RunConfiguration options, std::string source_setting) {
-  make_absolute(options);
+  make_absolute(options, runs_);
   std::string key = options.data.path;
   if (options.program) {
     key += fmt::format("\n{} {} {}", options.program->folder, Json(options.program->code).dump(),

@@ -1,8 +1,8 @@
 """Makes tests/golden/byte_patches.json: places, logits, losses, gradients and ten updates of small models whose middle
 blocks work on patches of bytes, with every kind of boundary.
 
-Written from docs/models.md and Slagle 2024: patches are found and moved byte by byte, attention has a mask, gradients
-come from autograd, AdamW and the schedule are written out. Double precision throughout. tests/golden/README.md says how
+Written from docs/models.md, Slagle 2024 and Hwang et al. 2025: patches are found, moved and smoothed byte by byte,
+attention has a mask, gradients come from autograd, AdamW and the schedule are written out. Double precision throughout. tests/golden/README.md says how
 to run it.
 """
 
@@ -31,7 +31,7 @@ TARGETS = (golden.sequence(BATCH * LENGTH, 31337) % len(BYTES)).reshape(BATCH, L
 TOKENS = torch.cat([torch.full((BATCH, 1), BEGINNING), TARGETS[:, :-1]], 1)
 
 
-def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activation, weights):
+def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activation, weights, loss_weight=0.0, rule="global"):
     return dict(
         boundaries=boundaries,
         places=places,
@@ -42,6 +42,8 @@ def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activatio
         rotary=rotary,
         activation=activation,
         weights=weights,
+        loss_weight=loss_weight,
+        rule=rule,
     )
 
 
@@ -52,7 +54,16 @@ VARIANTS = [
     variant("fixed", 10, 8, True, "layer", True, "none", "relu", "simple"),
     variant("whitespace", 2, 8, True, "layer", False, "none", "gelu", "simple"),
     variant("spacelike", 5, 6, False, "rms", True, "neighbours", "swiglu", "gpt"),
+    variant("router", 29, 8, True, "layer", True, "none", "relu", "simple"),  # H-Net's, with its weight of the loss
+    variant("router", 8, 6, False, "rms", True, "neighbours", "swiglu", "gpt", 0.7),  # some bytes are not scored
+    variant("unigram", 29, 8, True, "layer", True, "none", "gelu", "simple"),
+    variant("entropy", 29, 8, True, "layer", True, "none", "relu", "simple"),  # above a threshold
+    variant("entropy", 7, 6, False, "rms", True, "neighbours", "swiglu", "gpt", rule="monotone"),
 ]
+SMALL, SMALL_LAYERS = 12, 2  # the model whose entropies say where patches begin
+# A segmentation by formula; nothing of the beginning.
+SEGMENTATION = (TOKENS % 4 == 1) & (TOKENS != BEGINNING)
+LEAST_SHARE, RATIO_WEIGHT = 1e-4, 0.03
 
 
 def shapes(v):
@@ -65,9 +76,23 @@ def shapes(v):
     if v["learnt_positions"]:
         result["model.embed_positions.weight"] = (POSITIONS, LOCAL)
         result["model.embed_places.weight"] = (v["places"], WIDTH)
-    for stage, count, width, units in stages():
+    if v["boundaries"] == "router":
+        for name in ("q_proj", "k_proj", "residual_proj"):
+            result[f"model.boundaries.{name}.weight"] = (LOCAL, LOCAL)
+        result["model.boundaries.pad"] = (WIDTH - LOCAL,)
+    if v["boundaries"] == "unigram":
+        for layer, units, width in ((0, LOCAL_UNITS, LOCAL), (2, 1, LOCAL_UNITS)):
+            result[f"model.boundaries.predictor.{layer}.weight"] = (units, width)
+            result[f"model.boundaries.predictor.{layer}.bias"] = (units,)
+    if v["boundaries"] == "entropy":
+        result["model.boundaries.threshold"] = (1,)
+        result[INNER + "model.embed_tokens.weight"] = result[INNER + "lm_head.weight"] = (len(BYTES), SMALL)
+        result[INNER + "model.embed_beginning.weight"] = result[INNER + "model.norm.weight"] = (SMALL,)
+        if v["learnt_positions"]:
+            result[INNER + "model.embed_positions.weight"] = (POSITIONS, SMALL)
+    for stage, count, width, units in stages(v):
         for layer in range(count):
-            at = f"model.{stage}.{layer}."
+            at = f"{stage}.{layer}."
             for name in ("input_layernorm", "post_attention_layernorm"):
                 result[f"{at}{name}.weight"] = (width,)
             for name in ("q_proj", "k_proj", "v_proj", "o_proj"):
@@ -81,19 +106,29 @@ def shapes(v):
     return result
 
 
-def stages():
-    return [
-        ("before", BEFORE, LOCAL, LOCAL_UNITS),
-        ("patches", LAYERS, WIDTH, UNITS),
-        ("behind", BEHIND, LOCAL, LOCAL_UNITS),
+INNER = "model.boundaries.model."
+
+
+def stages(v):
+    """(begin of the names, blocks, width, units of the feed-forward)"""
+    result = [
+        ("model.before", BEFORE, LOCAL, LOCAL_UNITS),
+        ("model.patches", LAYERS, WIDTH, UNITS),
+        ("model.behind", BEHIND, LOCAL, LOCAL_UNITS),
     ]
+    if v["boundaries"] == "entropy":  # units: 4 times the width, of SwiGLU 8/3 of it in whole 64s
+        units = 64 if v["activation"] == "swiglu" else 4 * SMALL
+        result.append((INNER + "model.layers", SMALL_LAYERS, SMALL, units))
+    return result
 
 
 def golden_weights(v):
     """By the place of the name in alphabetical order."""
     weights = {}
     for index, (name, shape) in enumerate(sorted(shapes(v).items())):
-        if "norm" in name:
+        if name.endswith("threshold"):
+            value = (3.7 if v["rule"] == "global" else 0.05) + golden.formula(index, shape, 0.01)
+        elif "norm" in name:
             value = 1 + golden.formula(index, shape, 0.2)
         else:
             value = golden.formula(index, shape, 1.0 if "embed_" in name else 0.3)
@@ -171,42 +206,127 @@ class Model:
         return inner @ self.weights[at + "mlp.down_proj.weight"].T
 
     def blocks(self, stage, x, window):
-        for name, count, _, _ in stages():
+        for name, count, _, _ in stages(self.v):
             for layer in range(count if name == stage else 0):
-                at = f"model.{stage}.{layer}."
+                at = f"{stage}.{layer}."
                 x = x + self.attention(self.norm(x, self.weights[at + "input_layernorm.weight"]), at, window)
                 x = x + self.feed_forward(self.norm(x, self.weights[at + "post_attention_layernorm.weight"]), at)
         return x
 
-    def logits(self, row):
-        """Logits [T, V] of a row, and how many of its predictions are scored."""
+    def router(self, x):
+        """The probability that a patch begins at each byte of a row x [T, d]."""
+        found = [torch.tensor(1.0, dtype=torch.float64)]
+        for t in range(1, len(x)):
+            query = self.weights["model.boundaries.q_proj.weight"] @ x[t - 1]
+            key = self.weights["model.boundaries.k_proj.weight"] @ x[t]
+            cosine = query @ key / (query.norm() * key.norm())
+            found.append(torch.clamp((1 - cosine) / 2, 0, 1))
+        return torch.stack(found)
+
+    def predicted(self, x):
+        """The logit of a piece's end at each byte of a row x [T, d]."""
+        part = {name: self.weights[f"model.boundaries.predictor.{name}"] for name in ("0.weight", "0.bias", "2.weight")}
+        inner = x @ part["0.weight"].T + part["0.bias"]
+        inner = inner * 0.5 * (1 + torch.erf(inner / math.sqrt(2)))
+        return (inner @ part["2.weight"].T + self.weights["model.boundaries.predictor.2.bias"]).squeeze(-1)
+
+    def unsure(self, row):
+        """Where the small model's entropies, in bits, say that patches begin. They have no gradient."""
+        with torch.no_grad():
+            table = self.weights[INNER + "model.embed_tokens.weight"]
+            beginning = self.weights[INNER + "model.embed_beginning.weight"]
+            x = torch.stack([beginning if token == BEGINNING else table[token] for token in row])
+            if self.v["learnt_positions"]:
+                x = x + self.weights[INNER + "model.embed_positions.weight"][: len(row)]
+            x = self.blocks(INNER + "model.layers", x, self.v["local_window"])
+            x = self.norm(x, self.weights[INNER + "model.norm.weight"])
+            chances = torch.softmax(x @ self.weights[INNER + "lm_head.weight"].T, -1)
+            entropies = (-chances * torch.log2(chances)).sum(-1).tolist()  # behind each byte
+            threshold = self.weights["model.boundaries.threshold"].item()
+        found = [0]  # the beginning
+        for t in range(1, len(row)):
+            if self.v["rule"] == "global":
+                here = entropies[t - 1] > threshold
+            else:
+                here = t > 1 and entropies[t - 1] - entropies[t - 2] > threshold
+            if here:
+                found.append(t)
+        return found
+
+    def down(self, x, patches, places, found, chances):
+        """What the last local blocks get: the bytes x [T, d] and the patches of their places, brought together."""
+        if self.v["boundaries"] != "router":
+            rows = list(x)
+            for place, patch in zip(places, patches):
+                rows[place] = rows[place] + patch[WIDTH - LOCAL :]
+            return torch.stack(rows)
+        smooth, last = [], torch.zeros(LOCAL, dtype=torch.float64)
+        for place, patch in zip(places, patches):
+            share = torch.clamp(chances[place], LEAST_SHARE, 1 - LEAST_SHARE)
+            last = share * patch[:LOCAL] + (1 - share) * last
+            smooth.append(last)
+        rows = []
+        for t in range(len(x)):
+            sure = chances[t] if t in found else 1 - chances[t]
+            own = smooth[sum(place <= t for place in places) - 1]
+            straight_through = 1 + (sure - sure.detach())
+            rows.append(own * straight_through + self.weights["model.boundaries.residual_proj.weight"] @ x[t])
+        return torch.stack(rows)
+
+    def boundary_loss(self, found, chances, logits, row):
+        """Of one row, whose number is `row`."""
+        if self.v["boundaries"] == "router":
+            share, mean, n = len(found) / LENGTH, chances.mean(), float(FACTOR)
+            weight = self.v["loss_weight"] if self.v["loss_weight"] > 0 else RATIO_WEIGHT
+            return weight * n / (n - 1) * ((n - 1) * share * mean + (1 - share) * (1 - mean))
+        if self.v["boundaries"] == "unigram":
+            ends = SEGMENTATION[row][1:].to(torch.float64)
+            likely = torch.log(torch.sigmoid(logits[1:])) * ends + torch.log(torch.sigmoid(-logits[1:])) * (1 - ends)
+            return -likely.mean()
+        return 0.0
+
+    def logits(self, number):
+        """Of the row of this number: its logits [T, V], where patches begin, how many predictions are scored, and the
+        loss of the boundaries."""
+        row = TOKENS[number].tolist()
         table = self.weights["model.embed_tokens.weight"]
         x = torch.stack(
             [self.weights["model.embed_beginning.weight"] if token == BEGINNING else table[token] for token in row]
         )
         if self.v["learnt_positions"]:
             x = x + self.weights["model.embed_positions.weight"][: len(row)]
-        x = self.blocks("before", x, self.v["local_window"])
-        found = begins(self.v["boundaries"], row)
+        x = self.blocks("model.before", x, self.v["local_window"])
+        chances = self.router(x) if self.v["boundaries"] == "router" else None
+        ends = self.predicted(x) if self.v["boundaries"] == "unigram" else None
+        if chances is not None:
+            found = [t for t in range(LENGTH) if chances[t] > 0.5]
+        elif ends is not None:
+            found = [t for t in range(LENGTH) if ends[t] > 0 or row[t] == BEGINNING]
+        elif self.v["boundaries"] == "entropy":
+            found = self.unsure(row)
+        else:
+            found = begins(self.v["boundaries"], row)
         places = found[: self.v["places"]]
-        patches = torch.cat([torch.zeros(len(places), WIDTH - LOCAL, dtype=torch.float64), x[places]], 1)
+        if chances is not None:
+            patches = torch.stack([torch.cat([x[place], self.weights["model.boundaries.pad"]]) for place in places])
+        else:
+            patches = torch.cat([torch.zeros(len(places), WIDTH - LOCAL, dtype=torch.float64), x[places]], 1)
         if self.v["learnt_positions"]:
             patches = patches + self.weights["model.embed_places.weight"][: len(places)]
-        patches = self.blocks("patches", patches, LENGTH)
-        rows = list(x)
-        for place, patch in zip(places, patches):
-            rows[place] = rows[place] + patch[WIDTH - LOCAL :]
-        x = self.blocks("behind", torch.stack(rows), self.v["local_window"])
+        patches = self.blocks("model.patches", patches, LENGTH)
+        before = x
+        x = self.blocks("model.behind", self.down(before, patches, places, found, chances), self.v["local_window"])
         x = self.norm(x, self.weights["model.norm.weight"])
         scored = found[self.v["places"]] if len(found) > len(places) else len(row)
-        return x @ self.weights["lm_head.weight"].T, scored
+        boundary_loss = self.boundary_loss(found, chances, ends, number)
+        return x @ self.weights["lm_head.weight"].T, found, scored, boundary_loss
 
     def loss(self):
-        """The mean over rows of each row's mean over its scored predictions."""
+        """The mean over rows of each row's mean over its scored predictions, and of the loss of its boundaries."""
         losses = []
-        for row, targets in zip(TOKENS.tolist(), TARGETS):
-            logits, scored = self.logits(row)
-            losses.append(golden.mean_loss(logits[:scored], targets[:scored]))
+        for number in range(BATCH):
+            logits, _, scored, boundary_loss = self.logits(number)
+            losses.append(golden.mean_loss(logits[:scored], TARGETS[number][:scored]) + boundary_loss)
         return sum(losses) / len(losses)
 
 
@@ -229,10 +349,11 @@ def trained(v):
         loss.backward()
         losses.append(loss.item())
         with torch.no_grad():
-            length = math.sqrt(sum(w.grad.norm().item() ** 2 for w in model.weights.values()))
+            learnt = {name: w for name, w in model.weights.items() if w.grad is not None}
+            length = math.sqrt(sum(w.grad.norm().item() ** 2 for w in learnt.values()))
             shorter = min(1.0, CLIP / (length + 1e-6))
             rate = RATE * math.cos(0.5 * math.pi * (step - 1) / STEPS) * min(1.0, step / (WARMUP * STEPS))
-            for name, weight in model.weights.items():
+            for name, weight in learnt.items():
                 gradient = shorter * weight.grad
                 first, second = moments[name]
                 first.mul_(BETAS[0]).add_((1 - BETAS[0]) * gradient)
@@ -246,13 +367,13 @@ def trained(v):
 
 def computed(v):
     model = Model(v)
-    rows = [model.logits(row) for row in TOKENS.tolist()]
+    rows = [model.logits(number) for number in range(BATCH)]
     loss = model.loss()
     loss.backward()
     return {
         **v,
-        "begins": [begins(v["boundaries"], row) for row in TOKENS.tolist()],
-        "scored": [scored for _, scored in rows],
+        "begins": [found for _, found, _, _ in rows],
+        "scored": [scored for _, _, scored, _ in rows],
         "loss": loss.item(),
         "logits_row_1_last": rows[1][0][-1].tolist(),
         "logits_row_2_token_4": rows[2][0][4].tolist(),

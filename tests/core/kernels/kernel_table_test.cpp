@@ -17,7 +17,7 @@ using testing::IsEmpty;
 TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
   for (const Operation operation : {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention,
-                                    Operation::kCrossEntropy, Operation::kSegmentSums}) {
+                                    Operation::kCrossEntropy, Operation::kSegmentSums, Operation::kSmoothing}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, call), KernelVersion::kComposed);
@@ -30,6 +30,7 @@ TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.symbols = 1023}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.type = torch::kBFloat16}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.type = torch::kBFloat16}), KernelVersion::kPlain);
+  EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.type = torch::kBFloat16}), KernelVersion::kPlain);
 }
 
 TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
@@ -39,6 +40,7 @@ TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.device = gpu}), KernelVersion::kPlain);
+  EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.device = gpu}), KernelVersion::kPlain);
 }
 
 TEST(KernelTable, Bfloat16IsWidenedIfTheProcessorLacksIt) {
@@ -60,7 +62,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
 
 TEST(KernelTable, EveryChoiceSaysWhyEarlierVersionsAreNotUsed) {
   const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
-  ASSERT_EQ(choices.size(), 8U);
+  ASSERT_EQ(choices.size(), 9U);
   EXPECT_EQ(choices[1].operation, "linear layers");
   EXPECT_THAT(choices[1].passed_over, Contains(HasSubstr("no product in bfloat16 is asked for")));
   EXPECT_THAT(choices[3].passed_over, IsEmpty());

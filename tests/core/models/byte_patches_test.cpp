@@ -1,9 +1,8 @@
 // The model over patches of bytes against golden numbers (tests/golden/README.md says whose), and its parts by hand.
 #include <algorithm>
-#include <array>
+#include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -16,7 +15,7 @@
 #include "core/models/capabilities.h"
 #include "core/schemes/scheme.h"
 #include "core/train/optimizer.h"
-#include "tests/core/models/golden_values.h"
+#include "tests/core/models/golden_patches.h"
 
 namespace xlm {
 namespace {
@@ -24,71 +23,17 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::int64_t kPatchesBatch = 3;
-constexpr std::int64_t kPatchesLength = 29;
-
-/// The value of an enumeration by its name.
-template <class Enum, std::size_t size>
-Enum value_of(const Json& name, const std::array<std::string_view, size>& names) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), name.get<std::string>()) - names.begin());
-}
-
-const Json& golden_patches() {
-  static const Json golden = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/byte_patches.json");
-  return golden;
-}
-
-BytePatchesOptions patches_options(const Json& variant) {
-  BytePatchesOptions options{.width = 16, .layers = 2, .feed_forward = 24, .local_width = 8, .local_layers = 3};
-  options.local_feed_forward = 12;
-  options.local_window = variant.at("local_window").get<std::int64_t>();
-  options.learnt_positions = variant.at("learnt_positions").get<bool>();
-  options.positions = 32;
-  options.places = variant.at("places").get<std::int64_t>();
-  options.boundaries.type =
-      value_of<PatchBoundaryOptions::Type>(variant.at("boundaries"), PatchBoundaryOptions::kTypeNames);
-  options.boundaries.factor = 3;
-  BlockOptions& block = options.block;
-  block.head_width = 4;
-  block.norm = value_of<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
-  block.qk_norm = variant.at("qk_norm").get<bool>();
-  block.rotary = value_of<BlockOptions::Rotary>(variant.at("rotary"), BlockOptions::kRotaryNames);
-  block.activation = value_of<BlockOptions::Activation>(variant.at("activation"), BlockOptions::kActivationNames);
-  block.weights = value_of<BlockOptions::Weights>(variant.at("weights"), BlockOptions::kWeightsNames);
-  return options;
-}
-
-Vocabulary some_bytes() {
-  Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {}};
-  for (const Json& byte : golden_patches().at("bytes")) {
-    vocabulary.symbols.emplace_back(1, static_cast<char>(byte.get<int>()));
-  }
-  return vocabulary;
-}
-
-/// Weights by formula, indexed by the place of the name in alphabetical order; in double.
-std::shared_ptr<LanguageModel> golden_patches_model(const BytePatchesOptions& options) {
-  auto model = make_model(options, some_bytes());
-  model->to(torch::kDouble);
-  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
-    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
-    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
-  });
-  return model;
-}
-
-torch::Tensor patches_targets() { return golden_text(kPatchesBatch, kPatchesLength, some_bytes().size()); }
-
-torch::Tensor patches_tokens() {
-  const torch::Tensor beginning = torch::full({kPatchesBatch, 1}, kBeginning, torch::kLong);
-  return torch::cat({beginning, patches_targets().narrow(1, 0, kPatchesLength - 1)}, 1);
-}
-
 /// As training computes it.
 torch::Tensor patches_loss(LanguageModel& model) {
   return scheme_of(model)
-      .loss(model, {.tokens = patches_tokens()}, patches_targets(), {}, ActivationPolicy::kKeep)
+      .loss(model, {.tokens = patches_tokens(), .boundaries = patches_segmentation()}, patches_targets(), {},
+            ActivationPolicy::kKeep)
       .total;
+}
+
+/// Of the model that says where patches begin, and its threshold: they do not learn.
+bool is_of_entropies(const std::string& name) {
+  return name.starts_with("model.boundaries.model.") || name == "model.boundaries.threshold";
 }
 
 TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
@@ -96,7 +41,8 @@ TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
     SCOPED_TRACE(variant.at("boundaries").dump() + variant.at("places").dump());
     const auto model = golden_patches_model(patches_options(variant));
     const torch::Tensor begins = capability<PoolsTokens>(*model)->boundaries({.tokens = patches_tokens()});
-    const ModelOutput output = model->forward(patches_tokens(), {});
+    const ModelOutput output =
+        model->forward(ModelInput{.tokens = patches_tokens(), .boundaries = patches_segmentation()}, {});
     const torch::Tensor logits = output.logits();
     for (std::int64_t row = 0; row < kPatchesBatch; ++row) {
       const auto index = static_cast<std::size_t>(row);
@@ -121,6 +67,8 @@ TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
     EXPECT_EQ(norms.size(), model->weights().size());
     for (const auto& [name, weight] : model->weights()) {
       const double norm = norms.at(name).get<double>();
+      EXPECT_EQ(weight.grad().defined(), !is_of_entropies(name)) << name;
+      if (!weight.grad().defined()) continue;
       EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
     }
   }
@@ -254,6 +202,72 @@ TEST(BytePatches, CostsAreOfAllPlaces) {
   EXPECT_EQ(costs.at("layers"), 5);
 }
 
+/// The same windows with a router: three matrices [8, 8] more, at every byte; with the predictor's two; and with a
+/// small model of two layers that see eight bytes.
+TEST(BytePatches, CostsCountWhatFindsBoundaries) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
+  options.places = 4;
+  const double spacelike = golden_patches_model(options)->costs(12).at("flops_per_token");
+  options.boundaries.type = PatchBoundaryOptions::Type::kRouter;
+  const auto router = golden_patches_model(options);
+  EXPECT_NEAR(router->costs(12).at("flops_per_token"), spacelike + 2 * 3 * 8 * 8, 1e-9);
+  EXPECT_FALSE(router->costs_are_measured()) << "all places are computed";
+  options.boundaries.type = PatchBoundaryOptions::Type::kUnigram;
+  EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * (8 * 12 + 12), 1e-9);
+  options.boundaries.type = PatchBoundaryOptions::Type::kEntropy;
+  const double small = 2 * (4 * 12 * 12 + 2 * 12 * 48 + 2 * 12 * 8) + 12 * static_cast<double>(some_bytes().size());
+  EXPECT_NEAR(golden_patches_model(options)->costs(12).at("flops_per_token"), spacelike + 2 * small, 1e-9);
+}
+
+/// A matrix of 16 numbers a row has a quarter of the rate, and what works on bytes three times as much.
+TEST(BytePatches, WhatWorksOnBytesMayLearnFaster) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(5));
+  const auto rates = [&] {
+    const auto model = make_model(options, some_bytes());
+    std::map<std::string, double> found;
+    for (const auto& [name, weight] : model->weights()) found[name] = rate_multipliers(*model)(name);
+    return found;
+  };
+  const std::map<std::string, double> usual = rates();
+  EXPECT_DOUBLE_EQ(usual.at("model.patches.0.self_attn.q_proj.weight"), 0.25);
+  EXPECT_DOUBLE_EQ(usual.at("model.boundaries.pad"), 1);
+  options.local_rate = 3;
+  for (const auto& [name, rate] : rates()) {
+    const bool of_patches = name.starts_with("model.patches.") || name == "model.embed_places.weight";
+    EXPECT_DOUBLE_EQ(rate, (of_patches ? 1 : 3) * usual.at(name)) << name;
+  }
+  options.block.weights = BlockOptions::Weights::kGpt;
+  EXPECT_DOUBLE_EQ(rates().at("model.before.0.mlp.up_proj.weight"), 3);
+  EXPECT_DOUBLE_EQ(rates().at("model.patches.0.mlp.up_proj.weight"), 1);
+}
+
+/// Boundaries learn in training alone, and unigram needs what it learns from.
+TEST(BytePatches, TheLossOfBoundariesIsOfTraining) {
+  for (const std::size_t variant : {5U, 7U}) {
+    const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(variant)));
+    const ModelInput input{.tokens = patches_tokens(), .boundaries = patches_segmentation()};
+    EXPECT_TRUE(model->forward(input, {}).auxiliary_loss.defined());
+    model->eval();
+    EXPECT_FALSE(model->forward(patches_tokens(), {}).auxiliary_loss.defined());
+  }
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(7));
+  EXPECT_EQ(tokenizer_of(*golden_patches_model(options)), "unigram-8");
+  EXPECT_THAT([&] { golden_patches_model(options)->forward(patches_tokens(), {}); },
+              ThrowsMessage<DataError>(HasSubstr("without a segmentation")));
+  options.boundaries.type = PatchBoundaryOptions::Type::kFixed;
+  EXPECT_EQ(tokenizer_of(*golden_patches_model(options)), "");
+}
+
+TEST(BytePatches, TracesHaveTheProbabilitiesOfBoundaries) {
+  const auto model = golden_patches_model(patches_options(golden_patches().at("variants").at(5)));
+  model->eval();
+  const ModelOutput output = model->forward(ModelInput{.tokens = patches_tokens(), .traced = true}, {});
+  const torch::Tensor probabilities = output.token_values.at("boundary_probability");
+  EXPECT_FALSE(probabilities.requires_grad());
+  EXPECT_TRUE(torch::equal(output.token_values.at("boundary"), probabilities > 0.5));
+  EXPECT_TRUE(probabilities.select(1, 0).eq(1).all().item<bool>()) << "a beginning";
+}
+
 TEST(BytePatches, AWindowLongerThanItsPositionsIsRefused) {
   BytePatchesOptions options = patches_options(golden_patches().at("variants").at(0));
   options.positions = 28;
@@ -295,6 +309,10 @@ TEST(BytePatches, OptionsFollowFromOthers) {
   options.boundaries = {.type = PatchBoundaryOptions::Type::kFixed, .factor = 3};
   options.complete(train);
   EXPECT_EQ(options.places, 334);
+  options.places = 0;
+  options.boundaries = {.type = PatchBoundaryOptions::Type::kRouter, .factor = 5};
+  options.complete(train);
+  EXPECT_EQ(options.places, 266) << "a third more than a fifth of 1000";
 }
 
 TEST(BytePatches, OptionsThatDoNotGoTogetherAreRefused) {
@@ -310,6 +328,31 @@ TEST(BytePatches, OptionsThatDoNotGoTogetherAreRefused) {
   EXPECT_EQ(options.problem()->first, "key_value_heads") << "one head alone";
   options.block.head_width = 48;
   EXPECT_EQ(options.problem()->first, "head_width");
+}
+
+TEST(BytePatches, BoundariesWithoutWhatTheyNeedAreRefused) {
+  BytePatchesOptions options{.width = 128};
+  options.boundaries = {.type = PatchBoundaryOptions::Type::kRouter, .factor = 1};
+  EXPECT_EQ(options.problem()->first, "boundaries.factor");
+  options.boundaries.factor = 2;
+  EXPECT_EQ(options.problem(), std::nullopt);
+  options.boundaries.type = PatchBoundaryOptions::Type::kUnigram;
+  TrainOptions train;
+  EXPECT_EQ(options.problem_with(train), std::nullopt) << "of a model that is not trained";
+  train.steps = 10;
+  EXPECT_EQ(options.problem_with(train)->first, "boundaries.tokenizer");
+  options.boundaries.tokenizer = "unigram-8";
+  EXPECT_EQ(options.problem_with(train), std::nullopt);
+  options.boundaries.type = PatchBoundaryOptions::Type::kEntropy;
+  EXPECT_EQ(options.problem_with(train)->first, "boundaries.model");
+  options.boundaries.model = "small";
+  EXPECT_EQ(options.problem_with(train), std::nullopt);
+  options.boundaries.width = 100;
+  EXPECT_EQ(options.problem()->first, "boundaries.width") << "no multiple of a head's";
+  options.boundaries.width = 0;
+  options.complete(train);
+  EXPECT_EQ(options.boundaries.width, options.local_width);
+  EXPECT_EQ(options.boundaries.layers, options.local_layers);
 }
 
 }  // namespace

@@ -130,6 +130,14 @@ class EveryModel : public testing::TestWithParam<Case> {
   torch::Tensor tokens_;
 };
 
+/// Matrices that begin as zeros get numbers: what passes through them must not come from later tokens either.
+void open_paths(LanguageModel& model) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, weight] : model.weights()) {
+    if (weight.dim() > 1 && weight.eq(0).all().item<bool>()) weight.normal_(0, 0.3);
+  }
+}
+
 TEST_P(EveryModel, IsFedAsItsOptionsSay) { EXPECT_EQ(model_->scheme(), GetParam().options.scheme()); }
 
 TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
@@ -137,6 +145,7 @@ TEST_P(EveryModel, GivesALogitPerSymbolAndToken) {
 }
 
 TEST_P(EveryModel, DoesNotSeeLaterTokens) {
+  open_paths(*model_);
   const torch::Tensor before = logits(tokens_);
   for (std::int64_t t = 0; t < kLength; ++t) {
     torch::Tensor changed = tokens_.clone();

@@ -1,5 +1,6 @@
 // Boundaries between patches by hand, and vectors on their way up and down.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <utility>
@@ -105,6 +106,69 @@ TEST(PatchBoundaries, WhitespaceAreAllSpaces) {
   const DeclareParameter none;
   const auto kind = make_patch_boundaries({.options = &options, .declare = &none, .local_width = 2, .width = 3});
   EXPECT_NE(kind->set_symbols({"a", "b"}), std::nullopt);
+}
+
+/// Vectors of a row [1, T, d], one byte each.
+PatchText row_of_vectors(const torch::Tensor& hidden) {
+  PatchText text = row_of(std::string(static_cast<std::size_t>(hidden.size(1)), 'a'), false);
+  text.hidden = hidden;
+  return text;
+}
+
+/// Query and key begin as they are: the probability is (1 − cosine of neighbours) / 2.
+TEST(PatchBoundaries, RoutersBeginWhereNeighboursDiffer) {
+  const auto kind = kind_of(PatchType::kRouter);
+  const torch::Tensor hidden =
+      torch::tensor({{{1.0, 0.0}, {5.0, 0.0}, {0.0, 2.0}, {0.0, -2.0}, {-1.0, -1.0}, {-3.0, 4.0}}}, torch::kFloat);
+  const PatchStarts starts = kind->find(row_of_vectors(hidden));
+  const double half = std::sqrt(0.5);
+  const torch::Tensor expected =
+      torch::tensor({{1.0, 0.0, 0.5, 1.0, (1 - half) / 2, (1 + half / 5) / 2}}, torch::kFloat);
+  EXPECT_TRUE(torch::allclose(starts.probabilities, expected, 0, 1e-6));
+  EXPECT_TRUE(torch::equal(starts.begins, expected > 0.5)) << "half is not enough";
+  PatchText text = row_of_vectors(hidden);
+  text.beginnings.select(1, 1).fill_(true);
+  EXPECT_TRUE(kind->find(text).begins[0][1].item<bool>()) << "a beginning";
+}
+
+/// The gradient of a weight of 1 goes to the probability itself, with its sign: of a byte that begins no patch the
+/// router is surer if it is less likely.
+TEST(PatchBoundaries, RoutersBringDownSmoothedPatchesToAllTheirBytes) {
+  const auto kind = kind_of(PatchType::kRouter);
+  const torch::Tensor hidden = torch::ones({1, 4, 2});
+  const torch::Tensor probabilities = torch::tensor({{1.0, 0.25, 0.75, 0.5}}, torch::kFloat).set_requires_grad(true);
+  const PatchStarts starts{.begins = probabilities.detach() > 0.5, .probabilities = probabilities};
+  const PatchPlaces places = find_places(starts.begins, 3);
+  const torch::Tensor patches =
+      torch::tensor({{{8.0, 4.0, 9.0}, {2.0, 2.0, 9.0}, {0.0, 0.0, 0.0}}}, torch::kFloat).set_requires_grad(true);
+  const torch::Tensor down = kind->down(hidden, patches, places, starts);
+  const double least = 1e-4;
+  const torch::Tensor first = (1 - least) * torch::tensor({8.0, 4.0}, torch::kFloat);
+  const torch::Tensor second = 0.75 * torch::tensor({2.0, 2.0}, torch::kFloat) + 0.25 * first;
+  EXPECT_TRUE(torch::allclose(down, torch::stack({first, first, second, second}).unsqueeze(0), 1e-6, 1e-6));
+  down.sum().backward();
+  EXPECT_TRUE(torch::equal(patches.grad().select(2, 2), torch::zeros({1, 3}))) << "only d numbers";
+  const double of_first = first.sum().item<double>();
+  const double of_second = second.sum().item<double>();
+  const double through_share = 2 * (4 - of_first);  // two bytes have the second patch
+  const torch::Tensor expected =
+      torch::tensor({{of_first, -of_first, of_second + through_share, -of_second}}, torch::kFloat);
+  EXPECT_TRUE(torch::allclose(probabilities.grad(), expected, 1e-5, 1e-5)) << probabilities.grad();
+}
+
+/// Half of the bytes begin a patch, and a third is wanted.
+TEST(PatchBoundaries, TheRatioLossIsLeastAtTheWantedLength) {
+  const auto kind = kind_of(PatchType::kRouter);
+  const auto loss_of = [&](const torch::Tensor& probabilities) {
+    return kind->loss({}, {.begins = probabilities > 0.5, .probabilities = probabilities}).item<double>();
+  };
+  const double share = 0.5;
+  const double mean = (1 + 0.7 + 0.1 + 0.2) / 4;
+  EXPECT_NEAR(loss_of(torch::tensor({{1.0, 0.7, 0.1, 0.2}}, torch::kDouble)),
+              0.03 * 3 / 2 * (2 * share * mean + (1 - share) * (1 - mean)), 1e-12);
+  const torch::Tensor wanted = torch::tensor({{1.0, 0.0, 0.0}}, torch::kDouble);
+  EXPECT_NEAR(loss_of(wanted), 0.03, 1e-12);
+  EXPECT_LT(loss_of(wanted), loss_of(torch::tensor({{1.0, 1.0, 0.0}}, torch::kDouble)));
 }
 
 /// Of all rows of spaces and letters the fullest.

@@ -1,6 +1,7 @@
 // Random windows: where they start, where the stream stands, and what the evaluation scores.
 #include <cmath>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -52,6 +53,14 @@ class RandomWindowsTest : public testing::Test {
     return path;
   }
 
+  /// Flags of every third token.
+  class EveryThird final : public TokenFlags {
+   public:
+    void copy(std::int64_t begin, std::int64_t count, bool* out) const override {
+      for (std::int64_t i = 0; i < count; ++i) out[i] = (begin + i) % 3 == 0;
+    }
+  };
+
   std::unique_ptr<BatchStream> stream(std::int64_t seed, std::int64_t block = kWindow) const {
     return scheme_of(TextScheme::kRandomWindows).batches(*source_, {.batch = 3, .block = block}, seed);
   }
@@ -68,6 +77,15 @@ class RandomWindowsTest : public testing::Test {
   std::optional<TokenSource> source_;
   Successor model_;
 };
+
+TEST_F(RandomWindowsTest, BringTheFlagsOfTheTextBehindTheBeginning) {
+  EXPECT_FALSE(stream(1)->next().input.boundaries.defined());
+  const TokenSource flagged(split_, {}, std::make_shared<EveryThird>());
+  const auto windows = scheme_of(TextScheme::kRandomWindows).batches(flagged, {.batch = 3, .block = kWindow}, 1);
+  const Batch batch = windows->next();
+  const torch::Tensor places = batch.input.tokens;  // ids are their own places
+  EXPECT_TRUE(torch::equal(batch.input.boundaries, places.remainder(3).eq(0).logical_and(places != kBeginning)));
+}
 
 TEST_F(RandomWindowsTest, AWindowStartsAtADocumentIfOneBeginsInIt) {
   std::map<std::int64_t, int> starts;

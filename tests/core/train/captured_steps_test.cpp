@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/byte_patches_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
@@ -215,6 +216,46 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
       return found;
     };
     EXPECT_EQ(losses(true), losses(false));
+  }
+}
+
+// Sizes follow from options and windows, so that one recording serves all texts; counts outlive a report.
+TEST(CapturedSteps, OfPatchesTrainLikeUnrecordedOnes) {
+  for (BytePatchesOptions options : BytePatchesOptions::smallest()) {
+    if (options.boundaries.type == PatchBoundaryOptions::Type::kUnigram) continue;  // the text has no segmentation
+    options.places = 6;
+    const auto trained = [&](bool record) {
+      torch::manual_seed(7);
+      const Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {" ", "a", "b", ".", "c"}};
+      const auto model = make_model(options, vocabulary);
+      const NamedTensors weights{model->weights().begin(), model->weights().end()};
+      Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
+      CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
+      const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+        const ModelOutput output = model->forward(in, before);
+        torch::Tensor loss = output.mean_loss(wanted);
+        if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+        loss.backward();
+        return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+      };
+      std::vector<double> found;
+      for (int step = 1; step <= 8; ++step) {
+        const torch::Tensor targets = torch::randint(5, {3, 20}, torch::kLong);
+        const torch::Tensor beginning = torch::full({3, 1}, kBeginning, torch::kLong);
+        const ModelInput input{.tokens = torch::cat({beginning, targets.narrow(1, 0, 19)}, 1)};
+        optimizer.zero_gradients();
+        const auto outcome = record ? captured.run(graph_signature_of(*model).value(), input, targets, {}, work)
+                                    : work(input, targets, {});
+        found.push_back(outcome.loss.item<double>());
+        optimizer.step(0.01, step);
+        if (step % 3 > 0) continue;
+        found.push_back(model->statistics().at("shortening_factor"));
+        model->reset_statistics();
+      }
+      EXPECT_EQ(captured.recordings(), record ? 1 : 0);
+      return found;
+    };
+    EXPECT_EQ(trained(true), trained(false));
   }
 }
 

@@ -277,6 +277,9 @@ TEST_F(TrainerTest, MicroBatchesChangeNothingButRounding) {
                                                  .places = 3,
                                                  .block = {.head_width = 4, .dropout = 0.2}};
   jobs.back().options.eval.context = jobs.back().options.eval.stride = 16;
+  jobs.push_back(jobs.back());  // with a loss of its boundaries
+  jobs.back().folder += "-router";
+  jobs.back().options.model.get<BytePatchesOptions>().boundaries.type = PatchBoundaryOptions::Type::kRouter;
   for (TrainJob& whole : jobs) {
     whole.options.train.steps = 4;
     RecordingSink whole_sink;

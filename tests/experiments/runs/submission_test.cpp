@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "core/api/byte_patches_options.h"
 #include "core/api/hourglass_options.h"
 #include "experiments/configuration/configuration.h"
 #include "tests/experiments/worker/runner_fixture.h"
@@ -95,6 +96,25 @@ TEST_F(RunnerTest, ATokenizersFileHasAnAbsoluteName) {
   const PlannedRun run = planned(fs::relative(tokenizer).string());
   EXPECT_EQ(run.options.model.get<HourglassOptions>().boundaries.tokenizer, tokenizer.string());
   EXPECT_EQ(run.id(), planned(tokenizer.string()).id());
+}
+
+/// As initial weights are. A name that is a folder already stays if the folder is gone.
+TEST_F(RunnerTest, AModelThatAnotherHasInsideIsFoundByRunId) {
+  const PlannedRun small = submitted();
+  work(small);
+  const auto with_inner = [&](const std::string& model) {
+    return Planner(runs_).plan(read_run_options(parse_yaml(
+        "data: {path: " + data_.string() + "}\nmodel: {type: byte-patches, boundaries: {type: entropy, model: " +
+            model + "}}\ntrain: {steps: 10, batch: 2, block: 4}\neval: {context: 4, stride: 4}\n",
+        "run.yaml")));
+  };
+  const PlannedRun by_id = with_inner(small.id());
+  EXPECT_EQ(by_id.options.model.get<BytePatchesOptions>().boundaries.model, small.paths.model().string());
+  EXPECT_EQ(by_id.inputs.contents.at("model.boundaries.model"), "run:" + small.id());
+  EXPECT_EQ(with_inner(small.paths.folder.string()).id(), by_id.id());
+  EXPECT_THROW(with_inner("nothing-like-it"), DataError);
+  fs::remove_all(small.paths.model());
+  EXPECT_EQ(with_inner(small.paths.model().string()).id(), by_id.id());
 }
 
 TEST_F(RunnerTest, InitialWeightsAreFoundByRunIdAndThoseOfAFolderCountByContent) {

@@ -1,0 +1,36 @@
+// The model that another has inside.
+#include "core/train/inner_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "core/models/capabilities.h"
+#include "core/models/model_folder.h"
+
+namespace xlm {
+
+bool needs_inner_model(const LanguageModel& model) {
+  const auto* holds = capability<HoldsInnerModel>(model);
+  return holds != nullptr && !holds->inner_model().empty();
+}
+
+std::string take_inner_model(LanguageModel& model, const PreparedData& data, const TokenSource& text,
+                             std::int64_t block) {
+  constexpr std::int64_t kMaxWindows = 64;
+  auto& holds = *capability<HoldsInnerModel>(model);
+  const SourceWeights inner = source_weights(holds.inner_model());
+  if (inner.vocabulary != data.vocabulary) {
+    throw DataError(fmt::format("model.boundaries.model: {} has other symbols than {}\ntrain it on the same data",
+                                inner.name, data.path.string()));
+  }
+  holds.take_inner_model(inner.tensors, inner.name);
+  const std::int64_t length = std::max<std::int64_t>(1, std::min(block - 1, text.size()));
+  const std::int64_t windows = std::min(kMaxWindows, text.size() / length);
+  if (windows == 0) throw DataError(fmt::format("{} has no text to choose boundaries by", data.path.string()));
+  const torch::Tensor beginnings = torch::full({windows, 1}, kBeginning, torch::kLong);
+  return "note: " + holds.fit_inner_model(torch::cat({beginnings, text.rows(windows, 0, length, length)}, 1));
+}
+
+}  // namespace xlm
