@@ -35,7 +35,7 @@ readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx j
 trainers=(accelerate==1.15.0 lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0)  # would bring a second torch
 packages=(
   ca-certificates ccache cmake g++ git gnuplot-nox make ninja-build patchelf pkg-config python3 python3-pip time zip zstd
-  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
+  libarchive-dev libbenchmark-dev libboost-math-dev libcli11-dev libcpp-httplib-dev libcurl4-openssl-dev libfmt-dev libgmock-dev
   libgtest-dev libicu-dev libmuparser-dev libnlopt-dev libre2-dev libsentencepiece-dev libsimdjson-dev libspdlog-dev libsqlite3-dev libsqlitecpp-dev libssl-dev
   libyaml-cpp-dev nlohmann-json3-dev zlib1g-dev
 )
