@@ -32,7 +32,7 @@ class Explorer : public PagesTest {
 
   static std::vector<std::string> names(const Json& list) {
     std::vector<std::string> found;
-    for (const Json& column : list["columns"]) found.push_back(column["name"]);
+    for (const Json& column : list["columns"]) found.push_back(column["name"].get<std::string>());
     return found;
   }
 
@@ -74,7 +74,7 @@ TEST_F(Explorer, ShowsWhatDiffersAndTheHeadline) {
   EXPECT_THAT(names(all),
               ElementsAre("status", "step", "valid.bpc", "test.bpc", "model.span", "model.span_type", "seed"));
   std::vector<bool> keys;
-  for (const Json& column : all["columns"]) keys.push_back(column["key"]);
+  for (const Json& column : all["columns"]) keys.push_back(column["key"].get<bool>());
   EXPECT_THAT(keys, ElementsAre(false, false, false, false, true, true, true));
   EXPECT_EQ(all["columns"][4]["label"], "span limit");
   EXPECT_EQ(ids(all).front(), "0000000c") << "the newest first";
