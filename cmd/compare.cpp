@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/compare_documents.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/run_id.h"
 #include "results/quantities/number_format.h"
@@ -316,8 +317,16 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   std::vector<std::size_t> both = a.rows;
   both.insert(both.end(), b.rows.begin(), b.rows.end());
   const RunBudgets budgets = budgets_of(runs, both);
-  print(global.json ? json_text(comparison_json(a, b, difference, compared, budgets, options))
-                    : comparison_text(a, b, difference, compared, budgets, options));
+  const std::optional<DocumentComparison> documents =
+      compare_documents(options.value, a.runs, b.runs, global.runs, options.level / 100);
+  if (global.json) {
+    Json json = comparison_json(a, b, difference, compared, budgets, options);
+    if (documents) json["documents"] = document_json(*documents);
+    print(json_text(json));
+    return kDone;
+  }
+  const std::string over_documents = documents ? "\n" + document_lines(*documents, options.level / 100) : "";
+  print(comparison_text(a, b, difference, compared, budgets, options) + over_documents);
   return kDone;
 }
 
@@ -343,7 +352,8 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       });
   app.footer(
       "Pairs the runs of both settings by seed and prints the mean difference, its interval (Student's t), p\n"
-      "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n\n"
+      "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n"
+      "If the runs kept the losses of documents (eval.by_document), a paired bootstrap over these follows.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --choose optimizer.lr --by valid.bpc\n"

@@ -96,8 +96,9 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 19> kKeys{"data.path",
+  constexpr std::array<std::string_view, 20> kKeys{"data.path",
                                                    "device",
+                                                   "eval.by_document",
                                                    "program.code",
                                                    "program.grace",
                                                    "program.name",
