@@ -12,7 +12,7 @@
 namespace xlm {
 namespace {
 
-/// The same draws in 20 lines of Python, in which random_bits is written once more.
+/// The numbers of tests/golden/part_bootstrap.py.
 TEST(PartBootstrap, AgreesWithNumbersComputedElsewhere) {
   const std::vector<double> a{10, 22, 31, 8, 0, 45};
   const std::vector<double> b{11.5, 21, 33, 9, 0, 44};
