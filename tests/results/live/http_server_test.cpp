@@ -83,7 +83,7 @@ TEST(HttpServerTest, OnlyReads) {
     EXPECT_EQ(answer.status, 405) << method;
     EXPECT_THAT(answer.head, HasSubstr("Allow: GET, HEAD\r\n"));
   }
-  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(calls.load(), 0);
   const HttpAnswer head = http_ask(server->port(), "HEAD", "/");
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.body, "");
@@ -130,7 +130,7 @@ TEST(HttpServerTest, ServesManyReadersAtOnce) {
     });
   }
   for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(right, 200);
+  EXPECT_EQ(right.load(), 200);
 }
 
 TEST(HttpServerTest, APortHasOneServerAndIsFreeAfterIt) {

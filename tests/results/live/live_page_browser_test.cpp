@@ -58,7 +58,7 @@ TEST_F(ServedBrowser, FollowsWhatJobsWrite) {
     return page_.answer(request);
   });
   const std::string after = shown_at(address_of(*server), kReachLoopback);
-  EXPECT_GE(questions, 1);
+  EXPECT_GE(questions.load(), 1);
   EXPECT_THAT(after, HasSubstr("13 of 14 runs"));
   EXPECT_THAT(after, HasSubstr("title=\"come-later\""));
 }

@@ -199,8 +199,8 @@ TEST_F(LivePageTest, ServesReadersWhileItLooks) {
   }
   done = true;
   for (std::thread& reader : readers) reader.join();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_GT(answers, 0);
+  EXPECT_EQ(wrong.load(), 0);
+  EXPECT_GT(answers.load(), 0);
   EXPECT_EQ(json("runs.json")["all"], 28);
 }
 
