@@ -118,9 +118,9 @@ TEST_F(LivePageTest, SavesRunsAsAFile) {
 }
 
 TEST_F(LivePageTest, ThousandsOfRunsAreListedButNotSaved) {
-  std::vector<Run> many;
+  std::vector<xlm::Run> many;
   for (int i = 0; i < 2100; ++i) {
-    Run run;
+    xlm::Run run;
     run.id = fmt::format("many-{:05}", i);
     run.experiment = "many";
     run.created = 5000.0 + i;

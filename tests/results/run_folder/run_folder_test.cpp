@@ -66,7 +66,7 @@ TEST_F(RunFolder, ReadsTheNewestLossesOfASplit) {
   add({{"each", 6}});
   add(Json::object());
   add({{"split", "valid"}, {"of", "documents"}});
-  const Run run = read_run(maker_.folder(made.id));
+  const auto run = read_run(maker_.folder(made.id));
   EXPECT_EQ(run.malformed, 0);
   const RunLosses& test = run.losses.at("test");
   EXPECT_EQ(test.step, 100);
