@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cmd/compare_documents.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/run_id.h"
 #include "results/quantities/number_format.h"
@@ -177,7 +178,10 @@ std::string unpaired_line(const Setting& a, const Setting& b, const Compared& co
 }
 
 std::string verdict_line(const Compared& compared, double level) {
-  if (!compared.half_width) return "one pair does not show how much seeds differ: train more seeds\n";
+  if (!compared.half_width) {
+    return fmt::format("{} not show how much seeds differ: train more seeds\n",
+                       compared.is_paired ? "one pair does" : "single seeds do");
+  }
   const bool apart = std::abs(compared.difference) > *compared.half_width;
   return apart ? fmt::format("they differ: zero lies outside the {:g} % interval\n", level)
                : fmt::format("no difference is seen: zero lies inside the {:g} % interval\n", level);
@@ -263,7 +267,7 @@ Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::
                {"pairs", compared.pairs},       {"difference", compared.difference},
                {"level", options.level / 100},  {"half_width", or_null(compared.half_width)},
                {"p", or_null(compared.p)},      {"effect", or_null(compared.effect)}};
-  json["test"] = compared.is_paired ? "paired-t" : "welch";
+  json["test"] = compared.is_paired ? Json("paired-t") : compared.half_width ? Json("welch") : Json();
   json["freedom"] = compared.freedom;
   if (budgets.known == 0) return json;
   json["budgets"] = {{"equal", budgets.are_equal()},
@@ -274,9 +278,9 @@ Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::
   return json;
 }
 
-/// Pairs by seed. If fewer than two seeds are in common, and both settings have several, without pairs. Throws
-/// DataError if neither is possible.
-Compared compare_settings(const Setting& a, const Setting& b, const CompareOptions& options) {
+/// Pairs by seed. If fewer than two seeds are in common, and both settings have several, without pairs. If neither is
+/// possible, the difference alone if there is another test, otherwise throws DataError.
+Compared compare_settings(const Setting& a, const Setting& b, const CompareOptions& options, bool has_other_test) {
   const SeedPairs pairs = common_seeds(a, b);
   const bool both_vary = a.by_group.size() > 1 && b.by_group.size() > 1;
   if (pairs.a.size() < 2 && both_vary) {
@@ -289,6 +293,7 @@ Compared compare_settings(const Setting& a, const Setting& b, const CompareOptio
             .p = unpaired.p,
             .effect = unpaired.effect};
   }
+  if (pairs.a.empty() && has_other_test) return {.is_paired = false, .difference = mean(a.means()) - mean(b.means())};
   if (pairs.a.empty()) {
     throw DataError(
         fmt::format("'{}' and '{}' have no {} in common, and one of them has a single {}: nothing can be tested\n"
@@ -311,13 +316,21 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   const Setting a = read_setting(runs, options.a, options);
   const Setting b = read_setting(runs, options.b, options);
   check_apart(a, b);
-  const Compared compared = compare_settings(a, b, options);
+  const std::optional<DocumentComparison> documents =
+      compare_documents(options.value, a.runs, b.runs, global.runs, options.level / 100);
+  const Compared compared = compare_settings(a, b, options, documents && documents->test);
   const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
   std::vector<std::size_t> both = a.rows;
   both.insert(both.end(), b.rows.begin(), b.rows.end());
   const RunBudgets budgets = budgets_of(runs, both);
-  print(global.json ? json_text(comparison_json(a, b, difference, compared, budgets, options))
-                    : comparison_text(a, b, difference, compared, budgets, options));
+  if (global.json) {
+    Json json = comparison_json(a, b, difference, compared, budgets, options);
+    if (documents) json["documents"] = document_json(*documents);
+    print(json_text(json));
+    return kDone;
+  }
+  const std::string over_documents = documents ? "\n" + document_lines(*documents, options.level / 100) : "";
+  print(comparison_text(a, b, difference, compared, budgets, options) + over_documents);
   return kDone;
 }
 
@@ -343,7 +356,8 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
       });
   app.footer(
       "Pairs the runs of both settings by seed and prints the mean difference, its interval (Student's t), p\n"
-      "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n\n"
+      "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n"
+      "If the runs kept the losses of documents (eval.by_document), a paired bootstrap over these follows.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --choose optimizer.lr --by valid.bpc\n"

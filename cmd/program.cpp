@@ -87,6 +87,15 @@ std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
   return {command, words};
 }
 
+/// " (did you mean 'runs watch'?)" for a word that is a subcommand of some command; otherwise "".
+std::string meant_below(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+    const auto meant = command->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
+    if (!meant.empty()) return fmt::format(" (did you mean '{} {}'?)", command->get_name(), word);
+  }
+  return "";
+}
+
 /// The message for an unknown subcommand, which CLI11 reports as an extra argument, with the nearest known one.
 std::string unknown_word(const CLI::App& app, const std::string& message, int argc, char** argv) {
   const auto [command, words] = innermost(app);
@@ -101,8 +110,10 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
     if (!reached) {
       reached = word == command->get_name();
     } else if (!word.empty() && word.front() != '-') {
+      const std::string below = meant_below(app, word);
       return fmt::format("unknown command '{}'{}\nrun 'xlm{} --help' for the list",
-                         fmt::format("{} {}", words, word).substr(1), did_you_mean(word, names), words);
+                         fmt::format("{} {}", words, word).substr(1), below.empty() ? did_you_mean(word, names) : below,
+                         words);
     }
   }
   return message;

@@ -235,12 +235,21 @@ void declare_watch(CLI::App& app, WatchCommand& command) {
       ->allow_extra_args(false)
       ->type_name("CONDITION");
   app.add_flag("--once", command.once, "Show the state once and exit (so does --json)");
+  app.add_flag("--serve", command.serve, "Serve a page with runs and their curves to a browser on this machine");
+  app.add_option("--port", command.port, "Port of that page (default: any free one)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{65535}).description(""))
+      ->type_name("N");
   app.footer(
       "Shows runs on any machine: the state comes from their folders, and from Slurm's queue if there is one. Without\n"
       "arguments: every experiment with unfinished runs. Watching changes nothing, and Ctrl-C stops only the\n"
       "watching.\n\n"
+      "--serve prints the address of a page that follows all runs: filter and sort them, lay curves over each other,\n"
+      "save them as a file. Only this machine can connect, and only who knows the address sees anything. To see it\n"
+      "from your own machine, forward its port, and open the same address there:\n"
+      "  ssh -N -L 8080:127.0.0.1:8080 HOST       after `xlm runs watch --serve --port 8080` on HOST\n\n"
       "Exit code: 0 all runs done (or --once), 1 some failed or diverged, 75 stopped watching.\n\n"
-      "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once");
+      "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once\n"
+      "  xlm runs watch --serve\n  xlm runs watch --serve --port 8080 --where status=running");
 }
 
 void declare_merge(CLI::App& app, MergeCommand& command) {

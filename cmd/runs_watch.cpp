@@ -12,6 +12,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "cmd/runs_serve.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/sweep_watch.h"
@@ -105,6 +106,8 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   if (!command.sweep.empty() && !command.where.empty()) {
     throw UsageError("--where selects runs of any sweep: name a sweep's file or conditions, not both");
   }
+  if (command.serve) return serve_runs(command, global);
+  if (command.port != 0) throw UsageError("--port is that of the page of --serve: add --serve");
   const std::vector<SweepRun> runs =
       command.sweep.empty() ? runs_of_store(command, global) : runs_of_sweep(command, global);
   const bool once = command.once || global.json;

@@ -1,6 +1,7 @@
 // xlm runs watch: the state of a sweep, from its run folders alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ struct WatchCommand {
   std::string profile;
   std::vector<std::string> where;
   bool once = false;
+  bool serve = false;     // as a page for a browser
+  std::int64_t port = 0;  // of that page; 0: any free one
 };
 
 /// Shows the runs of a sweep, those that meet conditions, or those of every experiment with unfinished runs.

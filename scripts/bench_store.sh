@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # bench_store.sh BUILD: measures the results store and large sweeps. The store reads 20,000 run folders for the first
 # time. Of 100,000 known ones it syncs without changes, lists, and computes a Pareto front. A sweep of 10,000 runs is
-# planned and queued, and a worker does runs without training them. Needs 3 GB in the folder of temporary files.
+# planned and queued, and a worker does runs without training them. The live page answers questions about 10,000 runs.
+# Needs 3 GB in the folder of temporary files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -39,6 +40,13 @@ if [ -d .deps/readers ]; then
   XLM_EXECUTABLE=$(realpath "$xlm") timed "xlm.Runs(…).frame() in Python" \
     python3 -B -c 'import sys, xlm; assert len(xlm.Runs(sys.argv[1]).frame()) == 100000' "$work/runs"
 fi
+
+echo "== the live page of 10,000 runs (scripts/bench_page.py)"
+rm -rf "$work/runs"
+"$build/bin/run_folders" "$work/runs" 10000
+"$xlm" runs sync --quiet --runs "$work/runs" >/dev/null
+python3 -B scripts/bench_page.py "$xlm" "$work/runs"
+rm -rf "$work/runs"
 
 echo "== a sweep of 10,000 runs"
 xlm=$(realpath "$build/fake/bin/xlm")

@@ -41,6 +41,14 @@ struct TokenTrace {
   std::map<std::string, std::vector<double>> values;  // by name ("span"), a number per token
 };
 
+/// Losses of the parts of a split (core/schemes/part_sums.h). Empty unless eval.by_document asks for them.
+struct PartLosses {
+  bool of_documents = false;         // otherwise the parts are stretches of equal length
+  std::int64_t each = 0;             // documents of a part, or tokens of a stretch; the last part may have fewer
+  std::vector<std::int64_t> tokens;  // scored in each part
+  std::vector<double> sums;          // of their losses, in nats
+};
+
 /// One evaluation of a whole split.
 struct Evaluation {
   std::string split;        // "train" | "valid" | "test"
@@ -52,6 +60,7 @@ struct Evaluation {
   bool final = false;  // made with the weights that became model/
   NamedValues values;  // bpc, perplexities, the model's own: average_span, …
   TokenTrace trace;    // of the split's first tokens, for a final or a requested evaluation
+  PartLosses parts;    // likewise
 };
 
 /// A table of numbers that a model reports besides its metrics, such as the span of every head, with a row per layer.

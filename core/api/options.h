@@ -378,6 +378,7 @@ struct EvalOptions {
   std::int64_t stride = 512;
   std::int64_t max_windows = 0;
   FirstToken first_token = FirstToken::kSkip;
+  bool by_document = false;
   Select select = Select::kLast;
   EvaluationDuringOptions during;
 
@@ -413,6 +414,12 @@ struct EvalOptions {
              .later = true,
              .of_weights = false},
             first_token, kFirstTokenNames);
+    v.field({.name = "by_document",
+             .help = "also keep the losses of single documents, or of stretches of a text with few documents, by which "
+                     "xlm compare tests two models",
+             .affects_result = false,
+             .of_weights = false},
+            by_document);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
     v.group("during", "Evaluations while training.", during);

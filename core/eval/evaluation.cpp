@@ -2,6 +2,7 @@
 #include "core/eval/evaluation.h"
 
 #include <array>
+#include <optional>
 
 #include "base/error.h"
 
@@ -38,14 +39,19 @@ SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const 
   const bool was_training = model.is_training();
   model.eval();
   model.reset_statistics();
-  SplitLoss result = scheme_of(model).evaluate(model, source, settings, progress);
+  std::optional<PartSums> parts;
+  SplitSettings with_parts = settings;
+  if (settings.by_part) with_parts.parts = &parts.emplace(source);
+  SplitLoss result = scheme_of(model).evaluate(model, source, with_parts, progress);
   if (settings.group != nullptr) {
     unite(result, *settings.group);
     unite_counts(model, *settings.group);
+    if (parts) parts->unite(*settings.group);
   }
   if (result.tokens == 0) throw DataError("the split has no document of two tokens or more: nothing can be scored");
   result.loss /= static_cast<double>(result.tokens);
   result.statistics = model.statistics();
+  if (parts) result.parts = parts->losses();
   model.train(was_training);
   return result;
 }
@@ -58,7 +64,8 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
           .max_windows = options.eval.max_windows,
           .first_token = options.eval.first_token == EvalOptions::FirstToken::kScore,
           .precision = options.train.precision,
-          .device = device};
+          .device = device,
+          .by_part = options.eval.by_document};
 }
 
 }  // namespace xlm

@@ -6,7 +6,8 @@
 namespace xlm {
 
 /// Scores every token of a row once, except its first. Of a document it scores the first one too if `first_token` is
-/// set. Afterwards the model's statistics are those of the split. Throws DataError if nothing can be scored.
+/// set. With `by_part` it also keeps the losses of parts. Afterwards the model's statistics are those of the split.
+/// Throws DataError if nothing can be scored.
 SplitLoss evaluate_split(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                          const ProgressCallback& progress);
 

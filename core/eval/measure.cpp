@@ -66,6 +66,7 @@ std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text
   evaluation.flops = evaluation_flops(model, result, settings);
   evaluation.values = result.statistics;
   evaluation.values.merge(loss_values(result, text));
+  evaluation.parts = result.parts;
   return evaluation;
 }
 

@@ -148,6 +148,17 @@ torch::Tensor ModelOutput::summed_loss(const torch::Tensor& targets) const {
   return summed_cross_entropy(hidden, head.weight, head.bias, counted_targets(targets));
 }
 
+torch::Tensor ModelOutput::losses(const torch::Tensor& targets) const {
+  const torch::Tensor counted = counted_targets(targets);
+  std::vector<torch::Tensor> rows;
+  for (std::int64_t row = 0; row < counted.size(0); ++row) {
+    const ModelOutput one{.hidden = hidden.narrow(0, row, 1), .head = head};
+    const torch::Tensor logits = one.logits().flatten(0, 1).to(torch::kDouble);  // [scored, V]
+    rows.push_back(torch::cross_entropy_loss(logits, counted[row], {}, at::Reduction::None, kNoTarget));
+  }
+  return torch::stack(rows);
+}
+
 torch::Tensor ModelOutput::mean_loss(const torch::Tensor& targets) const {
   if (!left_out.defined()) return summed_loss(targets) / targets.numel();
   torch::Tensor sum;

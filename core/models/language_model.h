@@ -66,6 +66,9 @@ struct ModelOutput {
   /// Targets of kNoTarget and of predictions that are left out do not count. With many symbols the logits are never all
   /// held at once.
   torch::Tensor summed_loss(const torch::Tensor& targets) const;
+  /// The loss of every prediction against `targets` [B, scored], in nats and in double precision: [B, scored]. 0 for
+  /// targets that do not count. The logits are held for a row at a time.
+  torch::Tensor losses(const torch::Tensor& targets) const;
   /// The mean over all targets [B, scored]. If predictions are left out, the mean over rows of each row's mean over the
   /// others, so that it does not depend on how rows are computed together.
   torch::Tensor mean_loss(const torch::Tensor& targets) const;

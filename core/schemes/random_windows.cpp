@@ -154,6 +154,9 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
     const ModelOutput output =
         model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = scored}, model.initial_state(rows));
     result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
+    if (settings.parts != nullptr) {
+      settings.parts->add(output, targets.to(settings.device), begin + length - scored, settings.stride);
+    }
     if (output.left_out.defined()) targets = output.counted_targets(targets.to(settings.device)).cpu();
     result.tokens += targets.ne(kNoTarget).sum().item<std::int64_t>();
     result.computed += length * rows;

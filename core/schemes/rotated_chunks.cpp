@@ -182,7 +182,9 @@ SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& sourc
                            .scored = scored};
     const PrecisionScope precision(settings.precision, settings.device);
     const ModelOutput output = model.forward(input.to(settings.device), state);
-    result.loss += output.summed_loss(tokens.narrow(1, count + 1 - scored, scored)).item<double>();
+    const torch::Tensor targets = tokens.narrow(1, count + 1 - scored, scored);
+    result.loss += output.summed_loss(targets).item<double>();
+    if (settings.parts != nullptr) settings.parts->add(output, targets, start + first + 1, row_length);
     result.tokens += scored * rows;
     result.computed += count * rows;
     result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));

@@ -19,6 +19,7 @@
 #include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
+#include "core/schemes/part_sums.h"
 #include "core/schemes/token_source.h"
 
 namespace xlm {
@@ -68,6 +69,8 @@ struct SplitSettings {
   bool first_token = false;      // windows scheme: also score each document's first token, after the end-of-text symbol
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
+  bool by_part = false;           // evaluate_split also keeps the losses of parts
+  PartSums* parts = nullptr;      // where evaluate adds them; null: they are not wanted
   ProcessGroup* group = nullptr;  // each of its processes evaluates a part; null: this process evaluates all
 };
 
@@ -77,6 +80,7 @@ struct SplitLoss {
   std::int64_t bytes = 0;     // of the symbols that were scored (TokenSource::bytes)
   double loss = 0;            // in nats: the sum from Scheme::evaluate, the mean from evaluate_split
   NamedValues statistics;     // the model's, over the whole split
+  PartLosses parts = {};      // with SplitSettings::by_part
   bool whole = true;          // false: max_windows left the rest of the rows out
   bool stopped = false;       // `progress` returned false; the values above mean nothing
 };
@@ -114,7 +118,7 @@ class Scheme {
   /// Throws DataError if a split is too short to evaluate; the message calls it `name`. The default needs two tokens
   /// for every row.
   virtual void check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const;
-  /// Sums the losses of a split. Leaves `statistics` empty: evaluate_split adds them.
+  /// Sums the losses of a split. Leaves `statistics` and `parts` empty: evaluate_split adds them.
   virtual SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              const ProgressCallback& progress) const = 0;
 

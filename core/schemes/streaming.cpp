@@ -132,6 +132,9 @@ SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, c
       const PrecisionScope precision(settings.precision, settings.device);
       output = model.forward(tokens.narrow(1, 0, count), state);
       result.loss += output.summed_loss(tokens.narrow(1, 1, count)).item<double>();
+      if (settings.parts != nullptr) {
+        settings.parts->add(output, tokens.narrow(1, 1, count), own.begin * row_length + position + 1, row_length);
+      }
     }
     state = std::move(output.state);
     result.tokens += count * own.count;

@@ -95,6 +95,13 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
   ModelOutput output = model_->forward(input, state);
   const torch::Tensor asked = targets.narrow(1, first_scored, longest - first_scored);
   result_.loss += output.summed_loss(asked.to(settings_->device)).item<double>();
+  if (settings_->parts != nullptr) {
+    std::vector<std::int64_t> places;  // of the first column's target, also where that is none
+    for (const auto& [begin, window] : rows) {
+      places.push_back(begin + window.first_target() + first_scored - window.first_scored());
+    }
+    settings_->parts->add(output, asked.to(settings_->device), places);
+  }
   result_.tokens += scored;
   result_.bytes += source_->bytes(asked);
   result_.stopped = !(*progress_)(result_.tokens, total_);

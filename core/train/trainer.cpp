@@ -327,6 +327,7 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   SplitSettings settings = split_settings(options, device_);
   costs_.evaluated();
   settings.group = group_.get();
+  settings.by_part = settings.by_part && final;
   std::optional<Evaluation> evaluation =
       measure(*model_, {split_name, split, source, data_.vocabulary}, settings, options_->seed,
               final && writes() ? Traced::kYes : Traced::kNo, [&](std::int64_t scored, std::int64_t total) {

@@ -38,8 +38,8 @@ double time_in(const Json& record) {
 
 /// Records that may follow the end of a run, in any order.
 bool may_follow_the_end(const std::string& line) {
-  constexpr std::array<std::string_view, 9> kTypes{"evaluation", "wanted", "experiment", "message", "trace",
-                                                   "costs",      "choice", kDirections,  kRemark};
+  constexpr std::array<std::string_view, 10> kTypes{"evaluation", "wanted", "experiment", "message",   "trace",
+                                                    "losses",     "costs",  "choice",     kDirections, kRemark};
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
   return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();

@@ -187,8 +187,10 @@ void check_changeable(const std::string& assignment, std::size_t model, WeightsU
     throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
                                  key, source.string(), join(counting, ", ")));
   }
-  throw UsageError(fmt::format("'{}' changes nothing in xlm {} with a model of type {}\nleave it out; what counts: {}",
-                               key, name_of(use), defaults.model.type(), join(counting, ", ")));
+  const std::string where =
+      use == WeightsUse::kAnything ? "an evaluation of a sweep" : fmt::format("xlm {}", name_of(use));
+  throw UsageError(fmt::format("'{}' changes nothing in {} with a model of type {}\nleave it out; what counts: {}", key,
+                               where, defaults.model.type(), join(counting, ", ")));
 }
 
 }  // namespace
@@ -312,7 +314,8 @@ Yaml model_part(const RunOptions& options) {
   for (OptionEntry& entry : option_entries(options)) {
     const bool model =
         entry.key.rfind("model.", 0) == 0 && entry.key != "model.init_from" && entry.key != "model.pretrained";
-    const bool evaluation = entry.key.rfind("eval.", 0) == 0 && entry.key.rfind("eval.during.", 0) != 0;
+    const bool evaluation =
+        entry.affects_result && entry.key.rfind("eval.", 0) == 0 && entry.key.rfind("eval.during.", 0) != 0;
     if (model || evaluation || entry.key == "train.block") kept.push_back(std::move(entry));
   }
   return tree_of(kept, "model");

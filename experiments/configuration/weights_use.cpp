@@ -4,6 +4,7 @@
 namespace xlm {
 
 bool makes_a_difference(const OptionEntry& entry, WeightsUse use, TextScheme scheme) {
+  if (entry.key == "eval.by_document") return use == WeightsUse::kEval;  // runs of a sweep set it themselves
   if (entry.of_weights || use == WeightsUse::kAnything) return !entry.of_weights;
   const std::string_view key = entry.key;
   const bool evaluates = use == WeightsUse::kEval || use == WeightsUse::kEvalOverlap;

@@ -153,6 +153,7 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   }
   Journal journal(RunPaths{folder}.journal());
   if (own && !evaluation.trace.values.empty()) journal.append("trace", trace_record(evaluation));
+  if (own && !evaluation.parts.sums.empty()) journal.append("losses", losses_record(evaluation));
   journal.append("evaluation", record, true);
   if (own) add_costs(journal, run, evaluation);
   return folder;
@@ -184,6 +185,16 @@ Json trace_record(const Evaluation& evaluation) {
           {"split", evaluation.split},
           {"tokens", evaluation.trace.tokens},
           {"values", evaluation.trace.values}};
+}
+
+/// Sums are rounded to a ten-thousandth of a nat: there may be thousands of them on the line.
+Json losses_record(const Evaluation& evaluation) {
+  constexpr double kPieces = 1e4;
+  const PartLosses& parts = evaluation.parts;
+  Json sums = Json::array();
+  for (const double sum : parts.sums) sums.push_back(std::round(sum * kPieces) / kPieces);
+  return {{"step", evaluation.step}, {"split", evaluation.split}, {"of", kPartNames[parts.of_documents ? 0 : 1]},
+          {"each", parts.each},      {"tokens", parts.tokens},    {"sums", std::move(sums)}};
 }
 
 std::string evaluation_text(const Evaluation& evaluation) {

@@ -39,9 +39,10 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
 /// different settings takes the place of what the program itself reported of the split.
 void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation);
 
-/// An evaluation as a journal record, without its trace, and the trace as a separate record.
+/// An evaluation as a journal record, without its trace and the losses of its parts, which are separate records.
 Json evaluation_record(const Evaluation& evaluation);
 Json trace_record(const Evaluation& evaluation);
+Json losses_record(const Evaluation& evaluation);
 
 /// The numbers of an evaluation in one line: "loss 0.855  bpc 1.234  average_span 31".
 std::string evaluation_text(const Evaluation& evaluation);

@@ -142,6 +142,7 @@ void JournalSink::grid(std::int64_t step, const Grid& grid) {
 void JournalSink::evaluation(const Evaluation& evaluation) {
   check_owner();
   if (!evaluation.trace.values.empty()) journal_.append("trace", trace_record(evaluation));
+  if (!evaluation.parts.sums.empty()) journal_.append("losses", losses_record(evaluation));
   journal_.append("evaluation", evaluation_record(evaluation), !batches_evaluations_);
   has_unsynced_evaluations_ = batches_evaluations_;
   timed_from_.reset();

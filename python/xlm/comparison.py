@@ -23,7 +23,9 @@ class Comparison:
     """`difference` is the mean of A − B over `pairs`, and `half_width` half of its interval by Student's t at `level`
     (0.95). `p` is that of a two-sided paired t-test, `effect` the difference in standard deviations of the differences.
     All three are None with one pair. If too few seeds are in common, `test` is "welch" instead of "paired-t", `pairs` is
-    0, and all is of both means. `freedom` are the degrees of freedom. `differ_in` are the keys in which A and B differ."""
+    0, and all is of both means; if neither is possible it is None. `freedom` are the degrees of freedom. `differ_in` are
+    the keys in which A and B differ. If runs kept the losses of documents (eval.by_document), `documents` has the paired
+    bootstrap over these: "parts", "difference", "low", "high" and "p", or "problem"."""
 
     value: str
     a: Setting
@@ -35,8 +37,9 @@ class Comparison:
     half_width: Optional[float]
     p: Optional[float]
     effect: Optional[float]
-    test: str
+    test: Optional[str]
     freedom: float
+    documents: Optional[Mapping[str, Any]] = None
 
     @property
     def interval(self) -> Optional[Tuple[float, float]]:
@@ -56,4 +59,5 @@ def _setting_of(json: Mapping[str, Any]) -> Setting:
 
 
 def _known(of: Any, json: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {field.name: json[field.name] for field in dataclasses.fields(of)}
+    fields = dataclasses.fields(of)
+    return {field.name: json[field.name] for field in fields if field.name in json or field.default is dataclasses.MISSING}

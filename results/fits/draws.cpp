@@ -9,19 +9,9 @@
 #include <boost/math/distributions/students_t.hpp>
 
 #include "base/random.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
-namespace {
-
-/// The quantile of sorted numbers, between the two nearest.
-double quantile_of(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-}  // namespace
 
 double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index) {
   const double radius = 1 - random_unit(random_bits(seed, draw, 2 * index));  // above 0
@@ -40,8 +30,8 @@ double student_stretch(double freedom, double level) {
 LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch) {
   std::sort(drawn.begin(), drawn.end());
   const double tail = (1 - level) / 2;
-  const double low = estimate - stretch * (estimate - quantile_of(drawn, tail));
-  const double high = estimate + stretch * (quantile_of(drawn, 1 - tail) - estimate);
+  const double low = estimate - stretch * (estimate - quantile(drawn, tail));
+  const double high = estimate + stretch * (quantile(drawn, 1 - tail) - estimate);
   return {std::min(low, estimate), std::max(high, estimate)};
 }
 

@@ -13,4 +13,8 @@ std::string_view plotly_script();
 std::string_view page_script();
 std::string_view page_style();
 
+/// results/pages/run_conditions.js and results/pages/run_explorer.js.
+std::string_view run_conditions_script();
+std::string_view run_explorer_script();
+
 }  // namespace xlm

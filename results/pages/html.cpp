@@ -65,10 +65,12 @@ std::string runs_attributes(const std::vector<std::string>& runs) {
 
 std::string render_document(const Document& document) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  out +=
+  out += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src 'unsafe-inline'; "
-      "style-src 'unsafe-inline'; img-src data: blob:\">\n";
+      "style-src 'unsafe-inline'; img-src data: blob:{}\">\n",
+      document.asks ? "; connect-src 'self'" : "");
   out += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  if (document.asks) out += "<link rel=\"icon\" href=\"data:,\">\n";  // else a browser asks its server for one
   out += "<title>" + html_escape(document.title) + "</title>\n<style>\n";
   out += page_style();
   out += "</style>\n</head>\n<body>\n" + document.body;
@@ -82,7 +84,15 @@ std::string render_document(const Document& document) {
   }
   out += "<script>\n";
   out += page_script();
-  out += "</script>\n</body>\n</html>\n";
+  out += "</script>\n";
+  if (document.explores) {
+    for (const std::string_view script : {run_conditions_script(), run_explorer_script()}) {
+      out += "<script>\n";
+      out += script;
+      out += "</script>\n";
+    }
+  }
+  out += "</body>\n</html>\n";
   return out;
 }
 

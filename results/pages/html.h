@@ -20,12 +20,15 @@ std::string runs_attributes(const std::vector<std::string>& runs);
 
 struct Document {
   std::string title;
-  std::string body;    // HTML
-  Json data;           // for page.js: {"runs": {id: …}, "figures": [{"data", "layout"}, …]}
-  bool plots = false;  // includes plotly.js
+  std::string body;       // HTML
+  Json data;              // for page.js: {"runs": {id: …}, "figures": [{"data", "layout"}, …]}
+  bool plots = false;     // includes plotly.js
+  bool explores = false;  // includes run_explorer.js; `data` has "explorer"
+  bool asks = false;      // its scripts may ask the server that the page comes from
 };
 
-/// One self-contained file. Its content security policy keeps the browser from loading anything else.
+/// One self-contained file. Its content security policy keeps the browser from loading anything else, but for a page
+/// that asks its own server.
 std::string render_document(const Document& document);
 
 }  // namespace xlm

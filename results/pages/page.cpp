@@ -2,6 +2,7 @@
 #include "results/pages/page.h"
 
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "results/fits/fit_figure.h"
 #include "results/pages/claims_page.h"
 #include "results/pages/fit_page.h"
+#include "results/pages/run_explorer.h"
 #include "results/pages/table_html.h"
 
 namespace xlm {
@@ -132,11 +134,22 @@ std::string Page::numbers_of(const Figure& figure) const {
          (figure.grid.empty() ? series_rows(figure) : grid_rows(figure)) + "</table></div>\n</details>\n";
 }
 
+std::string Page::explorer(Store& store, const std::string& title) {
+  RunTable runs(store);
+  explorer_ = explorer_looks();
+  explorer_["whole"] = RunExplorer(runs).whole(appendix_.ids());
+  return explorer_section(title);
+}
+
 std::string Page::finish(const std::string& title, const std::string& body) {
+  Json data = {{"runs", appendix_.json()}, {"figures", figures_}};
+  const bool explores = !explorer_.is_null();
+  if (explores) data["explorer"] = explorer_;
   return render_document({.title = title,
                           .body = body,
-                          .data = {{"runs", appendix_.json()}, {"figures", figures_}},
-                          .plots = !figures_.empty()});
+                          .data = std::move(data),
+                          .plots = explores || !figures_.empty(),
+                          .explores = explores});
 }
 
 std::string tables_page(Store& store, const std::vector<Table>& tables) {
@@ -154,6 +167,15 @@ std::string figure_page(Store& store, const Figure& figure) {
   const std::string body =
       fmt::format("<main class=\"wide\">\n<section>\n<h1>{}</h1>\n{}</section>\n</main>\n", title, page.figure(figure));
   return page.finish(figure.description.title, body);
+}
+
+std::string runs_page(Store& store, const std::string& title, const std::vector<std::string>& runs) {
+  Page page(store, Page::Runs::kInSection);
+  page.appendix().add(runs);
+  std::string body = fmt::format("<main class=\"wide\">\n<h1>{}</h1>\n", html_escape(title));
+  body += page.explorer(store, "Runs");
+  body += "<section id=\"runs\">\n<h2>One by one</h2>\n" + page.appendix().section() + "</section>\n</main>\n";
+  return page.finish(title, body);
 }
 
 }  // namespace xlm

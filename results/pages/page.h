@@ -31,6 +31,9 @@ class Page {
   /// A fit with its numbers, notes and figure, without its title.
   std::string fit(const FitResult& fit);
 
+  /// The explorer of the runs so far, for one place on the page.
+  std::string explorer(Store& store, const std::string& title);
+
   /// The runs so far.
   RunAppendix& appendix() { return appendix_; }
 
@@ -45,10 +48,14 @@ class Page {
   RunAppendix appendix_;
   Runs runs_;
   Json figures_ = Json::array();
+  Json explorer_;  // null: the page has none
 };
 
 /// Pages with only tables, and with one figure.
 std::string tables_page(Store& store, const std::vector<Table>& tables);
 std::string figure_page(Store& store, const Figure& figure);
+
+/// A page with the explorer of runs and a section about each, as a report ends.
+std::string runs_page(Store& store, const std::string& title, const std::vector<std::string>& runs);
 
 }  // namespace xlm

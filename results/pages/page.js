@@ -135,8 +135,8 @@
     }
   }
 
-  function draw(plot) {
-    const figure = page.figures[plot.dataset.figure];
+  /// Draws {"name", "data", "layout"} into an element, as its place and the screen suit.
+  function draw_figure(plot, figure) {
     const data = structuredClone(figure.data);
     const layout = structuredClone(figure.layout);
     if (on_paper) Object.assign(layout, printed);
@@ -151,6 +151,10 @@
       toImageButtonOptions: { format: "svg", filename: figure.name },
     };
     Plotly.react(plot, data, layout, options);
+  }
+
+  function draw(plot) {
+    draw_figure(plot, page.figures[plot.dataset.figure]);
   }
 
   function listen(plot) {
@@ -176,4 +180,6 @@
     plots.forEach(draw);
     for (const details of unfolded) details.open = false;
   });
+
+  window.xlm_page = { page, element, text, show_runs, draw_figure, dark };  // for run_explorer.js
 })();

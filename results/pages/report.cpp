@@ -194,6 +194,7 @@ std::string report_page(Store& store, const Report& report) {
   body += summary_of(report);
   if (report.recipes.size() > 1) body += contents_of(report);
   for (std::size_t i = 0; i < report.recipes.size(); ++i) body += recipe_html(page, report, i);
+  if (page.appendix().size() > 0) body += page.explorer(store, "Compare runs");
   body += "<section id=\"runs\">\n<h2>Runs</h2>\n";
   body += page.appendix().size() > 0 ? page.appendix().section() : "<p>There are no runs yet.</p>\n";
   return page.finish(report.title, body + "</section>\n</main>\n");

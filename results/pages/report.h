@@ -34,8 +34,8 @@ struct Report {
 /// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);
 
-/// The whole page: the claims, how our numbers compare with the papers' values, then the exhibits, then the runs. Runs
-/// are numbered in the order of first reference.
+/// The whole page: the claims, how our numbers compare with the papers' values, then the exhibits, then the explorer of
+/// the runs, then the runs one by one. Runs are numbered in the order of first reference.
 std::string report_page(Store& store, const Report& report);
 
 }  // namespace xlm

@@ -112,6 +112,12 @@ void RunAppendix::add(const std::vector<std::string>& runs) {
   }
 }
 
+std::vector<std::string> RunAppendix::ids() const {
+  std::vector<std::string> found;
+  for (const Json& run : order_) found.push_back(run["run_id"].get<std::string>());
+  return found;
+}
+
 std::string RunAppendix::references(const std::vector<std::string>& runs) const {
   std::vector<std::size_t> numbers;
   for (const std::string& run : runs) {

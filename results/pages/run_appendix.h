@@ -19,6 +19,9 @@ class RunAppendix {
 
   std::size_t size() const { return order_.size(); }
 
+  /// The ids of the runs, in the order of their numbers.
+  std::vector<std::string> ids() const;
+
   /// RunLister's description of an added run.
   const Json& run(const std::string& id) const { return order_[numbers_.at(id) - 1]; }
 

@@ -23,6 +23,8 @@ namespace xlm {
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "flops", "final", "values": {…}, "settings": {…}}
 ///   wanted      {"split", "changes": {key: value}, "program"?: {…}}  an evaluation to be done after training
 ///   trace       {"step", "split", "tokens": [text], "values": {name: [number]}}   of a split's first tokens
+///   losses      {"step", "split", "of": documents|tokens, "each", "tokens": [count], "sums": [nats]}   of the parts
+///               of a split, each of so many documents or tokens
 ///   costs       {"values": {params, flops_per_token, paper_flops, peak_memory, step_seconds, …}}
 ///   checkpoint  {"step", "file", "seconds"}
 ///   choice      {"key", "value", "file", "by", "runs": [id]}         a value that another sweep chose; no runs: the

@@ -12,6 +12,7 @@
 #include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/part_losses.h"
 #include "results/run_folder/remark.h"
 #include "results/run_folder/run_cost.h"
 
@@ -75,6 +76,7 @@ class Assembler {
     if (type == "choice") add_choice(record);
     if (type == "better") add_directions(record);
     if (type == "trace") add_trace(record);
+    if (type == "losses") run_.losses[record.at("split").get<std::string>()] = part_losses(record);
     if (type == "costs") add_numbers(record, run_.costs);
     if (type == "checkpoint") add_checkpoint(record, time);
     if (type == kRemark) remarks_.add(record, time);
@@ -134,6 +136,7 @@ class Assembler {
     run_.costs.clear();
     run_.grids.clear();
     run_.traces.clear();
+    run_.losses.clear();
     run_.checkpoints.clear();
     evaluations_.clear();
   }

@@ -132,6 +132,23 @@ struct RunTrace {
   std::map<std::string, std::vector<double>> values;  // by name, a number per token
 };
 
+/// The losses of the parts of a split, from its newest evaluation with the run's own settings that kept them.
+struct RunLosses {
+  std::int64_t step = 0;             // of the weights
+  bool of_documents = false;         // otherwise parts are stretches of equal length
+  std::int64_t each = 0;             // documents of a part, or tokens of a stretch
+  std::vector<std::int64_t> tokens;  // scored in each part
+  std::vector<double> sums;          // of their losses, in nats
+
+  /// Whether both are of the same parts, so that they can be compared one by one.
+  bool has_parts_of(const RunLosses& other) const {
+    return of_documents == other.of_documents && each == other.each && tokens == other.tokens;
+  }
+};
+
+/// What parts are of, as journals name it.
+inline constexpr std::array<std::string_view, 2> kPartNames{"documents", "tokens"};
+
 /// A table of numbers that a model reports, such as the span of every head. NaN means no number.
 struct RunGrid {
   std::vector<std::vector<double>> rows;  // may differ in length
@@ -177,6 +194,7 @@ struct Run {
   std::map<std::string, double> costs;
   std::map<std::string, std::map<std::int64_t, RunGrid>> grids;  // by name and step
   std::map<std::string, RunTrace> traces;                        // by split
+  std::map<std::string, RunLosses> losses;                       // by split
   std::vector<RunCheckpoint> checkpoints;
   std::vector<WantedEvaluation> wanted;
   std::vector<std::string> tags;    // that people gave it, sorted

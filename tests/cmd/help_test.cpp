@@ -49,6 +49,7 @@ TEST_F(ResultsCommands, HelpIsACommandToo) {
   const ProgramResult wrong = xlm("help runs lss");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown command 'runs lss' (did you mean 'ls'?)"));
+  EXPECT_THAT(xlm("watch --serve").err, HasSubstr("unknown command 'watch' (did you mean 'runs watch'?)"));
   EXPECT_THAT(xlm("help worker").out, HasSubstr("--sweep FILE")) << "it is not in the list, but in docs/clusters.md";
   const ProgramResult bare = xlm("");
   EXPECT_EQ(bare.code, 2);

@@ -128,6 +128,7 @@ def test_compare(runs):
         comparison.difference + comparison.half_width,
     )
     assert comparison.a.mean == pytest.approx(statistics.mean(bpc_of(64, seed) for seed in SEEDS)) and comparison.a.n == 3
+    assert comparison.documents is None, "no run kept the losses of documents"
     one = runs.compare("model.span=64", "model.span=256", where="seed=1", level=90)
     assert one.pairs == 1 and one.interval is None and one.p is None
     chosen = runs.compare("model.span=64", "model.span=256", choose=["optimizer.lr"], by="valid.bpc")

@@ -224,8 +224,9 @@ TEST(Configuration, ASettingThatMakesNoDifferenceToItsUseIsRefused) {
   const auto accepted = [&](const std::string& type, WeightsUse use) {
     write_file(folder.path() / "config.yaml", "model: {type: " + type + "}\n");
     std::string keys;
-    for (const char* setting : {"train.block=600", "train.precision=bfloat16", "train.tf32=true", "eval.batch=3",
-                                "eval.context=2000", "eval.max_windows=5", "model.window=20"}) {
+    for (const char* setting :
+         {"train.block=600", "train.precision=bfloat16", "train.tf32=true", "eval.batch=3", "eval.context=2000",
+          "eval.max_windows=5", "eval.by_document=true", "model.window=20"}) {
       try {
         read_model_folder(folder.path(), {setting}, use);
         keys += std::string(setting).substr(0, std::string(setting).find('=')) + " ";
@@ -236,10 +237,11 @@ TEST(Configuration, ASettingThatMakesNoDifferenceToItsUseIsRefused) {
     return keys;
   };
   using Use = WeightsUse;
-  EXPECT_EQ(accepted("adaptive-span", Use::kEval), "train.block train.precision train.tf32 eval.batch ");
+  EXPECT_EQ(accepted("adaptive-span", Use::kEval),
+            "train.block train.precision train.tf32 eval.batch eval.by_document ");
   EXPECT_EQ(accepted("hourglass", Use::kEval),
-            "train.block train.precision train.tf32 eval.batch eval.context eval.max_windows ");
-  EXPECT_EQ(accepted("gpt2", Use::kEval), "train.precision train.tf32 eval.batch model.window ");
+            "train.block train.precision train.tf32 eval.batch eval.context eval.max_windows eval.by_document ");
+  EXPECT_EQ(accepted("gpt2", Use::kEval), "train.precision train.tf32 eval.batch eval.by_document model.window ");
   EXPECT_EQ(accepted("gpt2", Use::kEvalOverlap), "train.precision train.tf32 eval.batch ");
   EXPECT_EQ(accepted("hourglass", Use::kSegment), "train.precision train.tf32 eval.context ");
   EXPECT_EQ(accepted("adaptive-span", Use::kSample), "train.block train.tf32 ");

@@ -42,7 +42,7 @@ TEST(RunId, ChangesWithWhatChangesTheResult) {
 TEST(RunId, StaysWithWhereAndHowItRuns) {
   for (const char* change :
        {"experiment=other", "data.path=elsewhere", "device=cpu", "train.threads=3", "train.checkpoint_every=7",
-        "train.log_every=9", "train.max_hours=1", "model.init_from=x"}) {
+        "train.log_every=9", "train.max_hours=1", "model.init_from=x", "eval.by_document=true"}) {
     EXPECT_EQ(id_with(change), id_with("")) << change;
   }
 }

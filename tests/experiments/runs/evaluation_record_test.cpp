@@ -109,6 +109,26 @@ TEST_F(EvaluationRecordTest, MadeAgainItReplacesTheEarlierOne) {
   EXPECT_EQ(std::count_if(run.evaluations.begin(), run.evaluations.end(), is_main), 1);
 }
 
+/// Keeping them changes neither the run's id nor which evaluation is its own.
+TEST_F(EvaluationRecordTest, KeepsTheLossesOfDocumentsOfARunThatIsDone) {
+  Evaluation evaluation{.split = "test", .tokens = 9, .loss = 1};
+  evaluation.parts = {.of_documents = false, .each = 5, .tokens = {5, 4}, .sums = {7.123456, 1}};
+  EvaluationRequest asked = request(run_.id(), {});
+  asked.options.eval.by_document = true;
+  EXPECT_EQ(record_evaluation(asked, evaluation, runs_), run_.paths.folder);
+  const xlm::Run run = read_run(run_.paths.folder);
+  ASSERT_TRUE(run.losses.contains("test"));
+  EXPECT_THAT(run.losses.at("test").sums, ElementsAre(7.1235, 1));
+  EXPECT_EQ(run.losses.at("test").step, 10) << "of the model's weights";
+  for (const RunEvaluation& known : run.evaluations) EXPECT_TRUE(known.at.empty()) << at_text(known.at);
+
+  evaluation.parts.sums = {1, 1};
+  asked.options.eval.batch = 4;
+  record_evaluation(asked, evaluation, runs_);
+  EXPECT_THAT(read_run(run_.paths.folder).losses.at("test").sums, ElementsAre(7.1235, 1))
+      << "with other settings it is another evaluation";
+}
+
 TEST_F(EvaluationRecordTest, HasTheRunsSettingsByDefault) {
   EXPECT_EQ(request(run_.id(), {}).options.train.precision, Precision::kFloat32);
   EXPECT_EQ(request(done_run("seed: 7\n").id(), {}).options.seed, 7);

@@ -39,7 +39,8 @@ TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
                   .seconds = 0.5,
                   .final = true,
                   .values = {{"bpc", 2.25}},
-                  .trace = {.tokens = {"a", "b"}, .values = {{"span", {5, 6}}}}});
+                  .trace = {.tokens = {"a", "b"}, .values = {{"span", {5, 6}}}},
+                  .parts = {.of_documents = true, .each = 2, .tokens = {4, 6}, .sums = {5.00004, 10}}});
   out.costs({{"params", 1000}});
   out.checkpoint(4, folder_.path() / "checkpoints" / "step-4");
   out.message("best so far");
@@ -48,7 +49,8 @@ TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
     types.push_back(record.at("type"));
     EXPECT_EQ(record.at("token"), lock_.token());
   }
-  ASSERT_THAT(types, ElementsAre("state", "metric", "grid", "trace", "evaluation", "costs", "checkpoint", "message"));
+  ASSERT_THAT(
+      types, ElementsAre("state", "metric", "grid", "trace", "losses", "evaluation", "costs", "checkpoint", "message"));
   EXPECT_EQ(records()[0].at("state"), "running");
   EXPECT_EQ(records()[0].at("pid"), 7);
   EXPECT_EQ(records()[1].at("step"), 1);
@@ -59,11 +61,17 @@ TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
   EXPECT_EQ(records()[3].at("tokens"), Json::parse(R"(["a", "b"])"));
   EXPECT_EQ(records()[3].at("values"), Json::parse(R"({"span": [5, 6]})"));
   EXPECT_EQ(records()[4].at("split"), "valid");
-  EXPECT_EQ(records()[4].at("final"), true);
-  EXPECT_EQ(records()[5].at("values"), (Json{{"params", 1000}}));
-  EXPECT_EQ(records()[6].at("step"), 4);
-  EXPECT_EQ(records()[6].at("file"), "checkpoints/step-4");
-  EXPECT_EQ(records()[7].at("text"), "best so far");
+  EXPECT_EQ(records()[4].at("step"), 3);
+  EXPECT_EQ(records()[4].at("of"), "documents");
+  EXPECT_EQ(records()[4].at("each"), 2);
+  EXPECT_EQ(records()[4].at("tokens"), Json::parse("[4, 6]"));
+  EXPECT_EQ(records()[4].at("sums"), Json::parse("[5.0, 10.0]")) << "to a ten-thousandth";
+  EXPECT_EQ(records()[5].at("split"), "valid");
+  EXPECT_EQ(records()[5].at("final"), true);
+  EXPECT_EQ(records()[6].at("values"), (Json{{"params", 1000}}));
+  EXPECT_EQ(records()[7].at("step"), 4);
+  EXPECT_EQ(records()[7].at("file"), "checkpoints/step-4");
+  EXPECT_EQ(records()[8].at("text"), "best so far");
   EXPECT_THAT(read_file(run_.log()),
               AllOf(HasSubstr("step 3  valid (final)  loss 1.5000  bpc 2.2500\n"), HasSubstr("  best so far\n")));
 }

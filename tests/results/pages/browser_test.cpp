@@ -1,19 +1,14 @@
 // Pages of results in a real browser without a network: what is drawn, what a click shows, and that nothing is loaded.
-#include <cstdlib>
-
 #include <fmt/format.h>
 
-#include "results/pages/assets.h"
 #include "results/pages/report.h"
-#include "tests/experiments/program.h"
-#include "tests/results/pages/pages.h"
+#include "tests/results/pages/browser.h"
 
 namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr const char* kPoint = "<path class=\"point plotly-customdata\"";
 
@@ -29,73 +24,6 @@ constexpr const char* kClick =
     "    document.dispatchEvent(new MouseEvent('mouseup', at));\n"
     "  }}, 500);\n"
     "}}, 500);</script>\n";
-
-class Browser : public PagesTest {
- protected:
-  void SetUp() override {
-    for (const char* name : {"chromium", "google-chrome", "chromium-browser"}) {
-      if (program_.empty() && std::system(fmt::format("command -v {} >/dev/null 2>&1", name).c_str()) == 0) {
-        program_ = name;
-      }
-    }
-    if (program_.empty()) GTEST_SKIP() << "neither chromium nor google-chrome is installed";
-  }
-
-  /// The document after its scripts have run, without the scripts.
-  std::string shown(const std::string& page, const std::string& more = "") {
-    write_file(temporary_.path() / "page.html", page);
-    const ProgramResult outcome =
-        shell(temporary_.path(),
-              fmt::format("timeout 120 {} --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=profile "
-                          "--disable-background-networking --disable-component-update "
-                          "--host-resolver-rules='MAP * ~NOTFOUND' --virtual-time-budget=8000 --log-net-log=net.json "
-                          "{} --dump-dom 'file://{}/page.html'",
-                          program_, more, temporary_.path().string()));
-    EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_THAT(outcome.err, Not(HasSubstr("CONSOLE"))) << "the page complains";
-    return without_scripts(outcome.out);
-  }
-
-  /// The value of a JavaScript expression over `e`, the root of a page, on a phone. A browser's window is never as
-  /// narrow as a phone, but a frame is.
-  std::string told_by_a_phone(std::string page, const std::string& expression) {
-    page.insert(page.rfind("</body>"), fmt::format("<script>setTimeout(() => {{ const e = document.documentElement; "
-                                                   "parent.postMessage({}, '*'); }}, 2000)</script>",
-                                                   expression));
-    write_file(temporary_.path() / "inner.html", page);
-    return shown(
-        "<html><body><iframe width=390 height=800 src='inner.html'></iframe>"
-        "<script>addEventListener('message', (e) => document.body.append(e.data))</script></body></html>");
-  }
-
-  /// A regular expression over megabytes would need a deep stack.
-  static std::string without_scripts(std::string document) {
-    // It may hold the words that are looked for.
-    if (const std::size_t at = document.find(plotly_script()); at != std::string::npos) {
-      document.erase(at, plotly_script().size());
-    }
-    const std::string end = "</script>";
-    for (std::size_t at = document.find("<script"); at != std::string::npos; at = document.find("<script", at)) {
-      const std::size_t closed = document.find(end, at);
-      document.erase(at, closed == std::string::npos ? closed : closed + end.size() - at);
-    }
-    return document;
-  }
-
-  /// Requests of the page (not of the browser itself) to any host.
-  std::vector<std::string> requests() const {
-    std::vector<std::string> urls;
-    const Json log = Json::parse(read_file(temporary_.path() / "net.json"));
-    for (const Json& event : log["events"]) {
-      if (!event.contains("params") || !event["params"].contains("initiator")) continue;
-      const std::string url = event["params"].value("url", "");
-      if (event["params"]["initiator"] != "not an origin" && url.starts_with("http")) urls.push_back(url);
-    }
-    return urls;
-  }
-
-  std::string program_;
-};
 
 TEST_F(Browser, DrawsEveryPoint) {
   const std::string shown_line = shown(figure_page(store_, figure(line_yaml())));

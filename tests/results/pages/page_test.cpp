@@ -22,7 +22,8 @@ using ::testing::StartsWith;
 
 /// A page without the program's own parts.
 std::string own_part(std::string page) {
-  for (const std::string_view part : {plotly_script(), page_script(), page_style()}) {
+  for (const std::string_view part :
+       {plotly_script(), page_script(), run_conditions_script(), run_explorer_script(), page_style()}) {
     if (const std::size_t at = page.find(part); at != std::string::npos) page.erase(at, part.size());
   }
   return page;

@@ -50,6 +50,48 @@ TEST_F(RunFolder, ReadsTheNewestTraceOfASplit) {
   EXPECT_THAT(run.traces.at("test").values.at("boundary"), ElementsAre(0, 1.5));
 }
 
+TEST_F(RunFolder, ReadsTheNewestLossesOfASplit) {
+  const MadeRun made;
+  maker_.make(made);
+  const auto add = [&](const Json& fields) {
+    Json record = {{"step", 100},
+                   {"split", "test"},
+                   {"of", "tokens"},
+                   {"each", 5},
+                   {"tokens", Json::array({5, 4})},
+                   {"sums", Json::array({7.5, 6.25})}};
+    record.update(fields);
+    maker_.journal(made).append("losses", record);
+  };
+  add({{"each", 6}});
+  add(Json::object());
+  add({{"split", "valid"}, {"of", "documents"}});
+  const auto run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.malformed, 0);
+  const RunLosses& test = run.losses.at("test");
+  EXPECT_EQ(test.step, 100);
+  EXPECT_FALSE(test.of_documents);
+  EXPECT_EQ(test.each, 5) << "the newest counts";
+  EXPECT_THAT(test.tokens, ElementsAre(5, 4));
+  EXPECT_THAT(test.sums, ElementsAre(7.5, 6.25));
+  EXPECT_TRUE(run.losses.at("valid").of_documents);
+  EXPECT_FALSE(test.has_parts_of(run.losses.at("valid")));
+  RunLosses other = test;
+  other.sums = {1, 2};
+  EXPECT_TRUE(other.has_parts_of(test));
+  other.tokens = {4, 5};
+  EXPECT_FALSE(other.has_parts_of(test));
+
+  add({{"tokens", Json::array({5})}});
+  add({{"tokens", Json::array({5, -4})}});
+  add({{"sums", Json::array({7.5, nullptr})}});
+  add({{"of", "words"}});
+  add({{"each", 0}});
+  EXPECT_EQ(read_run(maker_.folder(made.id)).malformed, 5);
+  maker_.journal(made).append("state", {{"state", "running"}, {"fresh", true}});
+  EXPECT_TRUE(read_run(maker_.folder(made.id)).losses.empty()) << "it begins from nothing";
+}
+
 TEST_F(RunFolder, NamesTheLanguageOfTheData) {
   const MadeRun made;
   maker_.make(made);

@@ -1,0 +1,123 @@
+// xlm compare over documents: two trained models on the same text.
+#include <cmath>
+#include <numbers>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/cmd/results_commands_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CompareDocuments : public ResultsCommands {
+ protected:
+  static constexpr int kDocuments = 150;
+  static constexpr const char* kSides = "compare model.span_type=fixed model.span_type=adaptive ";
+
+  /// A run whose losses of documents are `shift` nats a token above those of the text itself, up and down by 0.1.
+  void make_run(const std::string& type, int seed, double shift, const Json& other = Json::object()) {
+    const MadeRun run{.id = fmt::format("{}-{}", type, seed), .type = type, .seed = seed, .bpc = 1.5 + shift};
+    maker_.make(run);
+    Json record = {{"step", 100}, {"split", "test"}, {"of", "documents"}, {"each", 1}};
+    record["tokens"] = Json::array();
+    record["sums"] = Json::array();
+    for (int i = 0; i < kDocuments; ++i) {
+      const int tokens = 50 + i % 7;
+      const double hardness = 1 + 0.5 * std::sin(i);
+      record["tokens"].push_back(tokens);
+      record["sums"].push_back(tokens * (hardness + shift + (shift == 0 ? 0 : 0.1 * std::cos(3 * i))));
+    }
+    record.update(other);
+    maker_.journal(run).append("losses", record);
+  }
+
+  /// The mean loss of a token that make_run gives to `shift`, less that of 0.
+  static double expected(double shift) {
+    double sum = 0;
+    double tokens = 0;
+    for (int i = 0; i < kDocuments; ++i) {
+      sum += (50 + i % 7) * (shift + 0.1 * std::cos(3 * i));
+      tokens += 50 + i % 7;
+    }
+    return sum / tokens;
+  }
+};
+
+TEST_F(CompareDocuments, TellsApartWhatOneSeedCannot) {
+  make_run("fixed", 1, 0.03);
+  make_run("adaptive", 1, 0);
+  const Json compared = json(std::string(kSides) + "--value test.loss");
+  EXPECT_TRUE(compared["p"].is_null()) << "one seed of each";
+  const Json& documents = compared["documents"];
+  EXPECT_EQ(documents["parts"], kDocuments);
+  EXPECT_EQ(documents["of"], "150 documents");
+  EXPECT_NEAR(documents["difference"].get<double>(), expected(0.03), 1e-9);
+  const double half = 1.96 * 0.1 / std::sqrt(2.0) / std::sqrt(kDocuments);  // of a cosine's deviation
+  EXPECT_NEAR(documents["low"].get<double>(), expected(0.03) - half, 0.3 * half);
+  EXPECT_NEAR(documents["high"].get<double>(), expected(0.03) + half, 0.3 * half);
+  EXPECT_LT(documents["p"].get<double>(), 0.001);
+  const Json in_bits = json(kSides)["documents"];
+  EXPECT_NEAR(in_bits["difference"].get<double>(), expected(0.03) / std::numbers::ln2, 1e-9) << "of test.bpc";
+  const std::string text = xlm(kSides).out;
+  EXPECT_THAT(text, HasSubstr("\nover documents: A − B = +0.0"));
+  EXPECT_THAT(text, HasSubstr(" by a paired bootstrap over 150 documents\n"));
+  EXPECT_THAT(text, HasSubstr("these trained models differ on this text; whether new seeds would, only seeds tell\n"));
+}
+
+TEST_F(CompareDocuments, AveragesSeedsDocumentByDocument) {
+  make_run("fixed", 1, 0.03);
+  make_run("fixed", 2, 0.05);
+  make_run("adaptive", 1, 0);
+  make_run("adaptive", 2, 0);
+  const Json compared = json(std::string(kSides) + "--value test.loss");
+  EXPECT_NEAR(compared["documents"]["difference"].get<double>(), (expected(0.03) + expected(0.05)) / 2, 1e-9);
+  EXPECT_EQ(compared["pairs"], 2) << "the test over seeds is there too";
+}
+
+TEST_F(CompareDocuments, NeedsNoSeedInCommon) {
+  make_run("fixed", 1, 0.03);
+  make_run("adaptive", 2, 0);
+  const Json compared = json(std::string(kSides) + "--value test.loss");
+  EXPECT_TRUE(compared["test"].is_null());
+  EXPECT_TRUE(compared["p"].is_null());
+  EXPECT_NEAR(compared["difference"].get<double>(), 0.03 * 0.6931, 1e-9) << "of what the evaluations say";
+  EXPECT_NEAR(compared["documents"]["difference"].get<double>(), expected(0.03), 1e-9);
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("single seeds do not show how much seeds differ: train more seeds\n"));
+  maker_.make({.id = "adaptive-2", .type = "adaptive", .seed = 2});
+  make_run("adaptive", 2, 0, {{"step", 50}});
+  EXPECT_EQ(xlm(kSides).code, 3) << "without losses nothing can be tested";
+}
+
+TEST_F(CompareDocuments, SaysIfTheyAreNotToldApart) {
+  make_run("fixed", 1, 0.0005);
+  make_run("adaptive", 1, 0);
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("these trained models are not told apart on this text"));
+}
+
+TEST_F(CompareDocuments, SaysWhyThereIsNoTest) {
+  make_run("fixed", 1, 0.03);
+  maker_.make({.id = "adaptive-1", .type = "adaptive"});
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("no test over documents: 1 of 2 runs kept the losses of documents\n"
+                                         "`xlm eval RUN --split test eval.by_document=true` adds them\n"));
+  make_run("adaptive", 1, 0, {{"of", "tokens"}, {"each", 5000}});
+  EXPECT_THAT(json(kSides)["documents"]["problem"].get<std::string>(), HasSubstr("different tokens of the text"));
+  make_run("adaptive", 1, 0, {{"step", 50}});
+  EXPECT_THAT(json(kSides)["documents"]["problem"].get<std::string>(), HasSubstr("1 of 2 runs"))
+      << "of weights that are not the model";
+}
+
+TEST_F(CompareDocuments, IsOfSumsOverTokensAlone) {
+  make_run("fixed", 1, 0.03);
+  make_run("adaptive", 1, 0);
+  for (const char* column : {"test.average_span", "valid.bpc", "params"}) {
+    EXPECT_FALSE(json(fmt::format("{}--value {}", kSides, column)).contains("documents")) << column;
+  }
+  EXPECT_THAT(xlm(std::string(kSides) + "--value valid.bpc").out, Not(HasSubstr("documents")));
+}
+
+}  // namespace
+}  // namespace xlm
