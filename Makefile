@@ -20,7 +20,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable format lint lint-all clean
+.PHONY: help setup readers tools build all room test test-slow test-all asan fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -96,6 +96,12 @@ gpu-check: build  ## what holds on this machine's GPU, or its CPU: kernels, resu
 
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
+
+null-cuda: ## everything that runs on GPUs, on a CUDA that computes nothing: all of tests/null_cuda, of which `make test` runs a part
+	@CUDA=1 scripts/setup.sh
+	@cmake --preset $(PRESET) $(OPTIONS) >/dev/null
+	@cmake --build --preset $(PRESET) --target test_null_cuda
+	@XLM_CAMPAIGNS=full $(BUILD)/bin/test_null_cuda
 
 soak: all tools  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
