@@ -29,12 +29,15 @@ extern "C" {
 using LastStep = void (*)(Counts* counts);
 /// The most bytes of a GPU that were allocated since the last call.
 using TakePeak = std::size_t (*)(int device);
+/// Waits for the whole GPU so far.
+using DeviceWaits = long (*)();
 using SetAnswer = void (*)(std::size_t bytes, AnswerType type, const double* numbers, std::size_t count);
 using ClearAnswers = void (*)();
 }
 
 inline constexpr const char* kLastStep = "null_cuda_last_step";
 inline constexpr const char* kTakePeak = "null_cuda_take_peak";
+inline constexpr const char* kDeviceWaits = "null_cuda_device_waits";
 inline constexpr const char* kSetAnswer = "null_cuda_set_answer";
 inline constexpr const char* kClearAnswers = "null_cuda_clear_answers";
 

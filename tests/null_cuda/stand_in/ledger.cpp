@@ -173,6 +173,11 @@ std::size_t null_cuda_take_peak(int device) {
   return device_memory().take_peak(device);
 }
 
+long null_cuda_device_waits() {
+  const Lock lock(mutex());
+  return all_counts().device_waits;
+}
+
 void null_cuda_set_answer(std::size_t bytes, AnswerType type, const double* numbers, std::size_t count) {
   const Lock lock(mutex());
   settings().answers.push_back({bytes, type, {numbers, numbers + count}});
