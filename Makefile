@@ -99,7 +99,7 @@ docs-numbers: all  ## the numbers of README and docs/ made anew, beside those th
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
 null-cuda: ## everything that runs on GPUs, on a CUDA that computes nothing: all of tests/null_cuda (REFRESH=1: writes its numbers again)
-	@CUDA=1 scripts/setup.sh
+	@CUDA=1 DISASSEMBLER=1 scripts/setup.sh
 	@cmake --preset $(PRESET) $(OPTIONS) >/dev/null
 	@cmake --build --preset $(PRESET) --target test_null_cuda
 	@XLM_CAMPAIGNS=full $(if $(REFRESH),XLM_NULL_CUDA_REFRESH=1) $(BUILD)/bin/test_null_cuda $(if $(REFRESH),--gtest_filter='*NoRow*:*NoKernel*')

@@ -41,8 +41,8 @@ class NullCudaFaults : public NullCuda {
 
   /// Expects that the same command, on a sound GPU, finishes the run.
   std::string expect_to_finish(const std::string& runs) {
-    const ProgramResult result =
-        on_gpu(runs + " again", kWithoutOwnKernels, {XLM_BINARY, "train", "run.yaml", "--runs", runs});
+    const ProgramResult result = on_gpu(runs + " again", fmt::format("{};{}", kAnswers, kWithoutOwnKernels),
+                                        {XLM_BINARY, "train", "run.yaml", "--runs", runs});
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_TRUE(fs::exists(run_folder(runs) / "model/model.safetensors")) << runs;
     EXPECT_THAT(report(runs + " again").violations, IsEmpty());

@@ -135,4 +135,36 @@ cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float* /*x*/, int 
   return product(handle, "cublasSdot", 1, 1, n, 1, 4);
 }
 
+cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/,
+                                         int m, int n, int k, const double* /*alpha*/, const double* /*a*/, int /*lda*/,
+                                         long long /*stride_a*/, const double* /*b*/, int /*ldb*/,
+                                         long long /*stride_b*/, const double* /*beta*/, double* /*c*/, int /*ldc*/,
+                                         long long /*stride_c*/, int batch) {
+  return product(handle, "cublasDgemmStridedBatched", m, n, k, batch, 8);
+}
+
+cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int m,
+                             int n, int k, const float* /*alpha*/, const void* /*a*/, cudaDataType type, int /*lda*/,
+                             const void* /*b*/, cudaDataType /*type_b*/, int /*ldb*/, const float* /*beta*/,
+                             void* /*c*/, cudaDataType /*type_c*/, int /*ldc*/) {
+  return product(handle, "cublasSgemmEx", m, n, k, 1, bytes_of(type));
+}
+
+cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t /*of_a*/, int m, int n, const double* /*alpha*/,
+                           const double* /*a*/, int /*lda*/, const double* /*x*/, int /*step_x*/,
+                           const double* /*beta*/, double* /*y*/, int /*step_y*/) {
+  return product(handle, "cublasDgemv", m, 1, n, 1, 8);
+}
+
+cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double* /*x*/, int /*step_x*/, const double* /*y*/,
+                          int /*step_y*/, double* /*result*/) {
+  return product(handle, "cublasDdot", 1, 1, n, 1, 8);
+}
+
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void* /*x*/, cudaDataType type, int /*step_x*/,
+                           const void* /*y*/, cudaDataType /*type_y*/, int /*step_y*/, void* /*result*/,
+                           cudaDataType /*type_result*/, cudaDataType /*compute*/) {
+  return product(handle, "cublasDotEx", 1, 1, n, 1, bytes_of(type));
+}
+
 }  // extern "C"

@@ -34,10 +34,16 @@ bool give_answer(void* to, std::size_t bytes) {
   return false;
 }
 
+/// A single number is 1 if it is a byte (all numbers are finite), otherwise 0: memory that was used before holds any.
 void bring_to_host(void* to, const void* from, std::size_t bytes) {
-  if (bytes == 1) {  // whether all numbers are finite
+  constexpr std::size_t kNumber = 8;
+  if (bytes == 1) {
     std::memset(to, 1, 1);
-  } else if (!give_answer(to, bytes)) {
+  } else if (give_answer(to, bytes)) {
+    return;
+  } else if (bytes <= kNumber) {
+    std::memset(to, 0, bytes);
+  } else {
     const OpenToHost open(from, bytes);
     std::memcpy(to, from, bytes);
   }
