@@ -108,6 +108,7 @@ take_disassembler() {
   [ "${DISASSEMBLER:-0}" = 1 ] && [ ! -e "$stamp" ] || return 0
   rm -rf .deps/nvdisasm*
   "${pip[@]}" .deps/nvdisasm --no-deps "nvidia-cuda-nvdisasm==$nvdisasm_version"
+  chmod +x .deps/nvdisasm/nvidia/cu13/bin/nvdisasm
   touch "$stamp"
 }
 
