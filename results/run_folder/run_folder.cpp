@@ -262,6 +262,7 @@ class Assembler {
   Run& run_;
   std::int64_t newest_token_ = 0;
   std::set<std::string> experiments_;
+  Remarks remarks_;
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunEvaluation> evaluations_;
 };
 

@@ -22,6 +22,7 @@ const std::vector<std::string> kNotMeasured{
     "may unpack to 1000 times its own size (at least 1 GB, at most 1 TB)",  // a bound
     "otherwise 4 times the width",                                          // an option's default
     "0: 4 times the width",
+    "0: 4 times local_width",
     "8/3 times it in whole 64s",
     "8/3 of the width in whole 64s",
     "with 4 times the width",

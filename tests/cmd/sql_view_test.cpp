@@ -41,12 +41,5 @@ TEST(SqlTexts, ShowQuantitiesAsListsDo) {
   EXPECT_THAT(sql_text(result, "csv", {}), HasSubstr("\n1.25,123456.7,2e-05\n"));
 }
 
-TEST(SqlTexts, ShowTimesAndOtherNumbersInFull) {
-  SqlResult result;
-  result.columns = {"time", "journal_time", "sum", "training_flops"};
-  result.rows = {{1795712345.25, 1795712346.5, 3456789.0, 3456789.0}};
-  EXPECT_THAT(sql_text(result, "table", {}), HasSubstr("1795712345.25  1795712346.5  3456789           3.46M\n"));
-}
-
 }  // namespace
 }  // namespace xlm

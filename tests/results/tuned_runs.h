@@ -11,12 +11,12 @@ namespace xlm {
 
 /// Runs of the experiment `tuned`, two seeds of each setting:
 ///
-///   span  rate  validation (mean)   test (mean)
-///   64    0.01  1.30, 1.34 (1.32)   1.50, 1.52 (1.51)
-///   64    0.02  1.20, 1.40 (1.30)   1.60, 1.62 (1.61)   the best on validation
+///   span  rate  validation → mean   test → mean
+///   64    0.01  1.30, 1.34 → 1.32   1.50, 1.52 → 1.51
+///   64    0.02  1.20, 1.40 → 1.30   1.60, 1.62 → 1.61   the best on validation
 ///   64    0.04  1.00, diverged      1.40
-///   256   0.01  1.10, 1.12 (1.11)   1.20, 1.24 (1.22)   the best on validation
-///   256   0.02  1.15, 1.15 (1.15)   1.10, 1.12 (1.11)
+///   256   0.01  1.10, 1.12 → 1.11   1.20, 1.24 → 1.22   the best on validation
+///   256   0.02  1.15, 1.15 → 1.15   1.10, 1.12 → 1.11
 inline void make_tuned_runs(RunMaker& maker) {
   int number = 0;
   const auto make = [&](int span, double lr, int seed, double valid, double test, const std::string& state = "done") {

@@ -14,8 +14,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kMemorySymbols = 11;
-constexpr std::int64_t kMemoryRows = 3;
+constexpr std::int64_t kExpiringSymbols = 11;
+constexpr std::int64_t kExpiringRows = 3;
 
 AdaptiveSpanOptions expiring_options(std::int64_t layers) {
   return {.width = 16,
@@ -32,7 +32,7 @@ AdaptiveSpanOptions expiring_options(std::int64_t layers) {
 
 /// Spans that differ from token to token, most of them short.
 std::shared_ptr<LanguageModel> expiring_model(std::int64_t layers, torch::ScalarType type = torch::kDouble) {
-  auto model = make_model(expiring_options(layers), kMemorySymbols);
+  auto model = make_model(expiring_options(layers), kExpiringSymbols);
   fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
     if (name.find("norm") != std::string::npos && name.ends_with("weight")) return {.mean = 1, .scale = 0.2};
     if (name.ends_with("expire_span.bias")) return {.mean = -4, .scale = 0.2};
@@ -57,11 +57,11 @@ torch::Tensor spans_of_tokens(const LanguageModel& model, const torch::Tensor& t
   return 32 * torch::sigmoid(gate);
 }
 
-torch::Tensor memory_text(std::int64_t length) { return golden_text(kMemoryRows, length, kMemorySymbols); }
+torch::Tensor memory_text(std::int64_t length) { return golden_text(kExpiringRows, length, kExpiringSymbols); }
 
 torch::Tensor with_another_token(const torch::Tensor& tokens, std::int64_t place) {
   torch::Tensor changed = tokens.clone();
-  changed.narrow(1, place, 1) = (changed.narrow(1, place, 1) + 1) % kMemorySymbols;
+  changed.narrow(1, place, 1) = (changed.narrow(1, place, 1) + 1) % kExpiringSymbols;
   return changed;
 }
 
@@ -71,7 +71,7 @@ TEST(ExpiringMemories, ALaterTokenChangesNoBitOfEarlierLogits) {
     const auto model = expiring_model(2, type);
     const torch::NoGradGuard no_grad;
     const torch::Tensor tokens = memory_text(48);
-    const State state = model->forward(tokens.narrow(1, 0, 24), model->initial_state(kMemoryRows)).state;
+    const State state = model->forward(tokens.narrow(1, 0, 24), model->initial_state(kExpiringRows)).state;
     const torch::Tensor block = tokens.narrow(1, 24, 24);
     const torch::Tensor before = model->forward(block, state).logits();
     for (std::int64_t t = 0; t < 24; ++t) {
@@ -86,10 +86,10 @@ TEST(ExpiringMemories, SegmentsOfAnyLengthEqualOneLongSegment) {
   const auto model = expiring_model(2);
   const torch::NoGradGuard no_grad;
   const torch::Tensor tokens = memory_text(80);
-  const torch::Tensor whole = model->forward(tokens, model->initial_state(kMemoryRows)).logits();
+  const torch::Tensor whole = model->forward(tokens, model->initial_state(kExpiringRows)).logits();
   const std::vector<std::vector<std::int64_t>> cuts{{16, 16, 16, 16, 16}, {7, 1, 40, 32}, {79, 1}};
   for (const std::vector<std::int64_t>& lengths : cuts) {
-    State state = model->initial_state(kMemoryRows);
+    State state = model->initial_state(kExpiringRows);
     std::vector<torch::Tensor> parts;
     std::int64_t begin = 0;
     for (const std::int64_t length : lengths) {
@@ -112,7 +112,7 @@ TEST(ExpiringMemories, AnExpiredOneHasNoInfluence) {
   memory_weight(*model, "layers.0.attn.attn.expire_span.bias").fill_(-100);
   const torch::Tensor tokens = memory_text(30);
   const auto logits_behind = [&](const torch::Tensor& text) {  // of the tokens from 20 on, as a second block
-    const State state = model->forward(text.narrow(1, 0, 20), model->initial_state(kMemoryRows)).state;
+    const State state = model->forward(text.narrow(1, 0, 20), model->initial_state(kExpiringRows)).state;
     return model->forward(text.narrow(1, 20, 10), state).logits();
   };
   const torch::Tensor before = logits_behind(tokens);
@@ -134,7 +134,7 @@ TEST(ExpiringMemories, AreForgottenOnlyInRowsWhereTheyExpire) {
     return model->forward(text.narrow(1, 24, 24), state).logits();
   };
   const torch::Tensor together = in_two_blocks(tokens);
-  for (std::int64_t row = 0; row < kMemoryRows; ++row) {
+  for (std::int64_t row = 0; row < kExpiringRows; ++row) {
     const torch::Tensor alone = in_two_blocks(tokens.narrow(0, row, 1));
     EXPECT_LT((together.narrow(0, row, 1) - alone).abs().max().item<double>(), 1e-12) << row;
   }
@@ -143,7 +143,7 @@ TEST(ExpiringMemories, AreForgottenOnlyInRowsWhereTheyExpire) {
 TEST(ExpiringMemories, ThePenaltyIsTheMeanSpanOfTheBlocksOwnTokens) {
   const auto model = expiring_model(1);
   const torch::Tensor tokens = memory_text(40);
-  const State state = model->forward(tokens.narrow(1, 0, 20), model->initial_state(kMemoryRows)).state;
+  const State state = model->forward(tokens.narrow(1, 0, 20), model->initial_state(kExpiringRows)).state;
   const ModelOutput output = model->forward(tokens.narrow(1, 20, 20), state);
   const torch::Tensor expected = 2e-3 * spans_of_tokens(*model, tokens.narrow(1, 20, 20)).mean();
   EXPECT_NEAR(output.auxiliary_loss.item<double>(), expected.item<double>(), 1e-14);
@@ -160,7 +160,7 @@ TEST(ExpiringMemories, ReportTheirSpansAndWhatTheyCost) {
   model->reset_statistics();
   const ModelOutput output =
       model->forward(ModelInput{.tokens = tokens, .positions = {}, .boundaries = {}, .traced = true},
-                     model->initial_state(kMemoryRows));
+                     model->initial_state(kExpiringRows));
   const torch::Tensor spans = spans_of_tokens(*model, tokens);
   const torch::Tensor seen = (spans.ceil() + 8).clamp_max(32);
   EXPECT_TRUE(torch::equal(output.token_values.at("span"), seen));
@@ -178,7 +178,7 @@ TEST(ExpiringMemories, HaveAttentionAndAMaskOfEveryHead) {
   const auto model = expiring_model(1);
   const torch::NoGradGuard no_grad;
   const torch::Tensor tokens = memory_text(40);
-  const State state = model->forward(tokens.narrow(1, 0, 32), model->initial_state(kMemoryRows)).state;
+  const State state = model->forward(tokens.narrow(1, 0, 32), model->initial_state(kExpiringRows)).state;
   const ModelInput input{.tokens = tokens.narrow(1, 32, 8), .heads_traced = true};
   const ModelOutput output = model->forward(input, state);
   const torch::Tensor attention = output.head_values.at("attention");

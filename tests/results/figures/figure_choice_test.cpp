@@ -45,7 +45,9 @@ TEST_F(ChoiceFigures, APointOfAnOutcomeIsOneSettingOfEachFamily) {
 
 TEST_F(ChoiceFigures, CurvesAreOfTheChosenRuns) {
   const Figure curves = figure(
-      "figure: Curves\nkind: line\nx: step\ny: valid.bpc\nseries: model.span\nwhere: {experiment: tuned}\n" + kChoice);
+      std::string(
+          "figure: Curves\nkind: line\nx: step\ny: valid.bpc\nseries: model.span\nwhere: {experiment: tuned}\n") +
+      kChoice);
   ASSERT_EQ(curves.series.size(), 2U);
   EXPECT_EQ(curves.series[0].points.back().runs.size(), 2U);
 }
@@ -65,7 +67,9 @@ TEST_F(ChoiceFigures, SayThatTheBestWasChosenOnTest) {
 
 TEST_F(ChoiceFigures, WithoutASettingToChooseThereIsNothingToShow) {
   EXPECT_THAT(
-      nothing("figure: Lost\nx: model.span\ny: test.bpc\nwhere: {experiment: tuned, optimizer.lr: 0.04}\n" + kChoice)
+      nothing(
+          std::string("figure: Lost\nx: model.span\ny: test.bpc\nwhere: {experiment: tuned, optimizer.lr: 0.04}\n") +
+          kChoice)
           .reason,
       HasSubstr("no setting can be chosen"));
   EXPECT_THROW(spec_of(std::string(kTunedRuns) + "x: model.span\nchoose: {over: optimizer.lr, by: test.bpc}\n"),

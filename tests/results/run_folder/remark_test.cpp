@@ -18,7 +18,7 @@ class RemarksOfRuns : public ::testing::Test {
  protected:
   RemarksOfRuns() { maker_.make({.id = "a"}); }
 
-  Run run() const { return read_run(maker_.folder("a")); }
+  xlm::Run run() const { return read_run(maker_.folder("a")); }
   void remark(const Json& fields) { append_remark(maker_.folder("a"), fields); }
 
   TemporaryFolder temporary_;
