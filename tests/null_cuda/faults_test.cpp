@@ -94,7 +94,7 @@ TEST_F(NullCudaFaults, RowsAreChosenForTheMemoryThatThereIs) {
   write_file(folder_.path() / "run.yaml",
              "seed: 1\ndata: {path: data}\ndevice: cuda\noptimizer: {warmup_steps: 2}\neval: {batch: 2}\n"
              "train: {steps: 2, batch: 64, block: 512, eval_every: 0, threads: 1}\n"
-             "model: {type: adaptive-span, width: 128, heads: 2, feed_forward: 512, layers: 4, span: 256}\n");
+             "model: {type: adaptive-span, width: 128, heads: 2, feed_forward: 512, layers: 8, span: 256}\n");
   const ProgramResult result = train_on_gpu("small", "capability=86;memory=1e9");
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.err, HasSubstr("of 64 rows are computed at once (train.micro_batch)"));
