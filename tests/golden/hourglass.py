@@ -91,6 +91,7 @@ def moved(groups):
 class Model:
     def __init__(self, kind, pooling, in_range=False):
         self.kind, self.pooling, self.in_range = kind, pooling, in_range
+        self.tiny = 0 if in_range else TINY
         self.weights = golden_weights(kind)
 
     def affine(self, name, x):
@@ -151,7 +152,7 @@ class Model:
             tokens = slice(begin, end + 1)
             if self.pooling == "mean":
                 weight = share[tokens, None]
-                groups.append((weight * hidden[tokens]).sum(0) / (weight.sum() + TINY))
+                groups.append((weight * hidden[tokens]).sum(0) / (weight.sum() + self.tiny))
             else:
                 groups.append(hidden[end])
             begin = end + 1
@@ -162,7 +163,7 @@ class Model:
         groups, closed = self.pool(hidden, boundaries)
         shortened = torch.stack([self.weights["null_group"][0, 0], *groups])  # [1 + G, D]
         weight = moved(torch.cumsum(boundaries, 0))[:, None]
-        spread = self.layers(1, self.norm("down_ln", shortened))[closed] * weight / (weight + TINY)
+        spread = self.layers(1, self.norm("down_ln", shortened))[closed] * weight / (weight + self.tiny)
         return spread + hidden
 
     def forward(self, scored):

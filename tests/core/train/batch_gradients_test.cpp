@@ -108,7 +108,7 @@ TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
     EXPECT_EQ(losses, expected) << why;
     EXPECT_TRUE(found.equal(weights)) << why;
     EXPECT_THAT(sink.messages,
-                ElementsAre(AllOf(HasSubstr("train.cuda_graph has no effect from step 3 on"), testing::EndsWith(why))));
+                ElementsAre(AllOf(HasSubstr("train.cuda_graph has no effect from step 6 on"), testing::EndsWith(why))));
     EXPECT_EQ(asked, 1);
   }
 }
