@@ -17,6 +17,7 @@ TEST ?= *
 TEXT ?=
 CHECK ?=
 PART ?=
+REFRESH ?=
 # Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
 # other leave the cores to other tests, as in the program (experiments/worker/core_library.cpp).
 CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
@@ -27,7 +28,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools build all room test test-slow test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers soak package portable image format lint lint-all clean
+.PHONY: help setup readers tools build all room test test-slow test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable image format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -109,7 +110,14 @@ gpu-check: build  ## what holds on this machine's GPU, or its CPU: kernels, resu
 docs-numbers: all  ## the numbers of README and docs/ made anew, beside those that stand there (ONLY=demo|cookbook|data|corpus|steps)
 	@scripts/docs_numbers.py $(BUILD) $(ONLY)
 
+null-cuda: ## everything that runs on GPUs, on a CUDA that computes nothing: all of tests/null_cuda (REFRESH=1: writes its numbers again)
+	@CUDA=1 DISASSEMBLER=1 scripts/setup.sh
+	@cmake --preset $(PRESET) $(OPTIONS) >/dev/null
+	@cmake --build --preset $(PRESET) --target test_null_cuda
+	@XLM_CAMPAIGNS=full $(if $(REFRESH),XLM_NULL_CUDA_REFRESH=1) $(BUILD)/bin/test_null_cuda $(if $(REFRESH),--gtest_filter='*NoRow*:*NoKernel*')
+
 soak: all tools  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
+	@DISASSEMBLER=1 scripts/setup.sh
 	@scripts/soak.sh $(BUILD)
 
 package: build  ## a relocatable folder: package/xlm; PART=check: only what its bin/gpu-check needs

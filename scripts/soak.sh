@@ -20,6 +20,11 @@ if [ -z "${XLM_TEST_SLURM:-}" ] && [ -x "$local_slurm" ]; then
   fi
 fi
 
+if [ -x "$build/bin/test_null_cuda" ]; then  # only with libtorch's CUDA set
+  XLM_CAMPAIGNS=full "$build/bin/test_null_cuda" | tee -a "$said"
+else
+  echo "soak: libtorch is the CPU set: runs on GPUs that compute nothing are left out (make setup CUDA=1)" >&2
+fi
 XLM_CAMPAIGNS=full "$build/bin/test_campaigns" | tee -a "$said"
 XLM_KILLS=${XLM_KILLS:-200} "$build/bin/test_pipeline" --gtest_filter='*Killed*' | tee -a "$said"
 XLM_CAMPAIGNS=full "$build/bin/test_pipeline" --gtest_filter='RealDamage.*' | tee -a "$said"

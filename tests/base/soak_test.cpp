@@ -81,6 +81,14 @@ TEST_F(Soak, StartsTheSlurmNextToTheCheckout) {
   EXPECT_THAT(said_, HasSubstr("Slurm by [/another/slurm]\n"));
 }
 
+TEST_F(Soak, RunsOnGpusThatComputeNothingIfTheyAreBuilt) {
+  EXPECT_EQ(soak(), 0);
+  EXPECT_THAT(said_, HasSubstr("left out (make setup CUDA=1)"));
+  program("xlm/build/bin/test_null_cuda", "echo null CUDA, campaigns \"[$XLM_CAMPAIGNS]\"");
+  EXPECT_EQ(soak(), 0);
+  EXPECT_THAT(said_, HasSubstr("null CUDA, campaigns [full]\ncampaigns full"));
+}
+
 TEST_F(Soak, WhatWasSkippedIsNamedAtTheEndAndIsAnError) {
   campaigns_say(
       "echo '[ RUN      ] SlurmTestCampaign.EveryRun'\necho 'slurm.cpp:17: Skipped'\n"
