@@ -51,7 +51,7 @@ std::vector<NullModel> null_models() {
           {"patches",
            "model: {type: byte-patches, width: 16, head_width: 8, layers: 2, local_width: 8, local_layers: 2, "
            "positions: 96, places: 96}\n",
-           false, false, "bytes", ""},
+           true, false, "bytes", ""},
           {"fixed", span_yaml("fixed"), true},
           {"dynamic", span_yaml("dynamic"), false},
           {"expire", span_yaml("expire"), false},
