@@ -2,6 +2,7 @@
 // code.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -56,7 +57,12 @@ class ResourceError : public Error {
 /// Out of memory during the work: it may succeed with less of it at once.
 class MemoryError : public ResourceError {
  public:
-  using ResourceError::ResourceError;
+  /// `rows` of a batch were computed at once; 0: not known.
+  explicit MemoryError(const std::string& message, std::int64_t rows = 0) : ResourceError(message), rows_(rows) {}
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  std::int64_t rows_;
 };
 
 }  // namespace xlm

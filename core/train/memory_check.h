@@ -18,9 +18,9 @@ namespace xlm {
 void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device device,
                   std::uint64_t available = memory_limit());
 
-/// Does the part of a step whose memory shrinks with train.micro_batch, and returns its loss. Throws MemoryError if
-/// memory is too small.
-double within_memory_of_a_step(const std::function<double()>& work);
+/// Does the part of a step that computes `rows` rows of a batch at once, and returns its loss. Throws MemoryError with
+/// `rows` if memory is too small.
+double within_memory_of_a_step(std::int64_t rows, const std::function<double()>& work);
 
 /// How many rows are computed at once.
 struct RowsAtOnce {

@@ -206,7 +206,8 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
     return outcome == TrainOutcome::kDone ? kDone : kStopped;
   } catch (const LostProcessError&) {
     return kLostOthers;
-  } catch (const MemoryError&) {
+  } catch (const MemoryError& error) {
+    leave_rows(processes, error.rows());
     return kOutOfMemoryAmidStep;
   } catch (const Error& error) {
     leave_word(processes, error);
