@@ -2,7 +2,6 @@
 // code.
 #pragma once
 
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -57,12 +56,7 @@ class ResourceError : public Error {
 /// Out of memory during the work: it may succeed with less of it at once.
 class MemoryError : public ResourceError {
  public:
-  /// `rows` of a batch were computed at once; 0: not known.
-  explicit MemoryError(const std::string& message, std::int64_t rows = 0) : ResourceError(message), rows_(rows) {}
-  std::int64_t rows() const { return rows_; }
-
- private:
-  std::int64_t rows_;
+  using ResourceError::ResourceError;
 };
 
 }  // namespace xlm

@@ -46,7 +46,7 @@ class BatchGradients {
   void watch(FirstNonFinite& watch) { watch_ = &watch; }
 
   /// Adds the gradients of all processes to those of the weights. Returns the batch's mean loss in nats. Random numbers
-  /// follow from `step`, the number of updates before this batch. Throws MemoryError if memory is too small.
+  /// follow from `step`, the number of updates before this batch. Throws StepMemoryError if memory is too small.
   double add(const Batch& batch, std::int64_t step);
 
  private:

@@ -48,7 +48,7 @@ double within_memory_of_a_step(std::int64_t rows, const std::function<double()>&
   } catch (const std::bad_alloc&) {
     // The workspace of a kernel. The exception has no details.
   }
-  throw MemoryError(fmt::format("out of memory{}\nuse a smaller model or a smaller train.micro_batch", what), rows);
+  throw StepMemoryError(fmt::format("out of memory{}\nuse a smaller model or a smaller train.micro_batch", what), rows);
 }
 
 RowsAtOnce rows_in_memory(std::int64_t rows, double available,

@@ -18,8 +18,8 @@ namespace xlm {
 void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device device,
                   std::uint64_t available = memory_limit());
 
-/// Does the part of a step that computes `rows` rows of a batch at once, and returns its loss. Throws MemoryError with
-/// `rows` if memory is too small.
+/// Does the part of a step that computes `rows` rows of a batch at once, and returns its loss. Throws StepMemoryError
+/// if memory is too small.
 double within_memory_of_a_step(std::int64_t rows, const std::function<double()>& work);
 
 /// How many rows are computed at once.

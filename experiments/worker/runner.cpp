@@ -113,9 +113,11 @@ std::optional<RunReport> attempt_training(const Run& run, Work& work, JournalSin
     return RunReport{kFailed, RunStatus::kRunning, error.what()};
   } catch (const DivergedError& error) {
     return failed(sink, RunStatus::kDiverged, {{"reason", error.what()}}, kDiverged);
-  } catch (const MemoryError& error) {
+  } catch (const StepMemoryError& error) {
     return out_of_memory(
         sink, run, {.cause = EndCause::kMemory, .reason = error.what(), .memory = job_memory(), .rows = error.rows()});
+  } catch (const MemoryError& error) {
+    return out_of_memory(sink, run, {EndCause::kMemory, error.what(), job_memory()});
   } catch (const MemoryLimitError& error) {
     return without_memory(sink, error.what());
   } catch (const std::bad_alloc&) {

@@ -6,7 +6,7 @@
 //   slip-at=5              a mistake of the program: an exception of the standard library, at 0 in every evaluation
 //   kill-at=5              the process kills itself
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
-//   chooses=7              at most seven rows are computed at once, which MemoryError then says
+//   chooses=7              at most seven rows are computed at once, which StepMemoryError then says
 //   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
 //   memory-limit-of=1      the same of the process with rank 1, before the processes of a run have met
 //   best-at=2              the weights of step 2 become the model, as those that did best on validation
@@ -239,7 +239,8 @@ class FakeCore : public Core {
     if (chosen != orders_here.end()) rows = std::min(rows, chosen->second);
     const auto memory = orders_here.find("memory-for");
     if (memory == orders_here.end() || step <= 1 || rows <= memory->second) return;
-    throw MemoryError("out of memory", chosen != orders_here.end() ? rows : 0);
+    if (chosen != orders_here.end()) throw StepMemoryError("out of memory", rows);
+    throw MemoryError("out of memory");
   }
 };
 

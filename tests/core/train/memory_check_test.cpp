@@ -56,7 +56,7 @@ TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
   try {
     within_memory_of_a_step(5, []() -> double { throw std::bad_alloc(); });
     FAIL();
-  } catch (const MemoryError& error) {
+  } catch (const StepMemoryError& error) {
     EXPECT_EQ(error.rows(), 5) << "the next attempt computes half of them";
     EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
   }
