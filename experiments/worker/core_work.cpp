@@ -210,6 +210,8 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
   } catch (const StepMemoryError& error) {
     leave_rows(processes, error.rows());
     return kOutOfMemoryAmidStep;
+  } catch (const MemoryError&) {
+    return kOutOfMemoryAmidStep;
   } catch (const Error& error) {
     leave_word(processes, error);
     throw;
