@@ -60,7 +60,7 @@ RowsAtOnce rows_in_memory(std::int64_t rows, double available,
   std::int64_t measured = 1;
   std::optional<double> bytes = bytes_of(measured);
   if (!bytes || *bytes > available) return {1, rows == 1 ? bytes.value_or(0) : 0};
-  double bytes_of_all = *bytes;
+  double bytes_of_all = rows == 1 ? *bytes : 0;
   while (measured < rows) {
     const std::int64_t more = std::min(2 * measured, rows);
     const std::optional<double> bytes_of_more = bytes_of(more);

@@ -25,7 +25,7 @@ double within_memory_of_a_step(std::int64_t rows, const std::function<double()>&
 /// How many rows are computed at once.
 struct RowsAtOnce {
   std::int64_t rows;
-  double bytes_of_all;  // predicted for all rows; 0: not even one row fits
+  double bytes_of_all;  // predicted for all rows; 0: not known, because at most one row fits
 };
 
 /// The most of `rows`, in parts of about one size, for which `available` bytes are predicted to suffice; at least one.
