@@ -156,12 +156,12 @@ TEST(RefusedRecordings, OthersAreReplayedWithoutAWord) {
 /// Batches that know their place, of these widths and of 16 places behind them.
 class CountedBatches final : public BatchStream {
  public:
-  explicit CountedBatches(bool fresh = true, std::vector<std::int64_t> widths = {})
-      : fresh_(fresh), widths_(std::move(widths)) {}
+  explicit CountedBatches(bool fresh = true, std::vector<std::int64_t> widths = {}, std::int64_t rows = 3)
+      : fresh_(fresh), widths_(std::move(widths)), rows_(rows) {}
   Batch next() override {
     const auto place = static_cast<std::size_t>(place_++);
     const std::int64_t width = place < widths_.size() ? widths_[place] : 16;
-    const torch::Tensor text = torch::zeros({3, width + 1}, torch::kLong);
+    const torch::Tensor text = torch::zeros({rows_, width + 1}, torch::kLong);
     return {.input = {.tokens = text.narrow(1, 0, width)}, .targets = text.narrow(1, 1, width), .fresh = fresh_};
   }
   Json state() const override { return {{"place", place_}}; }
@@ -171,6 +171,7 @@ class CountedBatches final : public BatchStream {
  private:
   bool fresh_;
   std::vector<std::int64_t> widths_;
+  std::int64_t rows_;
   int place_ = 0;
 };
 
@@ -333,7 +334,7 @@ TEST(FittingMemory, MeasuresTheWidestBatchAsPartsOfAStepAreComputed) {
   options.train.batch = 2;
   options.train.block = 16;
   RecordingSink sink;
-  CountedBatches batches(true, {4, 9, 5, 16, 3});
+  CountedBatches batches(true, {4, 9, 5, 16, 3}, 2);
   BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(batches, kPlenty, sink);
   for (const Call& call : model.calls) EXPECT_TRUE(call == (Call{call.rows, 16, call.rows == 1})) << call.rows;
   EXPECT_EQ(model.calls.back().rows, 2);
@@ -341,7 +342,7 @@ TEST(FittingMemory, MeasuresTheWidestBatchAsPartsOfAStepAreComputed) {
   EXPECT_EQ(batches.place(), 0);
 
   model.calls.clear();
-  CountedBatches narrow(true, std::vector<std::int64_t>(64, 7));
+  CountedBatches narrow(true, std::vector<std::int64_t>(64, 7), 2);
   BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(narrow, kPlenty, sink);
   for (const Call& call : model.calls) EXPECT_EQ(call.width, 7) << "of the next 64 batches";
 }
