@@ -1,6 +1,8 @@
 // How a step is computed does not change what it computes: refused recordings, and rows that memory holds.
 #include "core/train/batch_gradients.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <new>
@@ -15,6 +17,7 @@
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/models/language_model.h"
+#include "core/parallel/process_group.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
 #include "core/train/rerun_recorder.h"
@@ -371,6 +374,48 @@ TEST(FittingMemory, AStepWithoutMemorySaysHowManyRowsItReallyComputed) {
   EXPECT_EQ(rows_without_memory(), 0) << "fewer are computed";
   model.most_rows = 0;
   EXPECT_EQ(rows_without_memory(), 1);
+}
+
+/// The second of two processes, which has found that `rows` rows fit.
+class OtherProcess final : public ProcessGroup {
+ public:
+  explicit OtherProcess(std::int64_t rows) : ProcessGroup(0, 2), rows_(rows) {}
+  void sum(float* /*values*/, std::size_t /*count*/) override { FAIL() << "no gradients are added"; }
+  void sum(double* /*values*/, std::size_t /*count*/) override { FAIL() << "no losses are added"; }
+  void max(double* values, std::size_t count) override {
+    for (std::size_t i = 0; i < count; ++i) values[i] = std::max(values[i], -static_cast<double>(rows_));
+  }
+  void gather(const void* /*own*/, std::size_t /*bytes*/, void* /*all*/) override { FAIL() << "nothing is gathered"; }
+
+ private:
+  std::int64_t rows_;
+};
+
+TEST(FittingMemory, ComputesAsManyRowsAsTheProcessThatHoldsLeast) {
+  RunOptions options;
+  options.train.batch = 4;
+  options.train.block = 16;
+  for (const std::int64_t other_rows : {1, 4}) {
+    Watched model;
+    OtherProcess other(other_rows);
+    CountedBatches batches(true, {}, 4);
+    RecordingSink sink;
+    BatchGradients gradients(options, model, torch::kCPU, &other, nullptr);
+    gradients.fit_memory(batches, kPlenty, sink);
+    if (other_rows == 1) {
+      EXPECT_THAT(sink.messages, ElementsAre("note: 1 of 2 rows are computed at once (train.micro_batch): no more fit "
+                                             "on the GPU of another process"));
+    } else {
+      EXPECT_THAT(sink.messages, IsEmpty());
+    }
+    model.most_rows = 0;
+    try {
+      gradients.add(batches.next(), 0);
+      ADD_FAILURE() << "there was no memory";
+    } catch (const StepMemoryError& error) {
+      EXPECT_EQ(error.rows(), other_rows == 1 ? 1 : 2);
+    }
+  }
 }
 
 TEST(FittingMemory, LeavesTheCpuAlone) {
