@@ -18,17 +18,22 @@ bool is_owner_hidden(uid_t owner) {
   std::ifstream shown("/proc/sys/kernel/overflowuid");
   std::ifstream map("/proc/self/uid_map");
   uid_t hidden = 0;
+  if (!(shown >> hidden) || !map) return false;
   std::uint64_t inside = 0;
   std::uint64_t outside = 0;
-  std::uint64_t count = kAllUsers;
-  shown >> hidden;
+  std::uint64_t count = 0;  // an empty map names no user
   map >> inside >> outside >> count;
-  return shown && map && count != kAllUsers && owner == hidden;
+  return count != kAllUsers && owner == hidden;
 }
 
 bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid() || is_owner_hidden(owner); }
 
 }  // namespace
+
+bool is_owned_by_this_user(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() && !is_owner_hidden(status.st_uid);
+}
 
 bool is_closed_to_others(const fs::path& path) {
   constexpr int kMaxLinks = 40;

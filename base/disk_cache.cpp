@@ -2,15 +2,30 @@
 #include "base/disk_cache.h"
 
 #include <cstdlib>
+#include <mutex>
+
+#include <fmt/format.h>
 
 #include "base/closed_place.h"
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/terminal.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kHashDigits = 64;
+
+/// Said once by a process, which may look for many values.
+void say_that_it_is_foreign(const fs::path& path) {
+  static std::once_flag said;
+  std::call_once(said, [&path] {
+    say(
+        fmt::format("note: {} is not used, because another user owns it, or this user namespace does not tell owners "
+                    "apart\nremove it, or let XDG_CACHE_HOME name a folder of your own\n",
+                    path.string()));
+  });
+}
 
 }  // namespace
 
@@ -28,6 +43,11 @@ std::optional<std::string> DiskCache::find(const std::string& key) const {
   const fs::path file = folder_ / key;
   try {
     if (!fs::exists(file) || !is_closed_to_others(file)) return std::nullopt;
+    for (const fs::path& path : {folder_, file}) {
+      if (is_owned_by_this_user(path)) continue;
+      say_that_it_is_foreign(path);
+      return std::nullopt;
+    }
     const std::string content = read_file(file);
     const std::string hash = content.substr(0, kHashDigits);
     std::string value = content.substr(hash.size());

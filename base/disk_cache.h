@@ -22,7 +22,7 @@ class DiskCache {
   explicit DiskCache(fs::path folder) : folder_(std::move(folder)) {}
 
   /// `key`: a hash of all that the value follows from, as a file name. Nullopt also for a file that is damaged or
-  /// unreadable, or that other users could change.
+  /// unreadable, or that other users could change or have made. The last is said once on standard error.
   std::optional<std::string> find(const std::string& key) const;
 
   /// Has no effect where nothing can be written, or where other users could change it.

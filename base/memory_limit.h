@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -12,6 +13,16 @@ namespace xlm {
 class MemoryLimitError : public ResourceError {
  public:
   using ResourceError::ResourceError;
+};
+
+/// Memory ran out in a step that computed `rows` rows of a batch at once: fewer may do.
+class StepMemoryError : public MemoryError {
+ public:
+  StepMemoryError(const std::string& message, std::int64_t rows) : MemoryError(message), rows_(rows) {}
+  std::int64_t rows() const { return rows_; }
+
+ private:
+  std::int64_t rows_;
 };
 
 /// Bytes of main memory that this process may use at most: those of the machine, or of its control group (a cluster

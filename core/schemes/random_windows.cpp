@@ -2,6 +2,7 @@
 //
 // B rows, N tokens of the text, T tokens of a window.
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -121,9 +122,86 @@ class RandomWindows final : public Scheme {
   }
 };
 
-/// Every token is scored once, the first one too, unless the model leaves it out. Windows advance by `settings.stride`
-/// tokens and score as many, with up to context − stride tokens in front of them, behind a beginning. At most the first
-/// `settings.max_windows` of them. `settings.rows` of one length are computed at once.
+/// Windows of `length` tokens, of which the last `scored` are predicted. The first begins at `begin`, each other one a
+/// stride later.
+struct WindowRows {
+  std::int64_t rows;
+  std::int64_t begin;
+  std::int64_t length;
+  std::int64_t scored;
+
+  /// The first predicted token of the first window.
+  std::int64_t first() const { return begin + length - scored; }
+};
+
+/// Sums the losses of windows. With context in front of what they score, every prediction is scored: those that the
+/// model leaves out are made again with less of it.
+class WindowSums {
+ public:
+  WindowSums(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, SplitLoss& result)
+      : model_(&model), source_(&source), settings_(&settings), result_(&result) {}
+
+  void add(const WindowRows& windows) {
+    const std::vector<std::int64_t> scored = score(windows);
+    if (!scores_all()) return;
+    std::optional<Counts> counts;  // of the predictions, each once
+    for (std::int64_t row = 0; row < windows.rows; ++row) {
+      const std::int64_t of_row = scored[static_cast<std::size_t>(row)];
+      if (of_row == windows.scored) continue;
+      if (!counts) counts = model_->counts();
+      const std::int64_t shift = row * settings_->stride;
+      add_left_out(windows.begin + shift, windows.first() + shift + of_row, windows.first() + shift + windows.scored);
+    }
+    if (counts) model_->set_counts(*counts);
+  }
+
+ private:
+  bool scores_all() const { return settings_->context > settings_->stride; }
+
+  /// Predicts the tokens from `first` to in front of `end`, the first of which a window from `begin` on leaves out.
+  /// Each window behind it begins with the later half of the context of its first prediction.
+  void add_left_out(std::int64_t begin, std::int64_t first, std::int64_t end) {
+    while (first < end && begin < first) {
+      begin = first - (first - begin) / 2;
+      first += score({.rows = 1, .begin = begin, .length = end - begin, .scored = end - first}).front();
+    }
+  }
+
+  /// Returns how many predictions of each row are scored.
+  std::vector<std::int64_t> score(const WindowRows& windows) {
+    const torch::Tensor text = source_->rows(windows.rows, windows.begin, settings_->stride, windows.length);
+    const torch::Tensor tokens = torch::cat(
+        {torch::full({windows.rows, 1}, kBeginning, torch::kLong), text.narrow(1, 0, windows.length - 1)}, 1);
+    torch::Tensor targets = text.narrow(1, windows.length - windows.scored, windows.scored).to(settings_->device);
+    const PrecisionScope precision(settings_->precision, settings_->device);
+    const ModelOutput output =
+        model_->forward(ModelInput{.tokens = tokens.to(settings_->device), .scored = windows.scored},
+                        model_->initial_state(windows.rows));
+    if (output.left_out.defined()) {
+      const torch::Tensor left_out =
+          scores_all() ? output.left_out.to(torch::kLong).cumsum(1) > 0 : output.left_out;  // made again from there on
+      targets = targets.masked_fill(left_out, kNoTarget);
+    }
+    result_->loss += output.summed_loss(targets).item<double>();
+    if (settings_->parts != nullptr) settings_->parts->add(output, targets, windows.first(), settings_->stride);
+    targets = targets.cpu();
+    const torch::Tensor scored = targets.ne(kNoTarget).sum(1);
+    result_->tokens += scored.sum().item<std::int64_t>();
+    result_->computed += windows.length * windows.rows;
+    result_->bytes += source_->bytes(targets);
+    return {scored.const_data_ptr<std::int64_t>(), scored.const_data_ptr<std::int64_t>() + scored.numel()};
+  }
+
+  LanguageModel* model_;
+  const TokenSource* source_;
+  const SplitSettings* settings_;
+  SplitLoss* result_;
+};
+
+/// Every token is scored once, the first one too, unless the model leaves it out and there is no context that could be
+/// shorter. Windows advance by `settings.stride` tokens and score as many, with up to context − stride tokens in front
+/// of them, behind a beginning. At most the first `settings.max_windows` of them. `settings.rows` of one length are
+/// computed at once.
 SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                                   const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
@@ -134,33 +212,20 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
   const std::int64_t before = std::max<std::int64_t>(0, settings.context - settings.stride);
   const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
   SplitLoss result{.whole = most == all};
+  WindowSums sums(model, source, settings, result);
   std::int64_t turn = 0;
   std::int64_t passed = 0;  // predictions, with those that are left out
   for (std::int64_t first = 0; first < most && !result.stopped;) {
     const std::int64_t scored = std::min(settings.stride, most - first);
     const std::int64_t begin = std::max<std::int64_t>(0, first - before);
-    const std::int64_t length = first + scored - begin;  // of a window
     // Only those behind the start of the text have all of their context.
     const std::int64_t alike = first >= before ? (most - first) / scored : 1;
     const std::int64_t rows = scored == settings.stride ? std::min(settings.rows, alike) : 1;
+    const WindowRows windows{.rows = rows, .begin = begin, .length = first + scored - begin, .scored = scored};
     first += rows * scored;
     const ProcessGroup* group = settings.group;  // whose processes take turns
     if (group != nullptr && turn++ % group->size() != group->rank()) continue;
-    const torch::Tensor text = source.rows(rows, begin, settings.stride, length);
-    const torch::Tensor tokens =
-        torch::cat({torch::full({rows, 1}, kBeginning, torch::kLong), text.narrow(1, 0, length - 1)}, 1);
-    torch::Tensor targets = text.narrow(1, length - scored, scored);
-    const PrecisionScope precision(settings.precision, settings.device);
-    const ModelOutput output =
-        model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = scored}, model.initial_state(rows));
-    result.loss += output.summed_loss(targets.to(settings.device)).item<double>();
-    if (settings.parts != nullptr) {
-      settings.parts->add(output, targets.to(settings.device), begin + length - scored, settings.stride);
-    }
-    if (output.left_out.defined()) targets = output.counted_targets(targets.to(settings.device)).cpu();
-    result.tokens += targets.ne(kNoTarget).sum().item<std::int64_t>();
-    result.computed += length * rows;
-    result.bytes += source.bytes(targets);
+    sums.add(windows);
     passed += scored * rows;
     result.stopped = !progress(passed, share);
   }

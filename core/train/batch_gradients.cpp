@@ -5,6 +5,8 @@
 #include <cmath>
 #include <new>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,10 +18,11 @@
 #include "core/parallel/reductions.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
-#include "core/train/memory_check.h"
 
 namespace xlm {
 namespace {
+
+constexpr const char* kFittedRows = "fitted_rows";  // in checkpoints since rows are chosen by memory
 
 double bytes_of_state(const State& state) {
   double bytes = 0;
@@ -52,6 +55,8 @@ void BatchGradients::restore(const Checkpoint& checkpoint) {
     state_.push_back(tensor.narrow(0, own.begin, own.count).clone().to(device_));
   }
   held_sizes_ = checkpoint.state.value("held_sizes", std::vector<std::int64_t>());
+  // Parts of another size give other bits, and how much memory is free depends on other programs.
+  if (options_->train.deterministic) fitted_rows_ = checkpoint.state.value(kFittedRows, std::int64_t{0});
 }
 
 void BatchGradients::save(Checkpoint& checkpoint) const {
@@ -61,6 +66,7 @@ void BatchGradients::save(Checkpoint& checkpoint) const {
         group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
   if (holds_sizes_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
+  if (fitted_rows_ > 0) checkpoint.state[kFittedRows] = fitted_rows_;
 }
 
 std::int64_t BatchGradients::rows_at_once(std::int64_t rows) const {
@@ -74,24 +80,53 @@ void BatchGradients::fit_memory(BatchStream& batches, TrainSink& sink) {
   if (!available) return;
   fit_memory(batches, kUsableShare * static_cast<double>(*available), sink);
   return_kept_memory(device_);
+  restart_peak_memory(device_);  // the trial is no part of training
 }
 
 void BatchGradients::fit_memory(BatchStream& batches, double available, TrainSink& sink) {
+  const std::int64_t all = rows_at_once(own_rows(group_, options_->train.batch).count);
+  std::string reason = "as before (train.deterministic)";
+  if (fitted_rows_ == 0) {
+    const RowsAtOnce chosen = rows_for_memory(batches, all, available);
+    fitted_rows_ = least_of_all(chosen.rows < all ? chosen.rows : rows_at_once(options_->train.batch));
+    const std::string needed =
+        chosen.bytes_of_all > 0 ? "all need about " + human_bytes(chosen.bytes_of_all) : std::string("more do not fit");
+    reason = fitted_rows_ < chosen.rows ? "no more fit on the GPU of another process"
+                                        : fmt::format("{}, and {} are available", needed, human_bytes(available));
+  }
+  if (fitted_rows_ >= all) return;
+  micro_batch_ = fitted_rows_;
+  sink.message(
+      fmt::format("note: {} of {} rows are computed at once (train.micro_batch): {}", micro_batch_, all, reason));
+}
+
+/// The widest of the next batches, which continue as if none had been read: documents may be short.
+Batch BatchGradients::widest_of(BatchStream& batches) const {
+  constexpr int kMaxBatches = 64;
   const Json place = batches.state();
-  const Batch batch = batches.next();
+  Batch widest = batches.next();
+  for (int i = 1; i < kMaxBatches && widest.targets.size(1) < options_->train.block; ++i) {
+    Batch batch = batches.next();
+    if (batch.targets.size(1) > widest.targets.size(1)) widest = std::move(batch);
+  }
   batches.restore(place);
-  const std::int64_t all = rows_at_once(own_rows(group_, batch.targets.size(0)).count);
-  if (all <= 1) return;
+  return widest;
+}
+
+/// How many of `all` rows are computed at once so that `available` bytes suffice in this process.
+RowsAtOnce BatchGradients::rows_for_memory(BatchStream& batches, std::int64_t all, double available) {
+  if (all <= 1) return {all, 0};
+  const Batch batch = widest_of(batches);
   model_->train();
   bytes_with_rows(batch, 1);  // sets libtorch up: its workspaces do not belong to a row
-  const RowsAtOnce chosen =
-      rows_in_memory(all, available, [&](std::int64_t rows) { return bytes_with_rows(batch, rows); });
-  if (chosen.rows == all) return;
-  micro_batch_ = chosen.rows;
-  const std::string needed =
-      chosen.bytes_of_all > 0 ? fmt::format("all need about {}", human_bytes(chosen.bytes_of_all)) : "more do not fit";
-  sink.message(fmt::format("note: {} of {} rows are computed at once (train.micro_batch): {}, and {} are available",
-                           chosen.rows, all, needed, human_bytes(available)));
+  return rows_in_memory(all, available, [&](std::int64_t rows) { return bytes_with_rows(batch, rows); });
+}
+
+/// The least of the numbers of all processes, so that they go on alike after memory has run out in one.
+std::int64_t BatchGradients::least_of_all(std::int64_t rows) const {
+  auto negative = -static_cast<double>(rows);
+  if (group_ != nullptr) group_->max(&negative, 1);
+  return static_cast<std::int64_t>(-negative);
 }
 
 /// The most bytes in use during a step that computes so many rows at once. Nullopt if memory does not suffice. Changes
@@ -106,7 +141,9 @@ std::optional<double> BatchGradients::bytes_with_rows(const Batch& batch, std::i
     seed_generators(0, own.begin);
     const PartOfBatch rows_of_part(own.begin);
     const ModelInput input = batch.input.rows(own.begin, count).to(device_);
-    const torch::Tensor targets = batch.targets.narrow(0, own.begin, count).to(device_);
+    // Rows of other batches may score all of their places.
+    const torch::Tensor targets = batch.targets.narrow(0, own.begin, count).clamp_min(0).to(device_);
+    if (count < own.count) hold_gradients();
     const auto loss_after = [&](const State& before) {
       const PrecisionScope precision(options_->train.precision, device_);
       return scheme_->loss(*model_, input, targets, before, policy_);
@@ -132,6 +169,13 @@ std::optional<double> BatchGradients::bytes_with_rows(const Batch& batch, std::i
   model_->set_counts(counts);
   restart_peak_memory(device_);
   return bytes;
+}
+
+/// As in all parts of a step but the first, which add to the gradients of those before.
+void BatchGradients::hold_gradients() const {
+  for (const auto& [name, weight] : weights()) {
+    if (weight.requires_grad()) weight.mutable_grad() = torch::zeros_like(weight.detach());
+  }
 }
 
 void BatchGradients::start_recording(TrainSink& sink) {
@@ -168,7 +212,7 @@ const char* BatchGradients::obstacle_to_recording() const {
 }
 
 double BatchGradients::add(const Batch& batch, std::int64_t step) {
-  return within_memory_of_a_step([&] {
+  return within_memory_of_a_step(rows_at_once(own_rows(group_, batch.targets.size(0)).count), [&] {
     std::optional<ObservedProducts> observed;
     if (watch_ != nullptr) observed.emplace(*watch_);
     double loss = add_own_rows(batch, step);

@@ -16,6 +16,7 @@
 #include "core/train/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/first_non_finite.h"
+#include "core/train/memory_check.h"
 
 namespace xlm {
 
@@ -25,12 +26,13 @@ class BatchGradients {
   BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group,
                  DeviceSums* sums);
 
-  /// Restores the carried state and the held sizes from a checkpoint.
+  /// Restores what a checkpoint has of this: the carried state, held sizes, and the rows that memory holds.
   void restore(const Checkpoint& checkpoint);
   void save(Checkpoint& checkpoint) const;
   /// Computes so many rows at once from now on that a GPU's memory is predicted to hold them, at most those of
-  /// train.micro_batch. A note to `sink` says if they are fewer. `batches` continues as if nothing had been read. Has
-  /// no effect on the CPU.
+  /// train.micro_batch: in all processes as many as in the one that can hold least. With train.deterministic those of
+  /// a restored checkpoint stay. A note to `sink` says if they are fewer. `batches` continues as if nothing had been
+  /// read. Has no effect on the CPU.
   void fit_memory(BatchStream& batches, TrainSink& sink);
   /// The same for `available` bytes, on any device.
   void fit_memory(BatchStream& batches, double available, TrainSink& sink);
@@ -44,14 +46,18 @@ class BatchGradients {
   void watch(FirstNonFinite& watch) { watch_ = &watch; }
 
   /// Adds the gradients of all processes to those of the weights. Returns the batch's mean loss in nats. Random numbers
-  /// follow from `step`, the number of updates before this batch. Throws MemoryError if memory is too small.
+  /// follow from `step`, the number of updates before this batch. Throws StepMemoryError if memory is too small.
   double add(const Batch& batch, std::int64_t step);
 
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
   std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
   TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
+  Batch widest_of(BatchStream& batches) const;
+  RowsAtOnce rows_for_memory(BatchStream& batches, std::int64_t all, double available);
+  std::int64_t least_of_all(std::int64_t rows) const;
   std::optional<double> bytes_with_rows(const Batch& batch, std::int64_t count);
+  void hold_gradients() const;
   std::int64_t rows_at_once(std::int64_t rows) const;
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
@@ -65,6 +71,7 @@ class BatchGradients {
   DeviceSums* sums_;
   ActivationPolicy policy_;
   std::int64_t micro_batch_;              // rows computed at once; 0: all
+  std::int64_t fitted_rows_ = 0;          // that memory holds, at most train.batch; 0: not known
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;

@@ -38,7 +38,7 @@ void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device
                   human_count(weights), needed / 1e9, static_cast<double>(available) / 1e9));
 }
 
-double within_memory_of_a_step(const std::function<double()>& work) {
+double within_memory_of_a_step(std::int64_t rows, const std::function<double()>& work) {
   std::string what;
   try {
     return work();
@@ -48,7 +48,7 @@ double within_memory_of_a_step(const std::function<double()>& work) {
   } catch (const std::bad_alloc&) {
     // The workspace of a kernel. The exception has no details.
   }
-  throw MemoryError(fmt::format("out of memory{}\nuse a smaller model or a smaller train.micro_batch", what));
+  throw StepMemoryError(fmt::format("out of memory{}\nuse a smaller model or a smaller train.micro_batch", what), rows);
 }
 
 RowsAtOnce rows_in_memory(std::int64_t rows, double available,
@@ -60,7 +60,7 @@ RowsAtOnce rows_in_memory(std::int64_t rows, double available,
   std::int64_t measured = 1;
   std::optional<double> bytes = bytes_of(measured);
   if (!bytes || *bytes > available) return {1, rows == 1 ? bytes.value_or(0) : 0};
-  double bytes_of_all = *bytes;
+  double bytes_of_all = rows == 1 ? *bytes : 0;
   while (measured < rows) {
     const std::int64_t more = std::min(2 * measured, rows);
     const std::optional<double> bytes_of_more = bytes_of(more);

@@ -18,14 +18,14 @@ namespace xlm {
 void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device device,
                   std::uint64_t available = memory_limit());
 
-/// Does the part of a step whose memory shrinks with train.micro_batch, and returns its loss. Throws MemoryError if
-/// memory is too small.
-double within_memory_of_a_step(const std::function<double()>& work);
+/// Does the part of a step that computes `rows` rows of a batch at once, and returns its loss. Throws StepMemoryError
+/// if memory is too small.
+double within_memory_of_a_step(std::int64_t rows, const std::function<double()>& work);
 
 /// How many rows are computed at once.
 struct RowsAtOnce {
   std::int64_t rows;
-  double bytes_of_all;  // predicted for all rows; 0: not even one row fits
+  double bytes_of_all;  // predicted for all rows; 0: not known, because at most one row fits
 };
 
 /// The most of `rows`, in parts of about one size, for which `available` bytes are predicted to suffice; at least one.

@@ -303,6 +303,7 @@ void Trainer::record(double loss) {
   if (!kept) return;
   sink_->metrics(step_, values);
   model_->reset_statistics();
+  budget_->counts_begin_anew();
 }
 
 bool Trainer::checkpoint_due() const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/progress.h"
 #include "core/api/arithmetic.h"
@@ -16,7 +17,7 @@ TrainingBudget::TrainingBudget(const TrainOptions& options, LanguageModel& model
 void TrainingBudget::begin_step() {
   if (!clock_) clock_ = monotonic_seconds();
   share_before_ = share();
-  counts_before_ = model_->counts();
+  if (!counts_before_) counts_before_ = model_->counts();
 }
 
 /// Of the step's own text: the model's counts are set to the step's for the moment.
@@ -26,11 +27,12 @@ double TrainingBudget::flops_per_token(std::int64_t block) {
     const auto found = costs.find("flops_per_token");
     return found == costs.end() ? 0.0 : found->second;
   };
-  const Counts after = model_->counts();
+  const Counts after = model_->counts();  // the only time in a step: reading them waits for a GPU
+  const Counts before = std::exchange(counts_before_, after).value_or(Counts());
   if (after.sums.empty()) return read();
   Counts of_step = after;
-  for (std::size_t i = 0; i < of_step.sums.size() && i < counts_before_.sums.size(); ++i) {
-    of_step.sums[i] -= counts_before_.sums[i];
+  for (std::size_t i = 0; i < of_step.sums.size() && i < before.sums.size(); ++i) {
+    of_step.sums[i] -= before.sums[i];
   }
   model_->set_counts(of_step);
   if (group_ != nullptr) unite_counts(*model_, *group_);

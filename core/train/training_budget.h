@@ -23,6 +23,8 @@ class TrainingBudget {
   void begin_step();
   /// Call it after that and before the update, in all processes of the group.
   void spend(const Batch& batch);
+  /// Call it when the model's counts begin anew between two steps.
+  void counts_begin_anew() { counts_before_ = Counts(); }
   /// Time stands still until the next step.
   void pause() { clock_.reset(); }
 
@@ -55,9 +57,9 @@ class TrainingBudget {
   const TrainOptions* options_;
   LanguageModel* model_;
   ProcessGroup* group_;
-  Counts counts_before_;         // of the model, before the step
-  std::optional<double> clock_;  // up to when time is counted
-  double share_before_ = 0;      // the step
+  std::optional<Counts> counts_before_;  // of the model, before the next step; nullopt: not read yet
+  std::optional<double> clock_;          // up to when time is counted
+  double share_before_ = 0;              // the step
   bool is_known_ = true;
   double flops_ = 0;
   double inherited_flops_ = 0;  // of them

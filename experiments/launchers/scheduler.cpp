@@ -206,7 +206,7 @@ bool Scheduler::may_retry(const Run& run, const AttemptEnd& end) const {
     case EndCause::kError:
       return false;
     case EndCause::kMemory:
-      return fewer_rows(run).has_value();
+      return fewer_rows(run, end.rows).has_value();
     default:
       if (settings_.attended && end.cause == EndCause::kGone) return true;  // the user has just asked for it
       if (settings_.attended && end.cause == EndCause::kKilled) return false;

@@ -23,18 +23,18 @@ Run read_live_run(const fs::path& folder) {
 
 std::int64_t checkpoint_step(const Run& run) { return run.checkpoints.empty() ? 0 : run.checkpoints.back().step; }
 
-std::int64_t rows_at_once(const Run& run) {
+std::int64_t rows_at_once(const Run& run, std::int64_t chosen) {
   const std::int64_t processes = std::max<std::int64_t>(whole(run, "train.processes"), 1);
   std::int64_t rows = (whole(run, "train.batch") + processes - 1) / processes;
-  for (const std::int64_t bound : {whole(run, "train.micro_batch"), run.micro_batch}) {
+  for (const std::int64_t bound : {whole(run, "train.micro_batch"), run.micro_batch, chosen}) {
     if (bound > 0) rows = std::min(rows, bound);
   }
   return rows;
 }
 
-std::optional<std::int64_t> fewer_rows(const Run& run) {
+std::optional<std::int64_t> fewer_rows(const Run& run, std::int64_t chosen) {
   const std::int64_t batch = whole(run, "train.batch");
-  for (std::int64_t rows = rows_at_once(run) / 2; rows >= 1; --rows) {
+  for (std::int64_t rows = rows_at_once(run, chosen) / 2; rows >= 1; --rows) {
     if (batch % rows == 0) return rows;
   }
   return std::nullopt;

@@ -14,12 +14,12 @@ Run read_live_run(const fs::path& folder);
 /// Step of the newest checkpoint, or 0.
 std::int64_t checkpoint_step(const Run& run);
 
-/// Rows of a batch that the run's next attempt computes at once. The configuration and the memory found so far limit
-/// them.
-std::int64_t rows_at_once(const Run& run);
+/// Rows of a batch that an attempt at the run computes at once at most. The configuration and the memory found so far
+/// limit them, and so does what the attempt has `chosen` itself; 0: nothing.
+std::int64_t rows_at_once(const Run& run, std::int64_t chosen = 0);
 
 /// For a run that ran out of memory: at most half of rows_at_once, and a divisor of the batch. Only rounding changes
-/// (docs/models.md#micro-batches). Returns nullopt if the run already computes one row at a time.
-std::optional<std::int64_t> fewer_rows(const Run& run);
+/// (docs/models.md#micro-batches). Returns nullopt if the attempt computed one row at a time.
+std::optional<std::int64_t> fewer_rows(const Run& run, std::int64_t chosen = 0);
 
 }  // namespace xlm

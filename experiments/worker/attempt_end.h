@@ -15,6 +15,7 @@ struct AttemptEnd {
   double memory = 0;         // bytes that its job had, where it ran out of them; 0: not known
   bool at_any_rows = false;  // it ran out of memory, however few rows of the batch are computed at once
   ExitCode code = kFailed;   // of the command that reports it
+  std::int64_t rows = 0;     // of the batch that it computed at once; 0: as many as the run allows (rows_at_once)
 };
 
 /// The end of a worker without a final record: an exit code, or 128 + the number of the signal that killed it.

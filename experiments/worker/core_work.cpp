@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/memory_limit.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/training_length.h"
@@ -206,6 +207,9 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
     return outcome == TrainOutcome::kDone ? kDone : kStopped;
   } catch (const LostProcessError&) {
     return kLostOthers;
+  } catch (const StepMemoryError& error) {
+    leave_rows(processes, error.rows());
+    return kOutOfMemoryAmidStep;
   } catch (const MemoryError&) {
     return kOutOfMemoryAmidStep;
   } catch (const Error& error) {

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/secret.h"
+#include "base/text.h"
 #include "experiments/runs/machine_resources.h"
 #include "results/run_folder/run_folder.h"
 
@@ -49,6 +50,21 @@ std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
 }
 
 fs::path place_of_word(const fs::path& meeting, std::int64_t rank) { return meeting / fmt::format("error.{}", rank); }
+fs::path place_of_rows(const fs::path& meeting, std::int64_t rank) { return meeting / fmt::format("rows.{}", rank); }
+
+/// What is left at a place; empty if nothing is.
+std::string left_at(const fs::path& place) {
+  std::error_code ignored;
+  return fs::exists(place, ignored) ? read_file(place) : "";
+}
+
+void leave(const fs::path& place, const std::string& text) {
+  try {
+    write_file(place, text);
+  } catch (const Error&) {
+    return;  // a full disk, or the meeting is over
+  }
+}
 
 }  // namespace
 
@@ -66,11 +82,11 @@ std::string read_secret(const std::function<bool()>& should_stop) {
 }
 
 void leave_word(const Processes& self, const Error& error) {
-  try {
-    write_file(place_of_word(self.meeting, self.rank), error.what());
-  } catch (const Error&) {
-    return;  // a full disk, or the meeting is over
-  }
+  leave(place_of_word(self.meeting, self.rank), error.what());
+}
+
+void leave_rows(const Processes& self, std::int64_t rows) {
+  leave(place_of_rows(self.meeting, self.rank), std::to_string(rows));
 }
 
 Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
@@ -117,10 +133,11 @@ const std::string& Peers::host_of(std::int64_t rank) const {
   return hosts_.names[static_cast<std::size_t>(rank / first_.count_here())];
 }
 
-std::string Peers::word_of(std::int64_t rank) const {
-  const fs::path place = place_of_word(meeting_, rank);
-  std::error_code ignored;
-  return fs::exists(place, ignored) ? read_file(place) : "";
+std::string Peers::word_of(std::int64_t rank) const { return left_at(place_of_word(meeting_, rank)); }
+
+std::int64_t Peers::rows_of(std::int64_t rank) const {
+  std::int64_t rows = 0;
+  return parse_integer(left_at(place_of_rows(meeting_, rank)), rows) ? rows : 0;
 }
 
 void Peers::end_all() {
@@ -166,7 +183,10 @@ std::optional<AttemptEnd> Peers::lost() {
     std::string which = fmt::format("process {} of {}", rank + 1, first_.count);
     if (first_.hosts > 1) which += " on " + host_of(rank);
     if (*code == kOutOfMemoryAmidStep) {
-      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory()};
+      return AttemptEnd{.cause = EndCause::kMemory,
+                        .reason = fmt::format("out of memory in {}", which),
+                        .memory = job_memory(),
+                        .rows = rows_of(rank)};
     }
     if (*code == kOutOfResources) {  // its model or an evaluation is too large for it
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory(), true};

@@ -28,6 +28,9 @@ std::string read_secret(const std::function<bool()>& should_stop);
 /// it meets the same error. Where that cannot be written, the exit code is all there is.
 void leave_word(const Processes& self, const Error& error);
 
+/// Likewise how many rows of the batch it computed at once when it ran out of memory.
+void leave_rows(const Processes& self, std::int64_t rows);
+
 /// Processes of rank 1 and up, started next to this one, which is rank 0, or by Slurm on other nodes of its job. They
 /// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
 class Peers {
@@ -57,7 +60,8 @@ class Peers {
   void tell_of_halted();
   void end_all();
   const std::string& host_of(std::int64_t rank) const;
-  std::string word_of(std::int64_t rank) const;  // empty if it left none
+  std::string word_of(std::int64_t rank) const;   // empty if it left none
+  std::int64_t rows_of(std::int64_t rank) const;  // 0 if it left none
 
   fs::path meeting_;
   Hosts hosts_;

@@ -73,7 +73,7 @@ RunReport without_memory(JournalSink& sink, const std::string& message, double h
 
 /// The run is queued again where fewer rows of its batch can be computed at once.
 RunReport out_of_memory(JournalSink& sink, const Run& run, const AttemptEnd& end) {
-  const bool again = fewer_rows(run).has_value();
+  const bool again = fewer_rows(run, end.rows).has_value();
   return failed(sink, again ? RunStatus::kQueued : RunStatus::kFailed, record_of_end(run, end, again), kOutOfResources);
 }
 
@@ -113,6 +113,9 @@ std::optional<RunReport> attempt_training(const Run& run, Work& work, JournalSin
     return RunReport{kFailed, RunStatus::kRunning, error.what()};
   } catch (const DivergedError& error) {
     return failed(sink, RunStatus::kDiverged, {{"reason", error.what()}}, kDiverged);
+  } catch (const StepMemoryError& error) {
+    return out_of_memory(
+        sink, run, {.cause = EndCause::kMemory, .reason = error.what(), .memory = job_memory(), .rows = error.rows()});
   } catch (const MemoryError& error) {
     return out_of_memory(sink, run, {EndCause::kMemory, error.what(), job_memory()});
   } catch (const MemoryLimitError& error) {

@@ -47,7 +47,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "boundary_accuracy", .meaning = "share of places where a boundary is predicted rightly", .better = kHigher},
       {.name = "boundary_precision", .meaning = "share of predicted boundaries that are right", .better = kHigher},
       {.name = "boundary_recall", .meaning = "share of boundaries that are predicted", .better = kHigher},
-      {.name = "left_out_share", .meaning = "share of predictions that are not scored, because their patch has no place"},
+      {.name = "left_out_share", .meaning = "share of predictions whose patch has no place: not scored, or made again with less context"},
       {.name = "worse_than_guessing", .meaning = "1 if the loss is above that of guessing all symbols alike", .digits = 0},
       {.name = "flops_per_token", .label = "FLOPs per token", .head = "FLOPs/token", .meaning = "two per multiply-add of a forward pass", .by = kRun, .format = kCount, .digits = -1, .exact = true, .learnable = true},
       {.name = "paper_flops", .label = "FLOPs per token, as the paper counts", .meaning = "FLOPs per token, counted as the model's paper does", .by = kRun, .format = kCount, .digits = -1, .exact = true, .learnable = true},

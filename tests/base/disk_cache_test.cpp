@@ -1,18 +1,21 @@
 // What is kept on disk is found again whole, or not at all.
 #include "base/disk_cache.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/temporary_folder.h"
 
@@ -108,6 +111,52 @@ TEST_F(DiskCaches, AreSharedByProcesses) {
     EXPECT_EQ(status, 0);
   }
   EXPECT_EQ(std::distance(fs::directory_iterator(place_), fs::directory_iterator()), 1) << "nothing else is left";
+}
+
+/// What a process finds and says that looks for a value twice, once `prepare` has made it another user. Nullopt if that
+/// was not possible.
+std::optional<std::pair<bool, std::string>> found_as_another(const DiskCache& cache, const fs::path& said,
+                                                             const std::function<bool()>& prepare) {
+  constexpr int kFound = 1;
+  constexpr int kNotPossible = 2;
+  write_file(said, "");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (std::freopen(said.c_str(), "w", stderr) == nullptr || !prepare()) ::_exit(kNotPossible);
+    const bool found = cache.find("k").has_value() || cache.find("k").has_value();
+    ::_exit(found ? kFound : 0);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) == kNotPossible) return std::nullopt;
+  return std::pair(WEXITSTATUS(status) == kFound, read_file(said));
+}
+
+/// Root's files are closed to others, and yet no other user takes code from them.
+TEST_F(DiskCaches, DoNotFindWhatAnotherUserOwns) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  constexpr uid_t kStranger = 3001;
+  cache_.keep("k", "value");
+  for (const fs::path& at : {folder_.path(), place_.parent_path(), place_}) fs::permissions(at, fs::perms(0755));
+  fs::permissions(place_ / "k", fs::perms(0644));
+  const auto itself = found_as_another(cache_, folder_.path() / "said", [] { return true; });
+  ASSERT_TRUE(itself);
+  EXPECT_TRUE(itself->first);
+  EXPECT_EQ(itself->second, "");
+  const auto stranger = found_as_another(cache_, folder_.path() / "said", [] { return ::seteuid(kStranger) == 0; });
+  ASSERT_TRUE(stranger);
+  EXPECT_FALSE(stranger->first);
+  EXPECT_THAT(stranger->second, testing::StartsWith("note: " + place_.string() + " is not used, because another user"));
+  EXPECT_EQ(stranger->second.find("note: "), stranger->second.rfind("note: ")) << "said once";
+}
+
+/// As in a container that names no user: this one's own files look like those of all others.
+TEST_F(DiskCaches, DoNotFindWhatMayBeAnyonesInAUserNamespace) {
+  cache_.keep("k", "value");
+  const auto found = found_as_another(cache_, folder_.path() / "said", [] { return ::unshare(CLONE_NEWUSER) == 0; });
+  if (!found) GTEST_SKIP() << "this system makes no user namespace";
+  EXPECT_FALSE(found->first);
+  EXPECT_THAT(found->second, testing::HasSubstr("does not tell owners apart"));
 }
 
 TEST(UserCache, IsWhereTheUserWantsIt) {

@@ -6,6 +6,7 @@
 //   slip-at=5              a mistake of the program: an exception of the standard library, at 0 in every evaluation
 //   kill-at=5              the process kills itself
 //   memory-for=2           memory is too small for more than two rows of the batch at once, from step 2 on
+//   chooses=7              at most seven rows are computed at once, which StepMemoryError then says
 //   memory-limit-at=5      memory is too small for step 5, however few rows are computed at once
 //   memory-limit-of=1      the same of the process with rank 1, before the processes of a run have met
 //   best-at=2              the weights of step 2 become the model, as those that did best on validation
@@ -19,6 +20,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -195,7 +197,7 @@ class FakeCore : public Core {
       const std::string name = word.substr(0, equals);
       const std::set<std::string> known{"diverge-at",      "fail-at",    "slip-at",         "kill-at",
                                         "halt-saved",      "memory-for", "memory-limit-at", "memory-limit-of",
-                                        "fail-at-overlap", "pace",       "best-at"};
+                                        "fail-at-overlap", "pace",       "best-at",         "chooses"};
       if (!known.contains(name)) throw Error("no such order: " + word);
       found[name] = std::stoll(word.substr(equals + 1));
     }
@@ -232,9 +234,13 @@ class FakeCore : public Core {
     if (has("slip-at")) throw std::out_of_range("map::at");
     if (has("kill-at")) ::kill(::getpid(), SIGKILL);
     const TrainOptions& train = job.options.train;
-    const std::int64_t rows = train.micro_batch > 0 ? train.micro_batch : train.batch;
+    std::int64_t rows = train.micro_batch > 0 ? train.micro_batch : train.batch;
+    const auto chosen = orders_here.find("chooses");
+    if (chosen != orders_here.end()) rows = std::min(rows, chosen->second);
     const auto memory = orders_here.find("memory-for");
-    if (memory != orders_here.end() && step > 1 && rows > memory->second) throw MemoryError("out of memory");
+    if (memory == orders_here.end() || step <= 1 || rows <= memory->second) return;
+    if (chosen != orders_here.end()) throw StepMemoryError("out of memory", rows);
+    throw MemoryError("out of memory");
   }
 };
 

@@ -1,15 +1,21 @@
 // Random windows: where they start, where the stream stands, and what the evaluation scores.
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "core/eval/evaluation.h"
+#include "core/schemes/part_sums.h"
 #include "core/schemes/scheme.h"
+#include "tests/core/models/golden_patches.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -190,6 +196,119 @@ TEST_F(RandomWindowsTest, ATrainingLossIsTheMeanOverRowsOfWhatIsScored) {
   EXPECT_NEAR(loss_of(1, 1), right, 1e-5);
   EXPECT_EQ(loss_of(2, 1), 0);
   EXPECT_NEAR(loss_of(0, 3), (loss_of(0, 1) + loss_of(1, 1)) / 3, 1e-6) << "parts of a batch, weighted by their rows";
+}
+
+/// A text of golden bytes and a model with few places. Patches are counted, and predictions made one by one, without
+/// the scheme.
+class LeftOutBytes : public testing::Test {
+ protected:
+  LeftOutBytes() : model_(golden_patches_model(patches_options(golden_patches().at("variants").at(1)))) {
+    model_->eval();
+    std::string bytes;
+    for (std::int64_t i = 0; i < kBytes; ++i) bytes.push_back(static_cast<char>(ids_[i].item<std::int64_t>()));
+    write_file(folder_.path() / "tokens", bytes);
+    split_.emplace(Split{TokenFile(folder_.path() / "tokens", 1)});
+    source_.emplace(*split_, std::vector<std::int64_t>{});
+    source_->set_vocabulary(some_bytes());
+  }
+
+  /// Patches that begin in the input of the prediction of byte `place` in a window from `begin` on.
+  std::int64_t patches_until(std::int64_t begin, std::int64_t place) const {
+    std::int64_t patches = 1;
+    bool before = true;  // the beginning
+    for (std::int64_t i = begin; i < place; ++i) {
+      const auto byte = static_cast<unsigned char>(symbols_[static_cast<std::size_t>(ids_[i].item<std::int64_t>())][0]);
+      const bool spacelike = byte < 0x80 ? std::isalnum(byte) == 0 : byte >= 0xC0;
+      if (spacelike && !before) ++patches;
+      before = spacelike;
+    }
+    return patches;
+  }
+
+  double loss_of(std::int64_t begin, std::int64_t place) const {
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor input =
+        torch::cat({torch::full({1}, kBeginning, torch::kLong), ids_.narrow(0, begin, place - begin)});
+    const torch::Tensor logits = model_->forward(input.unsqueeze(0), {}).logits()[0][-1];
+    return -logits.log_softmax(0)[ids_[place].item<std::int64_t>()].item<double>();
+  }
+
+  SplitLoss evaluated(const SplitSettings& settings, PartSums& parts) {
+    const torch::NoGradGuard no_grad;
+    SplitSettings with_parts = settings;
+    with_parts.parts = &parts;
+    model_->reset_statistics();
+    SplitLoss loss =
+        scheme_of(TextScheme::kRandomWindows).evaluate(*model_, *source_, with_parts, [](std::int64_t, std::int64_t) {
+          return true;
+        });
+    loss.statistics = model_->statistics();
+    return loss;
+  }
+
+  static constexpr std::int64_t kBytes = 120;
+  static constexpr std::int64_t kPlaces = 4;
+  TemporaryFolder folder_;
+  const torch::Tensor ids_ = golden_text(1, kBytes, some_bytes().size())[0];
+  const std::vector<std::string> symbols_ = some_bytes().symbols;
+  std::shared_ptr<LanguageModel> model_;
+  std::optional<Split> split_;
+  std::optional<TokenSource> source_;
+};
+
+// As docs/models.md#predictions-that-are-not-scored says.
+TEST_F(LeftOutBytes, ArePredictedWithLessContextIfThereIsSome) {
+  constexpr std::int64_t kContext = 24;
+  constexpr std::int64_t kStride = 8;
+  PartSums parts(*source_);
+  const SplitLoss loss = evaluated({.rows = 4, .context = kContext, .stride = kStride}, parts);
+  double sum = 0;
+  std::int64_t left_out = 0;
+  std::int64_t read = 0;
+  std::set<std::int64_t> begins;
+  ASSERT_EQ(parts.losses().each, 1);
+  for (std::int64_t first = 0; first < kBytes; first += kStride) {
+    const std::int64_t of_window = std::max<std::int64_t>(0, first - (kContext - kStride));
+    std::int64_t begin = of_window;
+    read += first + kStride - of_window;
+    for (std::int64_t place = first; place < first + kStride; ++place) {
+      left_out += patches_until(of_window, place) > kPlaces ? 1 : 0;
+      while (patches_until(begin, place) > kPlaces) begin = place - (place - begin) / 2;
+      begins.insert(begin);
+      const double expected = loss_of(begin, place);
+      sum += expected;
+      EXPECT_NEAR(parts.losses().sums.at(static_cast<std::size_t>(place)), expected, 1e-9) << place;
+      EXPECT_EQ(parts.losses().tokens.at(static_cast<std::size_t>(place)), 1) << place;
+    }
+  }
+  EXPECT_GT(left_out, kBytes / 10);
+  EXPECT_GT(std::ssize(begins), kBytes / kStride) << "windows begin at more places than the scheme's own";
+  EXPECT_NEAR(loss.loss, sum, 1e-8);
+  EXPECT_EQ(loss.tokens, kBytes);
+  EXPECT_EQ(loss.bytes, kBytes);
+  EXPECT_GT(loss.computed, read) << "and what is read again";
+  EXPECT_DOUBLE_EQ(loss.statistics.at("left_out_share"), static_cast<double>(left_out) / kBytes);
+}
+
+/// As published.
+TEST_F(LeftOutBytes, AreNotScoredInDisjointWindows) {
+  constexpr std::int64_t kContext = 24;
+  PartSums parts(*source_);
+  const SplitLoss loss = evaluated({.rows = 4, .context = kContext, .stride = kContext}, parts);
+  double sum = 0;
+  std::int64_t scored = 0;
+  for (std::int64_t place = 0; place < kBytes; ++place) {
+    const std::int64_t begin = place / kContext * kContext;
+    const bool has_place = patches_until(begin, place) <= kPlaces;
+    EXPECT_EQ(parts.losses().tokens.at(static_cast<std::size_t>(place)), has_place ? 1 : 0) << place;
+    if (!has_place) continue;
+    ++scored;
+    sum += loss_of(begin, place);
+  }
+  EXPECT_LT(scored, kBytes * 9 / 10);
+  EXPECT_EQ(loss.tokens, scored);
+  EXPECT_NEAR(loss.loss, sum, 1e-8);
+  EXPECT_DOUBLE_EQ(loss.statistics.at("left_out_share"), 1 - static_cast<double>(scored) / kBytes);
 }
 
 TEST_F(RandomWindowsTest, AnEpochHasAsManyPredictionsAsTheText) {

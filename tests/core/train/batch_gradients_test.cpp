@@ -1,16 +1,24 @@
 // How a step is computed does not change what it computes: refused recordings, and rows that memory holds.
 #include "core/train/batch_gradients.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/memory_limit.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
+#include "core/api/hourglass_options.h"
 #include "core/models/language_model.h"
+#include "core/parallel/process_group.h"
+#include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
 #include "core/train/rerun_recorder.h"
 #include "tests/core/train/training.h"
@@ -42,23 +50,41 @@ class RefusingRecorder final : public StepRecorder {
   int* asked_;
 };
 
-/// The losses of eight steps with dropout, and the weights that they lead to. Before them, `prepare` changes how they
-/// are computed.
-std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<void(BatchGradients&)>& prepare,
-                                                            std::int64_t micro_batch = 0) {
-  torch::manual_seed(7);
+RunOptions options_with(const ModelOptions& model, std::int64_t micro_batch = 0) {
   RunOptions options;
-  options.model = ModelOptions(AdaptiveSpanOptions{.width = 16,
-                                                   .heads = 2,
-                                                   .feed_forward = 32,
-                                                   .layers = 2,
-                                                   .dropout = 0.2,
-                                                   .attention_dropout = 0.2,
-                                                   .span = 40,
-                                                   .span_type = AdaptiveSpanOptions::SpanType::kFixed});
+  options.model = model;
   options.train.batch = 3;
   options.train.block = 16;
   options.train.micro_batch = micro_batch;
+  return options;
+}
+
+AdaptiveSpanOptions spans_of(AdaptiveSpanOptions::SpanType type) {
+  return {.width = 16,
+          .heads = 2,
+          .feed_forward = 32,
+          .layers = 2,
+          .dropout = 0.2,
+          .attention_dropout = 0.2,
+          .span = 40,
+          .span_type = type,
+          .span_ramp = 8};
+}
+
+struct Trained {
+  std::vector<double> losses;
+  torch::Tensor weights;
+  std::vector<double> counts;
+
+  bool operator==(const Trained& other) const {
+    return losses == other.losses && weights.equal(other.weights) && counts == other.counts;
+  }
+};
+
+/// Eight steps with dropout. In front of one of them `prepare` changes how it and the later ones are computed.
+Trained trained(const RunOptions& options, const std::function<void(BatchGradients&)>& prepare,
+                std::int64_t prepared_step = 0) {
+  torch::manual_seed(7);
   const std::shared_ptr<LanguageModel> model = make_model(options.model, 11);
   model->train();
   const NamedTensors weights{model->weights().begin(), model->weights().end()};
@@ -66,20 +92,28 @@ std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<
   BatchGradients gradients(options, *model, torch::kCPU, nullptr, nullptr);
   torch::manual_seed(8);
   const torch::Tensor text = torch::randint(11, {3, 8 * 16 + 1}, torch::kLong);
-  prepare(gradients);
-  std::vector<double> losses;
+  Trained result;
   for (std::int64_t step = 0; step < 8; ++step) {
+    if (step == prepared_step) prepare(gradients);
     optimizer.zero_gradients();
     const Batch batch{.input = {.tokens = text.narrow(1, 16 * step, 16)},
                       .targets = text.narrow(1, 16 * step + 1, 16),
                       .fresh = step == 0};
-    losses.push_back(gradients.add(batch, step));
+    result.losses.push_back(gradients.add(batch, step));
     optimizer.step(0.07, step + 1);
     model->after_step();
   }
   std::vector<torch::Tensor> all;
   for (const auto& [name, weight] : weights) all.push_back(weight.detach().flatten());
-  return {losses, torch::cat(all)};
+  result.weights = torch::cat(all);
+  result.counts = model->counts().sums;
+  return result;
+}
+
+std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<void(BatchGradients&)>& prepare,
+                                                            std::int64_t micro_batch = 0) {
+  Trained result = trained(options_with(spans_of(AdaptiveSpanOptions::SpanType::kFixed), micro_batch), prepare);
+  return {std::move(result.losses), std::move(result.weights)};
 }
 
 std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
@@ -122,19 +156,25 @@ TEST(RefusedRecordings, OthersAreReplayedWithoutAWord) {
   EXPECT_THAT(sink.messages, IsEmpty());
 }
 
-/// Batches that know their place.
+/// Batches that know their place, of these widths and of 16 places behind them.
 class CountedBatches final : public BatchStream {
  public:
+  explicit CountedBatches(bool fresh = true, std::vector<std::int64_t> widths = {}, std::int64_t rows = 3)
+      : fresh_(fresh), widths_(std::move(widths)), rows_(rows) {}
   Batch next() override {
-    ++place_;
-    const torch::Tensor text = torch::zeros({3, 17}, torch::kLong);
-    return {.input = {.tokens = text.narrow(1, 0, 16)}, .targets = text.narrow(1, 1, 16), .fresh = true};
+    const auto place = static_cast<std::size_t>(place_++);
+    const std::int64_t width = place < widths_.size() ? widths_[place] : 16;
+    const torch::Tensor text = torch::zeros({rows_, width + 1}, torch::kLong);
+    return {.input = {.tokens = text.narrow(1, 0, width)}, .targets = text.narrow(1, 1, width), .fresh = fresh_};
   }
   Json state() const override { return {{"place", place_}}; }
   void restore(const Json& state) override { place_ = state.at("place").get<int>(); }
   int place() const { return place_; }
 
  private:
+  bool fresh_;
+  std::vector<std::int64_t> widths_;
+  std::int64_t rows_;
   int place_ = 0;
 };
 
@@ -172,6 +212,210 @@ TEST(FittingMemory, LeavesFewerRowsThatTheUserWants) {
       trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); }, 2);
   EXPECT_EQ(losses, expected);
   EXPECT_THAT(sink.messages, IsEmpty());
+}
+
+/// What its sizes depend on: the text, weights that change, what earlier blocks or windows leave.
+std::vector<std::pair<const char*, ModelOptions>> models_of_changing_sizes() {
+  Gpt2Options windows{.width = 16,
+                      .heads = 2,
+                      .layers = 2,
+                      .positions = 16,
+                      .dropout = 0.2,
+                      .attention_dropout = 0.2,
+                      .window = 6,
+                      .overlap = 2,
+                      .recurrence = {.pool = RecurrenceOptions::Pool::kMean, .hidden = {8}}};
+  Gpt2Options cache = windows;
+  cache.recurrence = {};
+  cache.memory = {.type = WindowMemoryOptions::Type::kCache, .windows = 2};
+  return {{"adaptive spans", spans_of(AdaptiveSpanOptions::SpanType::kAdaptive)},
+          {"dynamic spans", spans_of(AdaptiveSpanOptions::SpanType::kDynamic)},
+          {"windows with recurrence", windows},
+          {"windows with a cache", cache},
+          {"gumbel pooling", HourglassOptions{.width = 16,
+                                              .heads = 2,
+                                              .feed_forward = 32,
+                                              .layers = {1, 1, 1},
+                                              .dropout = 0.2,
+                                              .attention_dropout = 0.2,
+                                              .boundaries = {.type = BoundaryOptions::Type::kGumbel}}}};
+}
+
+/// During training, where streams have filled their caches, and counts are not 0.
+TEST(FittingMemory, ChangesNothingOfModelsWhoseSizesChange) {
+  for (const auto& [name, model] : models_of_changing_sizes()) {
+    const RunOptions options = options_with(model);
+    const Trained expected = trained(options, as_it_is);
+    for (const bool fresh : {true, false}) {
+      RecordingSink sink;
+      CountedBatches batches(fresh);
+      const auto fit = [&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); };
+      EXPECT_TRUE(trained(options, fit, 5) == expected) << name;
+      EXPECT_THAT(sink.messages, IsEmpty()) << name;
+      EXPECT_EQ(batches.place(), 0) << name;
+    }
+  }
+}
+
+TEST(FittingMemory, ComputesFewerRowsOfModelsWhoseSizesChange) {
+  for (const auto& [name, model] : models_of_changing_sizes()) {
+    const Trained expected = trained(options_with(model, 1), as_it_is);
+    RecordingSink sink;
+    CountedBatches batches;
+    const auto fit = [&](BatchGradients& gradients) { gradients.fit_memory(batches, 1, sink); };
+    EXPECT_TRUE(trained(options_with(model), fit) == expected) << name;
+    EXPECT_EQ(sink.messages.size(), 1U) << name;
+  }
+}
+
+/// Other parts give other bits, and other programs leave another amount of memory.
+TEST(FittingMemory, ResumesWithTheSameRowsWhereBitsMustBeTheSame) {
+  RunOptions options = options_with(spans_of(AdaptiveSpanOptions::SpanType::kFixed));
+  const Trained in_parts = trained(options_with(options.model, 1), as_it_is);
+  const Trained at_once = trained(options, as_it_is);
+  ASSERT_FALSE(in_parts == at_once);
+  Checkpoint checkpoint;
+  checkpoint.state = Json::object();
+  RecordingSink first;
+  CountedBatches batches;
+  trained(options, [&](BatchGradients& gradients) {
+    gradients.fit_memory(batches, 1, first);
+    gradients.save(checkpoint);
+  });
+  const auto resumed = [&](const Checkpoint& from, TrainSink& sink) {
+    return trained(options, [&](BatchGradients& gradients) {
+      gradients.restore(from);
+      gradients.fit_memory(batches, kPlenty, sink);
+    });
+  };
+  RecordingSink again;
+  EXPECT_TRUE(resumed(checkpoint, again) == at_once) << "there is more memory now";
+  options.train.deterministic = true;
+  RecordingSink same;
+  EXPECT_TRUE(resumed(checkpoint, same) == in_parts);
+  EXPECT_THAT(same.messages, ElementsAre("note: 1 of 3 rows are computed at once (train.micro_batch): as before "
+                                         "(train.deterministic)"));
+  Checkpoint older = checkpoint;
+  older.state = Json::object();
+  EXPECT_TRUE(resumed(older, again) == at_once) << "it does not say";
+  EXPECT_THAT(again.messages, IsEmpty());
+}
+
+/// Keeps what its calls are of.
+class Watched final : public LanguageModel {
+ public:
+  struct Call {
+    std::int64_t rows, width;
+    bool gradients_held;
+
+    bool operator==(const Call& other) const = default;
+  };
+
+  ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
+    calls.push_back({input.tokens.size(0), input.tokens.size(1), weight_.grad().defined()});
+    if (input.tokens.size(0) > most_rows) throw std::bad_alloc();
+    ModelOutput output;
+    output.hidden = weight_ + torch::zeros({input.tokens.size(0), input.tokens.size(1), 11});
+    return output;
+  }
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  NamedValues costs(std::int64_t /*block*/) const override { return {}; }
+  bool has_gradients() const { return weight_.grad().defined(); }
+
+  std::vector<Call> calls;
+  std::int64_t most_rows = 99;
+
+ private:
+  torch::Tensor weight_ = parameter("weight", torch::ones({11}));
+};
+
+/// Parts of a step but the first add to gradients that are held. One part alone does not.
+TEST(FittingMemory, MeasuresTheWidestBatchAsPartsOfAStepAreComputed) {
+  using Call = Watched::Call;
+  Watched model;
+  RunOptions options;
+  options.train.batch = 2;
+  options.train.block = 16;
+  RecordingSink sink;
+  CountedBatches batches(true, {4, 9, 5, 16, 3}, 2);
+  BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(batches, kPlenty, sink);
+  for (const Call& call : model.calls) EXPECT_TRUE(call == (Call{call.rows, 16, call.rows == 1})) << call.rows;
+  EXPECT_EQ(model.calls.back().rows, 2);
+  EXPECT_FALSE(model.has_gradients()) << "they are those of no step";
+  EXPECT_EQ(batches.place(), 0);
+
+  model.calls.clear();
+  CountedBatches narrow(true, std::vector<std::int64_t>(64, 7), 2);
+  BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(narrow, kPlenty, sink);
+  for (const Call& call : model.calls) EXPECT_EQ(call.width, 7) << "of the next 64 batches";
+}
+
+TEST(FittingMemory, AStepWithoutMemorySaysHowManyRowsItReallyComputed) {
+  Watched model;
+  RunOptions options;
+  options.train.batch = 3;
+  options.train.block = 16;
+  CountedBatches batches;
+  RecordingSink sink;
+  BatchGradients gradients(options, model, torch::kCPU, nullptr, nullptr);
+  const auto rows_without_memory = [&] {
+    try {
+      gradients.add(batches.next(), 0);
+    } catch (const StepMemoryError& error) {
+      return error.rows();
+    }
+    return std::int64_t{0};
+  };
+  EXPECT_EQ(rows_without_memory(), 0);
+  model.most_rows = 1;
+  EXPECT_EQ(rows_without_memory(), 3);
+  gradients.fit_memory(batches, kPlenty, sink);
+  EXPECT_THAT(sink.messages, ElementsAre(AllOf(HasSubstr("1 of 3 rows"), HasSubstr("more do not fit"))));
+  EXPECT_EQ(rows_without_memory(), 0) << "fewer are computed";
+  model.most_rows = 0;
+  EXPECT_EQ(rows_without_memory(), 1);
+}
+
+/// The second of two processes, which has found that `rows` rows fit.
+class OtherProcess final : public ProcessGroup {
+ public:
+  explicit OtherProcess(std::int64_t rows) : ProcessGroup(0, 2), rows_(rows) {}
+  void sum(float* /*values*/, std::size_t /*count*/) override { FAIL() << "no gradients are added"; }
+  void sum(double* /*values*/, std::size_t /*count*/) override { FAIL() << "no losses are added"; }
+  void max(double* values, std::size_t count) override {
+    for (std::size_t i = 0; i < count; ++i) values[i] = std::max(values[i], -static_cast<double>(rows_));
+  }
+  void gather(const void* /*own*/, std::size_t /*bytes*/, void* /*all*/) override { FAIL() << "nothing is gathered"; }
+
+ private:
+  std::int64_t rows_;
+};
+
+TEST(FittingMemory, ComputesAsManyRowsAsTheProcessThatHoldsLeast) {
+  RunOptions options;
+  options.train.batch = 4;
+  options.train.block = 16;
+  for (const std::int64_t other_rows : {1, 4}) {
+    Watched model;
+    OtherProcess other(other_rows);
+    CountedBatches batches(true, {}, 4);
+    RecordingSink sink;
+    BatchGradients gradients(options, model, torch::kCPU, &other, nullptr);
+    gradients.fit_memory(batches, kPlenty, sink);
+    if (other_rows == 1) {
+      EXPECT_THAT(sink.messages, ElementsAre("note: 1 of 2 rows are computed at once (train.micro_batch): no more fit "
+                                             "on the GPU of another process"));
+    } else {
+      EXPECT_THAT(sink.messages, IsEmpty());
+    }
+    model.most_rows = 0;
+    try {
+      gradients.add(batches.next(), 0);
+      ADD_FAILURE() << "there was no memory";
+    } catch (const StepMemoryError& error) {
+      EXPECT_EQ(error.rows(), other_rows == 1 ? 1 : 2);
+    }
+  }
 }
 
 TEST(FittingMemory, LeavesTheCpuAlone) {

@@ -52,14 +52,15 @@ TEST(MemoryCheck, WorksForAModelOfAnySize) {
 }
 
 TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
-  EXPECT_EQ(within_memory_of_a_step([] { return 2.5; }), 2.5);
+  EXPECT_EQ(within_memory_of_a_step(5, [] { return 2.5; }), 2.5);
   try {
-    within_memory_of_a_step([]() -> double { throw std::bad_alloc(); });
+    within_memory_of_a_step(5, []() -> double { throw std::bad_alloc(); });
     FAIL();
-  } catch (const MemoryError& error) {
+  } catch (const StepMemoryError& error) {
+    EXPECT_EQ(error.rows(), 5) << "the next attempt computes half of them";
     EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
   }
-  EXPECT_THROW(within_memory_of_a_step([] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
+  EXPECT_THROW(within_memory_of_a_step(5, [] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
                c10::Error)
       << "other errors are passed on";
 }
@@ -107,13 +108,17 @@ TEST(RowsInMemory, AreThoseThatWereComputedIfMoreRunOutOfMemory) {
   };
   expect_plan(plan_for(64, 100, until_four), 4, 138, {1, 2, 4, 8});
   expect_plan(plan_for(64, 100, [](std::int64_t) { return std::optional<double>(); }), 1, 0, {1});
+  const auto only_one = [](std::int64_t rows) { return rows == 1 ? std::optional(12.0) : std::nullopt; };
+  expect_plan(plan_for(64, 100, only_one), 1, 0, {1, 2});
 }
 
 TEST(MemoryCheck, AStepForWhichAnotherPartOfCudaHasNoMemoryAdvisesTheSame) {
   for (const char* text : {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
                            "CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation'"}) {
     try {
-      within_memory_of_a_step([&]() -> double { throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text); });
+      within_memory_of_a_step(5, [&]() -> double {
+        throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text);
+      });
       FAIL();
     } catch (const MemoryError& error) {
       EXPECT_THAT(error.what(), HasSubstr("out of memory: CUDA error: "));

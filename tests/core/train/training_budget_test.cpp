@@ -177,6 +177,46 @@ TEST_F(BudgetTest, CountingChangesNoStatisticOfADynamicSpan) {
   EXPECT_GT(budget.values().at("training_flops"), 0);
 }
 
+/// Costs as many FLOPs for a token as it counted, and counts how often its counts are read.
+class ReadCounts final : public LanguageModel {
+ public:
+  ModelOutput forward(const ModelInput& /*input*/, const State& /*state*/) override { return {}; }
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  Counts counts() const override {
+    ++reads;
+    return {.sums = {counted}, .maxima = {}};
+  }
+  void set_counts(const Counts& counts) override { counted = counts.sums.at(0); }
+  NamedValues costs(std::int64_t /*block*/) const override { return {{"flops_per_token", counted}}; }
+
+  mutable int reads = 0;
+  double counted = 0;
+};
+
+/// A GPU has to be waited for at each reading.
+TEST_F(BudgetTest, CountsAreReadOnceForEachStep) {
+  ReadCounts model;
+  const TrainOptions options;
+  TrainingBudget budget(options, model, nullptr);
+  const Batch batch{.targets = torch::zeros({1, 1}, torch::kLong)};
+  double spent = 0;
+  model.counted = 100;  // as a checkpoint has them
+  int reads = 1;
+  for (const double counted : {3.0, 5.0, 0.0, 7.0, 2.0}) {
+    budget.begin_step();
+    model.counted += counted;
+    const double before = model.counted;
+    budget.spend(batch);
+    EXPECT_EQ(model.counted, before);
+    spent += 3 * counted;
+    EXPECT_EQ(budget.values().at("training_flops"), spent);
+    EXPECT_EQ(model.reads, ++reads);
+    if (counted != 5) continue;
+    model.counted = 0;
+    budget.counts_begin_anew();
+  }
+}
+
 TEST_F(BudgetTest, TimeIsABudgetToo) {
   TrainJob timed = transformer_job("seconds");
   timed.options.train.steps = 0;

@@ -86,6 +86,10 @@ TEST(AttemptEnd, FewerRowsMakeWholeBatches) {
   EXPECT_EQ(fewer_rows(run_with(9, 0)), 3);
   EXPECT_EQ(fewer_rows(run_with(7, 0)), 1);
   EXPECT_EQ(fewer_rows(run_with(7, 1)), std::nullopt);
+  EXPECT_EQ(rows_at_once(run_with(8, 0), 3), 3) << "the attempt has found that no more fit";
+  EXPECT_EQ(rows_at_once(run_with(8, 2), 3), 2);
+  EXPECT_EQ(fewer_rows(run_with(64, 0), 11), 4);
+  EXPECT_EQ(fewer_rows(run_with(64, 0), 1), std::nullopt);
 }
 
 TEST(AttemptEnd, TheRecordSaysWhatHappenedAndWhatComesNext) {
@@ -96,6 +100,9 @@ TEST(AttemptEnd, TheRecordSaysWhatHappenedAndWhatComesNext) {
   EXPECT_EQ(again["micro_batch"], 4);
   EXPECT_EQ(again["reason"], "out of memory\nit computed 8 rows of the batch at once, and resumes with 4");
   EXPECT_FALSE(again.contains("memory")) << "there is no job";
+  const Json fitted = record_of_end(run_with(64, 0), {.cause = EndCause::kMemory, .reason = "full", .rows = 11}, true);
+  EXPECT_EQ(fitted["micro_batch"], 4);
+  EXPECT_EQ(fitted["reason"], "full\nit computed 11 rows of the batch at once, and resumes with 4");
   ::setenv("SLURM_MEM_PER_NODE", "2000", 1);
   const Json failed = record_of_end(run_with(8, 1), {EndCause::kMemory, "out of memory", job_memory()}, false);
   ::unsetenv("SLURM_MEM_PER_NODE");

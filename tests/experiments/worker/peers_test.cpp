@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 /// How a process ended that does nothing but leave this word, where there is one, and end with this code.
-std::optional<AttemptEnd> end_of_peer(int code, const std::string& word = "") {
+std::optional<AttemptEnd> end_of_peer(int code, const std::string& word = "", std::int64_t rows = 0) {
   const TemporaryFolder folder;
   const fs::path program = folder.path() / "program";
   write_file(program, "#!/bin/sh\nexit " + std::to_string(code) + "\n");
@@ -26,6 +26,7 @@ std::optional<AttemptEnd> end_of_peer(int code, const std::string& word = "") {
   Peers peers(folder.path(), program.string(), 2, 1, {}, nullptr);
   while (!peers.first().give_up()) ::usleep(1000);
   if (!word.empty()) leave_word({.rank = 1, .meeting = peers.first().meeting}, Error(word));
+  if (rows > 0) leave_rows({.rank = 1, .meeting = peers.first().meeting}, rows);
   return peers.lost();
 }
 
@@ -34,6 +35,8 @@ TEST(Peers, OneThatRanOutOfMemoryAmidAStepMayDoWithFewerRows) {
   ASSERT_TRUE(end);
   EXPECT_EQ(end->cause, EndCause::kMemory);
   EXPECT_FALSE(end->at_any_rows);
+  EXPECT_EQ(end->rows, 0) << "it did not say how many it computed";
+  EXPECT_EQ(end_of_peer(kOutOfMemoryAmidStep, "", 3)->rows, 3);
 }
 
 TEST(Peers, OneWithoutMemoryForItsModelHasTooLittleAtAnyNumberOfRows) {

@@ -36,6 +36,19 @@ TEST_F(RunnerTest, ARunThatRunsOutOfMemoryGoesOnWithFewerRowsAtOnceAndSaysSo) {
   EXPECT_THAT(read_file(run.paths.journal()), HasSubstr("note: out of memory")) << "said on the screen, too";
 }
 
+/// Seven of 64 rows were computed at once. Half of what was allowed would be more than that.
+TEST_F(RunnerTest, HalfOfTheRowsThatAnAttemptHadChosenIsTriedNext) {
+  const PlannedRun run = submitted_with_batch(64);
+  core_.orders = "chooses=7 memory-for=3";
+  EXPECT_EQ(work(run).code, kDone);
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.micro_batch, 2) << "a divisor of 64";
+  std::vector<std::string> causes;
+  for (const RunState& state : read.history) causes.push_back(state.state + state.cause);
+  EXPECT_THAT(causes, ElementsAre("queued", "running", "queuedmemory", "running", "done"));
+  EXPECT_THAT(read.history[2].reason, HasSubstr("it computed 7 rows of the batch at once, and resumes with 2"));
+}
+
 TEST_F(RunnerTest, WithOneRowAtOnceARunOutOfMemoryHasFailed) {
   const PlannedRun run = submitted_with_batch(6);
   core_.orders = "memory-for=0";
