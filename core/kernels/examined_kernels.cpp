@@ -46,7 +46,8 @@ double difference(const Tensor& a, const Tensor& b) {
 template <class Attention>
 variable_list output_and_gradients(const Attention& attention, const variable_list& leaves, const Tensor& upstream) {
   const Tensor out = attention(leaves);
-  variable_list all = torch::autograd::grad({out}, leaves, {upstream.to(out.scalar_type())});
+  // With the product as a first operation, the thread of the gradients has a context before cuBLAS asks for it.
+  variable_list all = torch::autograd::grad({(out * upstream.to(out.scalar_type())).sum()}, leaves);
   all.insert(all.begin(), out.detach());
   return all;
 }

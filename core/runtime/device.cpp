@@ -74,6 +74,7 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
   CudaState state;
   if (gpus_are_hidden()) {
     state.reason = "CUDA_VISIBLE_DEVICES hides every GPU";
+    state.remedy = ", or unset that variable";
     return state;
   }
   state.gpu = std::any_of(devices.begin(), devices.end(), [](const fs::path& each) { return fs::exists(each); });
@@ -86,11 +87,18 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
   if (::dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {
     const char* why = ::dlerror();
     state.reason = why != nullptr ? why : library.string() + " does not open";
+    state.remedy = ", or install the CUDA libraries with `make setup CUDA=1`";
     return state;
   }
   state.usable = torch::cuda::is_available();
-  if (!state.usable)
+  if (state.usable) return state;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
+    state.reason = fmt::format("CUDA finds none of the GPUs of CUDA_VISIBLE_DEVICES={}", visible);
+    state.remedy = ", or name GPUs that `nvidia-smi -L` lists";
+  } else {
     state.reason = "CUDA finds no GPU that it can use: the driver may be too old (nvidia-smi says which)";
+    state.remedy = ", or update the driver";
+  }
   return state;
 }
 
@@ -109,14 +117,12 @@ torch::Device choose_device(const std::string& name, const CudaState& cuda) {
     throw UsageError(fmt::format("device '{}' is not cpu, cuda, cuda:N or auto", name));
   }
   if (!cuda.usable) {
-    throw Error(
-        fmt::format("device {} is not available: {}{}\nuse device=cpu, or install the CUDA libraries with "
-                    "`make setup CUDA=1`",
-                    name, name == "auto" ? "this machine has a GPU, but " : "", cuda.reason));
+    throw Error(fmt::format("device {} is not available: {}{}\nuse device=cpu{}", name,
+                            name == "auto" ? "this machine has a GPU, but " : "", cuda.reason, cuda.remedy));
   }
   if (index >= static_cast<std::int64_t>(torch::cuda::device_count())) {
-    throw Error(fmt::format("device {} is not available: there are {} GPUs, counted from 0", name,
-                            torch::cuda::device_count()));
+    throw Error(fmt::format("device {} is not available: the last of this machine is cuda:{}", name,
+                            torch::cuda::device_count() - 1));
   }
   return {torch::kCUDA, static_cast<c10::DeviceIndex>(index)};
 }

@@ -18,6 +18,7 @@ struct CudaState {
   bool usable = false;  // libtorch's CUDA libraries are open and see a GPU
   bool gpu = false;     // the system has a GPU that this process may use, even if opening it fails
   std::string reason;   // why it is not usable
+  std::string remedy;   // what a user can do about it, after "use device=cpu"
 };
 
 /// Determined once.

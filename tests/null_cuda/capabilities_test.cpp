@@ -55,7 +55,7 @@ class NullCudaCapabilities : public NullCuda {
  protected:
   void expect_kernels(const KernelModel& model, int capability) {
     write_file(folder_.path() / "run.yaml",
-               "seed: 1\ndata: {path: data}\ndevice: cuda\noptimizer: {warmup_steps: 2}\n"
+               "seed: 1\ndata: {path: data}\ndevice: cuda\noptimizer: {warmup_steps: 1}\n"
                "eval: {batch: 2, context: 96, stride: 48}\n"
                "train: {steps: 2, batch: 2, block: 64, eval_every: 0, precision: bfloat16, threads: 1}\n" +
                    model.yaml);

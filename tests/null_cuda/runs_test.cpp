@@ -20,10 +20,11 @@ using ::testing::Not;
 
 struct NullModel {
   std::string name;
-  std::string yaml;           // model: …
-  bool recorded;              // its steps can be recorded (docs/configuration.md, train.cuda_graph)
-  bool has_groups = false;    // it reads how many groups there are
-  std::string data = "data";  // or "bytes"
+  std::string yaml;                        // model: …
+  bool recorded;                           // its steps can be recorded (docs/configuration.md, train.cuda_graph)
+  bool has_groups = false;                 // it reads how many groups there are
+  std::string data = "data";               // or "bytes"
+  std::string warmup = "warmup_steps: 2";  // the newer models' own is a share of the steps
 };
 
 std::string span_yaml(const std::string& type) {
@@ -46,11 +47,11 @@ std::vector<NullModel> null_models() {
   return {{"adaptive", span_yaml("adaptive"), true},
           {"gumbel", pooling_yaml("{type: gumbel}"), false, true},
           {"recurrent", window_yaml(", recurrence: {pool: mean}"), true},
-          {"transformer", "model: {type: transformer, width: 16, head_width: 8, layers: 2}\n", true},
+          {"transformer", "model: {type: transformer, width: 16, head_width: 8, layers: 2}\n", true, false, "data", ""},
           {"patches",
            "model: {type: byte-patches, width: 16, head_width: 8, layers: 2, local_width: 8, local_layers: 2, "
            "positions: 96, places: 96}\n",
-           true, false, "bytes"},
+           true, false, "bytes", ""},
           {"fixed", span_yaml("fixed"), true},
           {"dynamic", span_yaml("dynamic"), false},
           {"expire", span_yaml("expire"), false},
@@ -98,8 +99,8 @@ class NullCudaRuns : public NullCuda {
 
   void write_run(const NullModel& model) const {
     write_file(folder_.path() / "run.yaml",
-               "seed: 1\ndata: {path: " + model.data +
-                   "}\ndevice: cuda\noptimizer: {warmup_steps: 2}\neval: {batch: 2, context: 96, stride: 48}\n"
+               "seed: 1\ndata: {path: " + model.data + "}\ndevice: cuda\noptimizer: {" + model.warmup +
+                   "}\neval: {batch: 2, context: 96, stride: 48}\n"
                    "train: {steps: 6, batch: 4, block: 48, log_every: 1, eval_every: 3, checkpoint_every: 3, "
                    "threads: 1}\n" +
                    model.yaml);

@@ -64,6 +64,16 @@ TEST_F(FindCuda, AHiddenGpuIsNone) {
   }
 }
 
+TEST_F(FindCuda, AdviceFitsTheReason) {
+  const std::string library_error = error_of("cuda", find_cuda({gpu_}, library_));
+  EXPECT_THAT(library_error, HasSubstr("use device=cpu, or install the CUDA libraries with `make setup CUDA=1`"));
+  const fs::path opens = "libm.so.6";
+  EXPECT_THAT(error_of("cuda", find_cuda({gpu_}, opens)), HasSubstr("use device=cpu, or update the driver"));
+  ::setenv("CUDA_VISIBLE_DEVICES", "7", 1);
+  EXPECT_THAT(error_of("cuda", find_cuda({gpu_}, opens)),
+              AllOf(HasSubstr("finds none of the GPUs of CUDA_VISIBLE_DEVICES=7"), HasSubstr("`nvidia-smi -L` lists")));
+}
+
 TEST_F(FindCuda, OtherNamesAreRefused) {
   EXPECT_THROW(choose_device("gpu", {}), UsageError);
   EXPECT_THROW(choose_device("cuda:x", {}), UsageError);
