@@ -268,8 +268,9 @@ std::string gigabytes(double bytes) { return fmt::format("{:.2f} GB", bytes / 1e
 std::vector<Check> check_recorded_steps(const CheckJob& job) {
   using SpanType = AdaptiveSpanOptions::SpanType;
   constexpr double kBound = 1e-4;
-  // Gradients of attention in float32 are sums in any order on a GPU: roundings of 1e-7 grow to the bound in 12 steps.
-  constexpr std::int64_t kStepsApart = 6;
+  // Gradients of attention in float32 are sums in any order on a GPU. Adagrad's first updates have the length of the
+  // rate whatever the gradient, so that the same steps, unrecorded twice, can differ by 4e-4 after four of them.
+  constexpr std::int64_t kStepsApart = 2;
   std::vector<Check> checks;
   for (const auto& [name, model] :
        std::vector<ModelNamed>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
