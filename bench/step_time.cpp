@@ -1,5 +1,6 @@
 // Time and memory of one training step (forward, backward, update) at fixed settings, with the arithmetic limit.
-//   step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]
+//   step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [--unrecorded] [ROW…]
+// On a GPU it records steps as runs do (train.cuda_graph) unless --unrecorded is given.
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -23,6 +24,7 @@ int run(int argc, char** argv) {
   std::int64_t threads = 0;
   Precision precision = Precision::kFloat32;
   std::string name = "cpu";
+  bool unrecorded = false;
   std::vector<std::string> chosen;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -37,11 +39,15 @@ int run(int argc, char** argv) {
     } else if (word == "--device" && !next.empty()) {
       name = next;
       ++i;
+    } else if (word == "--unrecorded") {
+      unrecorded = true;
     } else if (!word.starts_with("-")) {
       chosen.push_back(word);
     } else {
-      fmt::print(stderr,
-                 "usage: step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [ROW…]\n");
+      fmt::print(
+          stderr,
+          "usage: step_time [--device D] [--threads N] [--steps N] [--precision float32|bfloat16] [--unrecorded] "
+          "[ROW…]\n");
       return 2;
     }
   }
@@ -54,16 +60,23 @@ int run(int argc, char** argv) {
   const double rate = fastest_product(lower ? torch::kBFloat16 : torch::kFloat, device);
   fmt::print("{}{} threads, {}, fastest product {:.0f} GFLOP/s\n", device.is_cpu() ? "" : device.str() + ", ",
              at::get_num_threads(), kPrecisionNames.at(static_cast<std::size_t>(precision)), 1e-9 * rate);
-  TextTable table(
-      {{"row"}, {"ms/step", true}, {"tokens/s", true}, {"peak MB", true}, {"limit ms", true}, {"of limit", true}});
+  std::vector<TextTable::Column> columns{{"row"},           {"ms/step", true},  {"tokens/s", true},
+                                         {"peak MB", true}, {"limit ms", true}, {"of limit", true}};
+  if (device.is_cuda()) columns.push_back({"recorded"});
+  TextTable table(columns);
   for (const StepRow& row : device.is_cpu() ? rows_for_a_processor() : rows_for_a_gpu()) {
     if (!chosen.empty() && std::find(chosen.begin(), chosen.end(), row.name) == chosen.end()) continue;
-    const StepCost cost = measure_steps(row, std::min(steps, row.max_steps), precision, device);
+    const StepCost cost = measure_steps(row, std::min(steps, row.max_steps), precision, device,
+                                        unrecorded ? nullptr : default_recorder(device));
     const double limit = arithmetic_limit(row, cost, rate);
-    table.add({row.name, fmt::format("{:.1f}", 1e3 * cost.seconds),
-               fmt::format("{:.0f}", static_cast<double>(row.batch * row.block) / cost.seconds),
-               fmt::format("{:.0f}", cost.memory / 1e6), fmt::format("{:.1f}", 1e3 * limit),
-               fmt::format("{:.0f} %", 100 * limit / cost.seconds)});
+    std::vector<std::string> cells{row.name,
+                                   fmt::format("{:.1f}", 1e3 * cost.seconds),
+                                   fmt::format("{:.0f}", static_cast<double>(row.batch * row.block) / cost.seconds),
+                                   fmt::format("{:.0f}", cost.memory / 1e6),
+                                   fmt::format("{:.1f}", 1e3 * limit),
+                                   fmt::format("{:.0f} %", 100 * limit / cost.seconds)};
+    if (device.is_cuda()) cells.emplace_back(cost.recorded ? "yes" : "no");
+    table.add(cells);
   }
   fmt::print("{}", table.render(TextTable::Format::kText));
   return 0;

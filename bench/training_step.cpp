@@ -2,6 +2,7 @@
 #include "bench/training_step.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -11,6 +12,7 @@
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
+#include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
 #include "core/schemes/scheme.h"
@@ -207,7 +209,12 @@ double arithmetic_limit(const StepRow& row, const StepCost& cost, double rate) {
   return 3 * cost.flops_per_token * static_cast<double>(row.batch * row.block) / rate;
 }
 
-StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device) {
+std::unique_ptr<StepRecorder> default_recorder(torch::Device device) {
+  return device.is_cuda() ? make_cuda_recorder(device) : nullptr;
+}
+
+StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device,
+                       std::unique_ptr<StepRecorder> recorder) {
   torch::manual_seed(1);
   const auto model = row.symbols > 0 ? make_model(row.model, row.symbols) : make_model(row.model, letters());
   model->to(device);
@@ -219,9 +226,27 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   row.model.paper_defaults(as_published, train, eval);
   Optimizer optimizer(as_published, {model->weights().begin(), model->weights().end()});
   State state = model->initial_state(row.batch);
+  const auto policy = row.recompute ? ActivationPolicy::kRecompute
+                      : recorder    ? ActivationPolicy::kRecord
+                                    : ActivationPolicy::kKeep;
+  const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& before) {
+    TrainingLoss loss;
+    {
+      const PrecisionScope scope(precision, device);
+      loss = scheme_of(*model).loss(*model, input, targets, before, policy);
+    }
+    loss.total.backward();
+    return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
+  };
+  std::optional<CapturedSteps> captured;
+  if (recorder && !row.recompute && graph_signature_of(*model)) {
+    capability<Capturable>(*model)->hold_sizes();
+    captured.emplace(std::move(recorder), NamedTensors{model->weights().begin(), model->weights().end()});
+  }
   std::vector<double> seconds;
   restart_peak_memory(device);
-  const std::int64_t warm = 2 + (spans != nullptr ? spans->span / row.block : 0);  // until the caches are full
+  std::int64_t warm = 2 + (spans != nullptr ? spans->span / row.block : 0);  // until the caches are full
+  if (captured) warm += CapturedSteps::kUncaptured + 1;
   for (std::int64_t step = 1; step <= warm + steps; ++step) {
     const torch::Tensor tokens = row.symbols > 0 ? torch::randint(row.symbols, {row.batch, row.block + 1})
                                                  : random_tokens(row.batch, row.block + 1);
@@ -230,23 +255,20 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     wait_for(device);
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
-    TrainingLoss loss;
-    {
-      const PrecisionScope scope(precision, device);
-      loss = scheme_of(*model).loss(*model, {.tokens = seen.to(device)}, targets.to(device), state,
-                                    row.recompute ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
-    }
-    loss.total.backward();
+    CapturedSteps::Outcome outcome =
+        captured ? captured->run(graph_signature_of(*model).value(), {.tokens = seen}, targets, state, work)
+                 : work({.tokens = seen.to(device)}, targets.to(device), state);
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
-    state = loss.state;
+    state = std::move(outcome.state);
     wait_for(device);
     if (step > warm) seconds.push_back(monotonic_seconds() - start);
   }
   return {.seconds = median_seconds(seconds),
           .memory = static_cast<double>(peak_memory(device)),
           .flops_per_token = model->costs(row.block).at("flops_per_token"),
-          .parameters = static_cast<double>(model->parameter_count())};
+          .parameters = static_cast<double>(model->parameter_count()),
+          .recorded = captured && captured->recordings() > 0};
 }
 
 }  // namespace xlm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 
 #include "core/api/model_options.h"
 #include "core/api/options.h"
+#include "core/train/captured_steps.h"
 
 namespace xlm {
 
@@ -36,10 +38,16 @@ struct StepCost {
   double memory;           // the peak in bytes, as peak_memory (core/runtime/device.h) counts
   double flops_per_token;  // of the forward pass
   double parameters;
+  bool recorded;  // the steps that were timed replayed a recording
 };
 
-/// Measures steps of a row: forward, backward and update. Runs enough steps before to fill the model's caches.
-StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device);
+/// Measures steps of a row: forward, backward and update. Runs enough steps before to fill the model's caches. Records
+/// steps by `recorder`, as a run does, if their operations are known; null: it records none.
+StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device,
+                       std::unique_ptr<StepRecorder> recorder);
+
+/// What records steps on a device where a run does so by default: a GPU. Null on the CPU.
+std::unique_ptr<StepRecorder> default_recorder(torch::Device device);
 
 /// The median of step times. There must be at least one.
 double median_seconds(std::vector<double> seconds);

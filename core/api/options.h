@@ -188,6 +188,10 @@ struct OptimizerOptions {
 inline constexpr std::int64_t kMaxBlock = 10'000'000;  // of train.block, given or derived
 
 struct TrainOptions {
+  /// Whether a GPU records steps and replays them.
+  enum class CudaGraph { kAuto, kTrue, kFalse };
+  static constexpr std::array<std::string_view, 3> kCudaGraphNames{"auto", "true", "false"};
+
   std::int64_t steps = 0;
   double epochs = 0;
   std::int64_t tokens = 0;
@@ -208,7 +212,7 @@ struct TrainOptions {
   bool tf32 = false;
   bool deterministic = false;
   bool checkpoint_windows = false;
-  bool cuda_graph = false;
+  CudaGraph cuda_graph = CudaGraph::kAuto;
   bool log_norms = false;
   bool debug = false;
 
@@ -321,9 +325,10 @@ struct TrainOptions {
         checkpoint_windows);
     v.field({.name = "cuda_graph",
              .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
-                     "a note says if a model's operations depend on the text",
+                     "auto: where no operation depends on the text and memory is plenty; true: wherever possible, and "
+                     "a note says why not; false: never",
              .affects_result = false},
-            cuda_graph);
+            cuda_graph, kCudaGraphNames);
     v.field({.name = "log_norms",
              .help = "also record the norms of gradients, weights and updates, in all and by layer, every log_every "
                      "steps",

@@ -14,6 +14,7 @@
 
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/mixed_product.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/simd.h"
 #include "core/kernels/tiled_gemm.h"
@@ -95,14 +96,6 @@ void row_losses(const Tensor& logits, const Tensor& targets, bool gradient, doub
       }
     });
   });
-}
-
-/// The type of products: the weight's, or a lower one if autocast requests it and it is faster.
-torch::ScalarType type_of_products(const Tensor& weight) {
-  const torch::DeviceType device = weight.device().type();
-  return at::autocast::is_autocast_enabled(device) && !autocast_lacks_products(weight)
-             ? at::autocast::get_autocast_dtype(device)
-             : weight.scalar_type();
 }
 
 struct HeadGradients {

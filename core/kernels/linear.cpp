@@ -10,7 +10,9 @@
 
 #include "core/kernels/few_rows.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/mixed_product.h"
 #include "core/kernels/product_observer.h"
+#include "core/kernels/step_weights.h"
 #include "core/kernels/tiled_gemm.h"
 
 namespace xlm {
@@ -120,6 +122,39 @@ KernelVersion choose_linear(const Tensor& x, const Tensor& weight) {
   return choose_kernel(Operation::kLinear, call);
 }
 
+/// LinearWithPast by libtorch's products in the type `products`.
+class ComposedLinearWithPast : public torch::autograd::Function<ComposedLinearWithPast> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& seen, const Tensor& block, const Tensor& weight,
+                        torch::ScalarType products) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const Tensor rows = seen.to(products).reshape({-1, seen.size(2)});
+    const Tensor factor = weight.to(products);
+    context->save_for_backward({rows, factor});
+    context->saved_data["block"] = block.size(1);
+    context->saved_data["type of block"] = block.scalar_type();
+    context->saved_data["type of weight"] = weight.scalar_type();
+    return torch::linear(rows, factor).view({seen.size(0), seen.size(1), weight.size(0)});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const std::int64_t block = context->saved_data["block"].toInt();
+    const Tensor& gradient = upstream[0];  // [B, T, out]
+    variable_list result(4);
+    if (context->needs_input_grad(1)) {
+      const Tensor of_block = gradient.narrow(1, gradient.size(1) - block, block).reshape({-1, gradient.size(2)});
+      result[1] = product_as(of_block, saved[1], context->saved_data["type of block"].toScalarType())
+                      .view({gradient.size(0), block, saved[1].size(1)});
+    }
+    if (context->needs_input_grad(2)) {
+      result[2] = product_as(gradient.reshape({-1, gradient.size(2)}).t(), saved[0],
+                             context->saved_data["type of weight"].toScalarType());
+    }
+    return result;
+  }
+};
+
 /// In float32 with the values of bfloat16.
 Tensor bfloat16_values(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
 
@@ -148,6 +183,7 @@ Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kOwn:
       return Affine::apply(x, weight.contiguous(), bias.contiguous());
     default:
+      if (StepWeights* shared = StepWeights::current()) return shared->affine(x, weight, bias);
       return torch::linear(x, weight.t(), bias);
   }
 }
@@ -159,6 +195,7 @@ Tensor product_with_past(const Tensor& seen, const Tensor& block, const Tensor& 
     case KernelVersion::kOwn:
       return LinearWithPast::apply(seen, block, weight.contiguous());
     default:
+      if (seen.is_cuda()) return composed_linear_with_past(seen, block, weight);
       return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
   }
 }
@@ -176,6 +213,10 @@ Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return shown(x, weight, affine_product(x, weight, bias));
+}
+
+Tensor composed_linear_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
+  return ComposedLinearWithPast::apply(seen, block, weight, type_of_products(weight));
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

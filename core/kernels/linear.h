@@ -18,4 +18,9 @@ torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, 
 torch::Tensor linear_layer_with_past(const torch::Tensor& seen, const torch::Tensor& block,
                                      const torch::Tensor& weight);
 
+/// The same by libtorch's products on any device, as on a GPU: in autocast's type, without joining past and block
+/// again, and without gradients of the past. `seen` may have that type already.
+torch::Tensor composed_linear_with_past(const torch::Tensor& seen, const torch::Tensor& block,
+                                        const torch::Tensor& weight);
+
 }  // namespace xlm

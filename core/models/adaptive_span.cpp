@@ -17,6 +17,7 @@
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/mixed_product.h"
 #include "core/models/capabilities.h"
 #include "core/nn/expire_span.h"
 #include "core/nn/held_bands.h"
@@ -139,8 +140,8 @@ void AdaptiveSpan::declare_layer(std::int64_t index) {
 }
 
 State AdaptiveSpan::initial_state(std::int64_t batch) const {
-  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream). A shorter cache reads as if it
-  // had zeros before it; of memories that expire there are none before the stream.
+  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream), and a shorter cache reads as if
+  // it had them. Of memories that expire there are none before the stream.
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
@@ -183,14 +184,14 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   const std::vector<std::int64_t> band_of = bands(index, longest);
   for (std::int64_t head = 0; head < o_.heads; ++head) groups[band_of[static_cast<std::size_t>(head)]].push_back(head);
 
-  // Zeros before the stream, cached states as far back as a head may look, and the block.
+  // Zeros before the stream, cached states as far back as a head may look, and the block, as products read them.
   const std::int64_t past = std::max(groups.rbegin()->first, std::min(cache.size(1), cache_length(index)));
   const std::int64_t cached = std::min(past, cache.size(1));
-  const Tensor seen = torch::cat({hidden.new_zeros({hidden.size(0), past - cached, o_.width}),
-                                  cache.narrow(1, cache.size(1) - cached, cached), hidden.detach()},
-                                 1);  // [B, past + M, D]
-  const std::int64_t keep = std::min(cache_length(index), cached + block);
-  output.state.push_back(seen.narrow(1, past + block - keep, keep));
+  const torch::ScalarType type = type_of_products(layer.key);
+  const Tensor before = hidden.new_zeros({hidden.size(0), past - cached, o_.width}, type);
+  const Tensor known = cache.narrow(1, cache.size(1) - cached, cached).to(type);
+  const Tensor seen = torch::cat({before, known, hidden.detach().to(type)}, 1);  // [B, past + M, D]
+  output.state.push_back(seen.slice(1, std::max(past - cached, past + block - cache_length(index))));
 
   std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
   for (const auto& [band, heads] : groups) {

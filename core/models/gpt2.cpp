@@ -15,6 +15,7 @@
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/step_weights.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
@@ -77,6 +78,7 @@ class Gpt2 final : public LanguageModel,
   Tensor embed(const Tensor& tokens, std::int64_t first) const;
   Tensor run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
                    KeysAndValues* cache) const;
+  Tensor layer_norm(const Tensor& x, const AffineWeights& norm) const;
   Tensor final_norm(const Tensor& hidden) const;
   Tensor activated(const Tensor& x) const;
   double query_factor(std::int64_t layer) const;
@@ -150,7 +152,9 @@ Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
     throw UsageError(
         fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
   }
-  return dropped(torch::embedding(wte_, tokens) + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
+  StepWeights* shared = StepWeights::current();
+  const Tensor rows = shared != nullptr ? shared->rows(wte_, tokens) : torch::embedding(wte_, tokens);
+  return dropped(rows + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
 }
 
 Tensor Gpt2::activated(const Tensor& x) const {
@@ -185,7 +189,7 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   const std::int64_t width = o_.width;
   const Tensor input = inserted.defined() && inserted.size(1) > 0 ? torch::cat({inserted, hidden}, 1) : hidden;
   const std::int64_t count = input.size(1);  // E + T
-  const Tensor normed = torch::layer_norm(input, {width}, layer.norm_1.weight, layer.norm_1.bias, o_.norm_epsilon);
+  const Tensor normed = layer_norm(input, layer.norm_1);
   const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
                                         .view({input.size(0), count, 3, o_.heads, width / o_.heads})
                                         .unbind(2);                       // 3 × [B, E + T, H, d]
@@ -209,14 +213,19 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
   const Tensor joined = attended.transpose(1, 2).reshape({input.size(0), kept, width});       // [B, P, k]
   Tensor out = hidden.narrow(1, hidden.size(1) - kept, kept) +
                dropped(affine_layer(joined, layer.projection.weight, layer.projection.bias), o_.dropout);
-  const Tensor second = torch::layer_norm(out, {width}, layer.norm_2.weight, layer.norm_2.bias, o_.norm_epsilon);
+  const Tensor second = layer_norm(out, layer.norm_2);
   const Tensor inner = activated(affine_layer(second, layer.inner.weight, layer.inner.bias));   // [B, P, F]
   return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
 }
 
-Tensor Gpt2::final_norm(const Tensor& hidden) const {
-  return torch::layer_norm(hidden, {o_.width}, final_norm_.weight, final_norm_.bias, o_.norm_epsilon);
+Tensor Gpt2::layer_norm(const Tensor& x, const AffineWeights& norm) const {
+  if (StepWeights* shared = StepWeights::current()) {
+    return shared->layer_norm(x, norm.weight, norm.bias, o_.norm_epsilon);
+  }
+  return torch::layer_norm(x, {o_.width}, norm.weight, norm.bias, o_.norm_epsilon);
 }
+
+Tensor Gpt2::final_norm(const Tensor& hidden) const { return layer_norm(hidden, final_norm_); }
 
 ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   const std::int64_t length = input.tokens.size(1);
@@ -230,19 +239,19 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   }
   std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
   if (o_.memory.caches()) known = WindowCache::read(state);
-  Tensor mixed;
+  PooledState::Mixture mixture(pooled_, hidden.is_cuda());
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
     const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
     KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
     hidden = run_layer(i, hidden, inserted, last && !o_.pools() ? scored + behind : hidden.size(1), cache);
-    if (o_.pools()) mixed = pooled_.mix(mixed, hidden.narrow(1, 0, pooled), i);
+    if (o_.pools()) mixture.add(hidden.narrow(1, 0, pooled), i);
   }
   hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored - behind, scored + behind));  // [B, P + m, k]
   ModelOutput output;
   output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
   output.head = {.weight = head_};
-  if (o_.pools()) output.state = {pooled_.hand_over(mixed)};
+  if (o_.pools()) output.state = {pooled_.hand_over(mixture.mixed())};
   if (o_.memory.caches()) output.state = cache_.write(known, length);
   if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind));
   return output;

@@ -37,9 +37,20 @@ Tensor PooledState::share(const Tensor& hidden, std::int64_t layer) const {
   return hidden * torch::softmax(alpha_, 0).select(0, layer);
 }
 
-Tensor PooledState::mix(const Tensor& mixed, const Tensor& hidden, std::int64_t layer) const {
-  const Tensor part = share(options_.pool == RecurrenceOptions::Pool::kMean ? hidden.mean(1, true) : hidden, layer);
-  return mixed.defined() ? mixed + part : part;
+void PooledState::Mixture::add(const Tensor& hidden, std::int64_t layer) {
+  const bool means = pooled_->options_.pool == RecurrenceOptions::Pool::kMean;
+  if (means && at_once_) {
+    layers_.push_back(hidden);
+    return;
+  }
+  const Tensor part = pooled_->share(means ? hidden.mean(1, true) : hidden, layer);
+  sum_ = sum_.defined() ? sum_ + part : part;
+}
+
+Tensor PooledState::Mixture::mixed() const {
+  if (layers_.empty()) return sum_;
+  const Tensor means = torch::stack(layers_, 1).mean(2);                                      // [B, L, k]
+  return (means * torch::softmax(pooled_->alpha_, 0).unsqueeze(1)).sum(1, /*keepdim=*/true);  // [B, 1, k]
 }
 
 Tensor PooledState::hand_over(const Tensor& mixed) const {

@@ -27,9 +27,22 @@ class PooledState {
 
   /// softmax(α)_ℓ h^(ℓ), a layer's share of what is pooled, of its hidden states: [B, T, k].
   torch::Tensor share(const torch::Tensor& hidden, std::int64_t layer) const;
-  /// Adds a layer's share to those of the layers before (undefined: none). For mean pooling the positions' means are
-  /// added: [B, 1, k].
-  torch::Tensor mix(const torch::Tensor& mixed, const torch::Tensor& hidden, std::int64_t layer) const;
+  /// Adds up the shares of a window's layers.
+  class Mixture {
+   public:
+    /// `at_once`: means are made of all layers together, which takes a GPU fewer operations.
+    Mixture(const PooledState& pooled, bool at_once) : pooled_(&pooled), at_once_(at_once) {}
+    /// The hidden states [B, T, k] of the next layer.
+    void add(const torch::Tensor& hidden, std::int64_t layer);
+    /// [B, T, k]; for mean pooling the positions' means, [B, 1, k].
+    torch::Tensor mixed() const;
+
+   private:
+    const PooledState* pooled_;
+    bool at_once_;
+    torch::Tensor sum_;
+    std::vector<torch::Tensor> layers_;  // for means that are made at once
+  };
   /// h_prev [B, E, k] of the mixed hidden states [B, T, k] (Yoshida et al. 2020, §3.1, eq. 1).
   torch::Tensor hand_over(const torch::Tensor& mixed) const;
 

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include <ATen/autocast_mode.h>
 
 #include "base/random.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/mixed_product.h"
+#include "core/kernels/step_weights.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/overlap_windows.h"
@@ -207,6 +210,10 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
   const torch::DeviceType device = tokens.device().type();
   State state = model.initial_state(tokens.size(0));
   const bool independent = state.empty();
+  std::optional<StepWeights> shared;
+  if (tokens.is_cuda() && policy != ActivationPolicy::kRecompute) {
+    shared.emplace(type_of_products(model.weights().front().second));
+  }
   WindowsLoss loss(policy == ActivationPolicy::kRecompute);
   for (const auto& [first, count] : runs_of(windows, independent)) {
     const OverlapWindow window = windows[first];

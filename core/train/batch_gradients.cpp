@@ -179,9 +179,11 @@ void BatchGradients::hold_gradients() const {
 }
 
 void BatchGradients::start_recording(TrainSink& sink) {
-  if (!options_->train.cuda_graph) return;
+  using CudaGraph = TrainOptions::CudaGraph;
+  const CudaGraph wanted = options_->train.cuda_graph;
+  if (wanted == CudaGraph::kFalse) return;
   if (const char* obstacle = obstacle_to_recording()) {
-    sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
+    if (wanted == CudaGraph::kTrue) sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
     return;
   }
   record_by(make_cuda_recorder(device_), sink);
@@ -263,15 +265,33 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
     CapturedSteps::Outcome outcome =
         captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
     state_ = std::move(outcome.state);
-    return outcome.loss.item<double>();
+    const auto loss = outcome.loss.item<double>();
+    if (captured_->recordings() == 0 && !has_room_for_recording()) {
+      sink_->message(
+          "note: steps are not recorded, because a recording keeps as much memory as a step needs "
+          "(train.cuda_graph=true tries it)");
+      stop_recording();
+    }
+    return loss;
   } catch (const RefusedRecording& refusal) {
     sink_->message(
         fmt::format("warning: train.cuda_graph has no effect from step {} on, because that step cannot be recorded: {}",
                     step + 1, refusal.what()));
   }
+  stop_recording();
+  return std::nullopt;
+}
+
+/// A recording keeps the memory of a step, and evaluations need some, too. What is asked for is tried in any case.
+bool BatchGradients::has_room_for_recording() const {
+  if (options_->train.cuda_graph == TrainOptions::CudaGraph::kTrue) return true;
+  const std::optional<std::int64_t> within_reach = gpu_memory_within_reach(device_);
+  return !within_reach || 2 * peak_memory(device_) <= *within_reach;
+}
+
+void BatchGradients::stop_recording() {
   captured_.reset();
   policy_ = ActivationPolicy::kKeep;
-  return std::nullopt;
 }
 
 TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {

@@ -36,7 +36,7 @@ class BatchGradients {
   void fit_memory(BatchStream& batches, TrainSink& sink);
   /// The same for `available` bytes, on any device.
   void fit_memory(BatchStream& batches, double available, TrainSink& sink);
-  /// Records steps from now on if train.cuda_graph asks for it. If that is not possible, a note to `sink` says why.
+  /// Records steps from now on as train.cuda_graph says. If it asks for that in vain, a note to `sink` says why.
   void start_recording(TrainSink& sink);
   /// Records steps from now on by `recorder`. If it refuses a step, that one and all later ones are computed without
   /// it, and a warning to `sink` says so once.
@@ -61,6 +61,8 @@ class BatchGradients {
   std::int64_t rows_at_once(std::int64_t rows) const;
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
+  bool has_room_for_recording() const;
+  void stop_recording();
   NamedTensors weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
   const RunOptions* options_;

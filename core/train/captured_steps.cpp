@@ -1,6 +1,8 @@
 // Recorded steps: inputs are copied to where the recording reads them.
 #include "core/train/captured_steps.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -21,6 +23,12 @@ std::vector<Tensor> tensors_of(const ModelInput& input, const Tensor& targets, c
   }
   result.insert(result.end(), state.begin(), state.end());
   return result;
+}
+
+/// Copies by way of pinned memory, so that the processor need not wait until a GPU gets there.
+void copy_without_waiting(const Tensor& to, const Tensor& from) {
+  const bool moves = to.is_cuda() && from.is_cpu();
+  to.copy_(moves ? from.pin_memory() : from, /*non_blocking=*/moves);
 }
 
 std::string sizes_of(const std::vector<Tensor>& tensors) {
@@ -45,16 +53,17 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   if (wanted != signature_) {
     signature_ = wanted;
     seen_ = 0;
+    wanted_ = uncaptured();
     forget();
   }
-  if (seen_ < kUncaptured) {
+  if (seen_ < wanted_) {
     ++seen_;
     const torch::Device device = weights_.front().second.device();
     Outcome outcome;
     recorder_->warm_up([&] { outcome = work(input.to(device), targets.to(device), state); });
     return outcome;
   }
-  if (seen_ == kUncaptured) {
+  if (seen_ == wanted_) {
     ++seen_;
     try {
       record(input, targets, state, work);
@@ -65,11 +74,17 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
     }
   } else {
     const std::vector<Tensor> kept = tensors_of(input_, targets_, state_);
-    for (std::size_t i = 0; i < kept.size(); ++i) kept[i].copy_(given[i]);
+    for (std::size_t i = 0; i < kept.size(); ++i) copy_without_waiting(kept[i], given[i]);
     recorder_->replay();
   }
   for (std::size_t i = 0; i < weights_.size(); ++i) weights_[i].second.mutable_grad() = gradients_[i];
   return outcome_;
+}
+
+/// Steps of new operations that run before they are recorded.
+int CapturedSteps::uncaptured() const {
+  constexpr std::int64_t kMaxDoublings = 5;
+  return kUncaptured << std::clamp<std::int64_t>(recordings_ - kPatience, 0, kMaxDoublings);
 }
 
 /// Begins again with the next step.

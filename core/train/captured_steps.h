@@ -54,6 +54,9 @@ class CapturedSteps {
   /// Steps of the same operations that run before one is recorded. libtorch sets itself up in them. Operations that
   /// change at every step are never recorded.
   static constexpr int kUncaptured = 2;
+  /// After so many recordings, twice as many steps run before each further one, up to 64: where operations change all
+  /// the time, recordings would take longer than they save.
+  static constexpr std::int64_t kPatience = 8;
 
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
@@ -68,6 +71,7 @@ class CapturedSteps {
   std::int64_t recordings() const { return recordings_; }
 
  private:
+  int uncaptured() const;
   void record(const ModelInput& input, const torch::Tensor& targets, const State& state, const Work& work);
   [[noreturn]] void refuse(const std::string& why);
   void forget();
@@ -75,7 +79,8 @@ class CapturedSteps {
   std::unique_ptr<StepRecorder> recorder_;
   NamedTensors weights_;
   std::string signature_;
-  int seen_ = 0;  // steps of these operations so far, at most one more than kUncaptured
+  int seen_ = 0;    // steps of these operations so far, at most until they are recorded
+  int wanted_ = 0;  // as many run before they are recorded
   std::int64_t recordings_ = 0;
   // What the recording reads and writes.
   ModelInput input_;

@@ -77,7 +77,7 @@ Json numbers_of(const StepRow& row, torch::Device device) {
   return_kept_memory(device);
   take_peak(device.index());
   const long waits_before = device_waits();
-  const StepCost cost = measure_steps(row, 1, Precision::kBfloat16, device);
+  const StepCost cost = measure_steps(row, 1, Precision::kBfloat16, device, nullptr);
   null_cuda::Counts step;
   of_stand_in<null_cuda::LastStep>(null_cuda::kLastStep)(&step);
   return {{"launches", step.launches + step.products},

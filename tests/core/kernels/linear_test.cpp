@@ -48,6 +48,29 @@ TEST(Linear, WithTransposedWeightsEqualsTorchsInValueAndGradient) {
   }
 }
 
+TEST(Linear, OfPastAndBlockIsThatOfBothWithoutAGradientOfThePast) {
+  torch::manual_seed(1);
+  const torch::Tensor past = torch::randn({2, 7, 16}, torch::kDouble);
+  const torch::Tensor block = torch::randn({2, 5, 16}, torch::kDouble).set_requires_grad(true);
+  const torch::Tensor weight = torch::randn({24, 16}, torch::kDouble).set_requires_grad(true);
+  const torch::Tensor expected = torch::matmul(torch::cat({past, block}, 1), weight.t());
+  const torch::Tensor upstream = torch::randn_like(expected);
+  const auto wanted = torch::autograd::grad({(expected * upstream).sum()}, {block, weight});
+  const torch::Tensor seen = torch::cat({past, block.detach()}, 1);
+  for (const torch::Tensor& actual :
+       {linear_layer_with_past(seen, block, weight), composed_linear_with_past(seen, block, weight)}) {
+    EXPECT_TRUE(torch::allclose(actual, expected, 1e-12, 1e-12));
+    const auto given = torch::autograd::grad({(actual * upstream).sum()}, {block, weight});
+    for (std::size_t i = 0; i < given.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-12, 1e-12)) << i;
+  }
+  // Past and block may come in autocast's type already.
+  const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+  const torch::Tensor narrow = weight.detach().to(torch::kFloat).set_requires_grad(true);
+  const torch::Tensor given = composed_linear_with_past(seen.to(torch::kBFloat16), block, narrow);
+  EXPECT_EQ(given.scalar_type(), torch::kFloat);
+  EXPECT_LT(((given - expected).norm() / expected.norm()).item<double>(), 1e-2);
+}
+
 /// Checks the errors of both layers' products with `rows` rows, relative to the sums of the terms' sizes.
 void expect_small_errors(std::int64_t rows, std::int64_t in, std::int64_t out) {
   const torch::NoGradGuard no_grad;

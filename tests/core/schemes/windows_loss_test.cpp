@@ -6,6 +6,7 @@
 
 #include "core/api/gpt2_options.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/step_weights.h"
 #include "core/runtime/device.h"
 #include "tests/core/kernels/called_operations.h"
 
@@ -155,6 +156,26 @@ TEST(WindowsSideBySide, HaveTheLossOfOneAfterTheOther) {
     EXPECT_NEAR(found.item<double>(), expected.item<double>(), 1e-12) << overlap;
     expect_all_near(gradients_of(*model, found), gradients_of(*model, expected), 1e-10);
   }
+}
+
+// As on a GPU: GPT-2's layers find what they share.
+TEST(Windows, WithSharedWeightsHaveTheSameGradients) {
+  const WindowTexts texts;
+  const auto model = recurrent_model(0);
+  model->to(torch::kDouble);
+  const auto loss = [&] { return windows_loss(*model, texts.tokens, texts.targets, ActivationPolicy::kKeep); };
+  const torch::Tensor expected = loss();
+  torch::Tensor found;
+  {
+    const StepWeights shared(torch::kDouble);
+    found = loss();
+  }
+  EXPECT_NEAR(found.item<double>(), expected.item<double>(), 1e-12);
+  const CalledOperations called;
+  const std::vector<torch::Tensor> gradients = gradients_of(*model, found);
+  EXPECT_EQ(called.of("aten::embedding_dense_backward"), 1);
+  EXPECT_EQ(called.of("aten::native_layer_norm_backward"), 6 * 5 + 5) << "of six windows, and of the weights";
+  expect_all_near(gradients, gradients_of(*model, expected), 1e-10);
 }
 
 TEST(WindowsSideBySide, TakeFewCallsForAnyNumber) {

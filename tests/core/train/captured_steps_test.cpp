@@ -86,6 +86,29 @@ TEST(CapturedSteps, TrainLikeUnrecordedOnes) {
   EXPECT_GE(runs.warm_ups, CapturedSteps::kUncaptured * 2) << "the first steps of a shape are not recorded";
 }
 
+TEST(CapturedSteps, AreRecordedLessOftenWhereOperationsChangeAllTheTime) {
+  const torch::Tensor weight = torch::ones({1}).set_requires_grad(true);
+  auto recorder = std::make_unique<RerunRecorder>();
+  const RerunRecorder& runs = *recorder;
+  CapturedSteps captured(std::move(recorder), {{"weight", weight}});
+  const auto work = [&](const ModelInput&, const torch::Tensor& targets, const State&) {
+    torch::Tensor loss = (weight * targets).sum();
+    loss.backward();
+    return CapturedSteps::Outcome{.loss = loss.detach(), .state = {}};
+  };
+  const auto step = [&](int signature) {
+    weight.mutable_grad().reset();
+    captured.run(std::to_string(signature), {.tokens = torch::zeros({1}, torch::kLong)}, torch::ones({1}), {}, work);
+  };
+  for (int signature = 0; signature < 100; ++signature) {
+    for (int i = 0; i < CapturedSteps::kUncaptured + 2; ++i) step(signature);
+  }
+  EXPECT_EQ(captured.recordings(), CapturedSteps::kPatience + 1) << "four steps of a kind are too few from then on";
+  EXPECT_EQ(runs.replays, CapturedSteps::kPatience + 1);
+  for (int i = 0; i < 40; ++i) step(100);
+  EXPECT_EQ(captured.recordings(), CapturedSteps::kPatience + 2) << "but operations that stay are recorded";
+}
+
 TEST(CapturedSteps, TheOperationsOfAModelAreNamedIfKnown) {
   const auto operations = [](AdaptiveSpanOptions::SpanType type) {
     const AdaptiveSpanOptions options{

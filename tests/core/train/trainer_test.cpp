@@ -376,13 +376,24 @@ TEST_F(TrainerTest, AModelWithoutAFiniteLossIsRefused) {
 
 TEST_F(TrainerTest, ARecordingWithoutAGpuIsNoted) {
   TrainJob recorded = job("recorded");
-  recorded.options.train.cuda_graph = true;
+  recorded.options.train.cuda_graph = TrainOptions::CudaGraph::kTrue;
   recorded.options.train.steps = 2;
   recorded.options.device = "cpu";
   RecordingSink sink;
   ASSERT_EQ(train(recorded, sink), TrainOutcome::kDone);
   ASSERT_FALSE(sink.messages.empty());
   EXPECT_EQ(sink.messages.front(), "note: train.cuda_graph has no effect: the device is no GPU");
+}
+
+TEST_F(TrainerTest, AMachineWithoutAGpuIsNoNewsIfNoRecordingIsAskedFor) {
+  for (const auto wanted : {TrainOptions::CudaGraph::kAuto, TrainOptions::CudaGraph::kFalse}) {
+    TrainJob made = job(fmt::format("made {}", static_cast<int>(wanted)));
+    made.options.train.cuda_graph = wanted;
+    made.options.train.steps = 2;
+    RecordingSink sink;
+    ASSERT_EQ(train(made, sink), TrainOutcome::kDone);
+    EXPECT_THAT(sink.messages, testing::Not(testing::Contains(testing::HasSubstr("cuda_graph"))));
+  }
 }
 
 TEST_F(TrainerTest, EveryCheckpointIsAnnouncedBeforeItIsMade) {

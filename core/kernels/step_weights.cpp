@@ -1,0 +1,229 @@
+// Weights that a step uses many times. Each use has the weight as a constant, and a ticket as an input: an empty
+// tensor, from which the weight's gradient follows. libtorch goes back through the ticket when it has gone back through
+// all uses. By then each has left its part behind.
+//
+// m rows, in and out features, k width.
+#include "core/kernels/step_weights.h"
+
+#include <c10/core/impl/LocalDispatchKeySet.h>
+
+#include <ATen/core/ivalue.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/kernels/mixed_product.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+}  // namespace
+
+/// Each use adds tensors of as many rows; all of them one below the other give the gradients.
+class WeightUses : public torch::CustomClassHolder {
+ public:
+  using Gradients = std::function<variable_list(const std::vector<Tensor>& joined)>;
+
+  /// `gradients` are those of weight and bias.
+  explicit WeightUses(Gradients gradients) : gradients_(std::move(gradients)) {}
+
+  void add(std::vector<Tensor> parts) { parts_.push_back(std::move(parts)); }
+
+  /// Of weight and bias; undefined if there was no use. Forgets the uses.
+  variable_list gradients() {
+    variable_list result(2);
+    if (parts_.empty()) return result;
+    std::vector<Tensor> joined;
+    for (std::size_t i = 0; i < parts_.front().size(); ++i) {
+      std::vector<Tensor> column;
+      for (const std::vector<Tensor>& use : parts_) column.push_back(use[i]);
+      joined.push_back(column.size() > 1 ? torch::cat(column) : column.front());
+    }
+    parts_.clear();
+    result = gradients_(joined);
+    result.resize(2);
+    return result;
+  }
+
+ private:
+  Gradients gradients_;
+  std::vector<std::vector<Tensor>> parts_;  // by use
+};
+
+namespace {
+
+using UsesPointer = c10::intrusive_ptr<WeightUses>;
+
+thread_local StepWeights* current_weights = nullptr;
+
+void keep_uses(AutogradContext* context, const UsesPointer& uses) {
+  context->saved_data["uses"] = c10::IValue::make_capsule(uses);
+}
+
+UsesPointer kept_uses(AutogradContext* context) {
+  return c10::static_intrusive_pointer_cast<WeightUses>(context->saved_data["uses"].toCapsule());
+}
+
+/// [..., n] → [m, n].
+Tensor in_rows(const Tensor& x) { return x.reshape({-1, x.size(-1)}); }
+
+/// Makes the ticket, and in the backward pass the gradients.
+class WeightTicket : public torch::autograd::Function<WeightTicket> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& weight, const std::optional<Tensor>& bias,
+                        const UsesPointer& uses) {
+    (void)bias;
+    keep_uses(context, uses);
+    context->set_materialize_grads(false);  // uses give the ticket no gradient
+    return weight.new_empty({0});
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& /*upstream*/) {
+    variable_list result = kept_uses(context)->gradients();
+    result.resize(3);
+    return result;
+  }
+};
+
+class AffineUse : public torch::autograd::Function<AffineUse> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& ticket, const Tensor& weight,
+                        const Tensor& bias, const UsesPointer& uses) {
+    (void)ticket;
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const Tensor rows = in_rows(x.to(weight.scalar_type()));
+    context->save_for_backward({rows, weight});
+    context->saved_data["shape"] = x.sizes().vec();
+    context->saved_data["type"] = x.scalar_type();
+    keep_uses(context, uses);
+    std::vector<std::int64_t> shape = x.sizes().vec();
+    shape.back() = weight.size(1);
+    return torch::addmm(bias, rows, weight).view(shape);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor gradient = in_rows(upstream[0]);  // [m, out]
+    kept_uses(context)->add({saved[0], gradient});
+    variable_list result(5);
+    if (context->needs_input_grad(0)) {
+      result[0] = product_as(gradient, saved[1].t(), context->saved_data["type"].toScalarType())
+                      .view(context->saved_data["shape"].toIntVector());
+    }
+    return result;
+  }
+};
+
+class RowsUse : public torch::autograd::Function<RowsUse> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& ticket, const Tensor& table, const Tensor& indices,
+                        const UsesPointer& uses) {
+    (void)ticket;
+    context->save_for_backward({indices});
+    keep_uses(context, uses);
+    return torch::embedding(table, indices);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    kept_uses(context)->add({context->get_saved_variables()[0].flatten(), in_rows(upstream[0])});
+    return variable_list(4);
+  }
+};
+
+class LayerNormUse : public torch::autograd::Function<LayerNormUse> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& ticket, const Tensor& weight,
+                        const Tensor& bias, double epsilon, const UsesPointer& uses) {
+    (void)ticket;
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const Tensor given = x.to(weight.scalar_type()).contiguous();
+    auto [out, mean, deviation] = torch::native_layer_norm(given, {given.size(-1)}, weight, bias, epsilon);
+    context->save_for_backward({given, mean, deviation, weight, bias});
+    keep_uses(context, uses);
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor& given = saved[0];
+    kept_uses(context)->add(
+        {in_rows(upstream[0]), in_rows(given), saved[1].reshape({-1, 1}), saved[2].reshape({-1, 1})});
+    variable_list result(6);
+    if (context->needs_input_grad(0)) {
+      result[0] = std::get<0>(torch::native_layer_norm_backward(upstream[0], given, {given.size(-1)}, saved[1],
+                                                                saved[2], saved[3], saved[4], {true, false, false}));
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+/// What the uses of a weight have in common.
+struct StepWeights::Shared {
+  Tensor weight, bias;  // constants, of the type in which they are used
+  Tensor ticket;
+  UsesPointer uses;  // null: there was none
+};
+
+StepWeights::StepWeights(torch::ScalarType products)
+    : products_(products), before_(std::exchange(current_weights, this)) {}
+StepWeights::~StepWeights() { current_weights = before_; }
+
+StepWeights* StepWeights::current() { return torch::GradMode::is_enabled() ? current_weights : nullptr; }
+
+StepWeights::Shared& StepWeights::shared(const Tensor& weight) {
+  std::unique_ptr<Shared>& found = shared_[weight.unsafeGetTensorImpl()];
+  if (!found) found = std::make_unique<Shared>();
+  return *found;
+}
+
+Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  Shared& common = shared(weight);
+  if (!common.uses) {
+    common.weight = weight.detach().to(products_);
+    common.bias = bias.detach().to(products_);
+    common.uses = c10::make_intrusive<WeightUses>([type = weight.scalar_type()](const std::vector<Tensor>& joined) {
+      return variable_list{product_as(joined[0].t(), joined[1], type), joined[1].sum(0, /*keepdim=*/false, type)};
+    });
+    common.ticket = WeightTicket::apply(weight, std::optional(bias), common.uses);
+  }
+  return AffineUse::apply(x, common.ticket, common.weight, common.bias, common.uses);
+}
+
+Tensor StepWeights::rows(const Tensor& table, const Tensor& indices) {
+  Shared& common = shared(table);
+  if (!common.uses) {
+    common.weight = table.detach();
+    common.uses = c10::make_intrusive<WeightUses>([count = table.size(0)](const std::vector<Tensor>& joined) {
+      return variable_list{torch::embedding_dense_backward(joined[1], joined[0], count, /*padding_idx=*/-1,
+                                                           /*scale_grad_by_freq=*/false)};
+    });
+    common.ticket = WeightTicket::apply(table, std::optional<Tensor>(), common.uses);
+  }
+  return RowsUse::apply(common.ticket, common.weight, indices, common.uses);
+}
+
+Tensor StepWeights::layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
+  Shared& common = shared(weight);
+  if (!common.uses) {
+    common.weight = weight.detach();
+    common.bias = bias.detach();
+    common.uses = c10::make_intrusive<WeightUses>(
+        [scale = common.weight, shift = common.bias](const std::vector<Tensor>& joined) {
+          auto gradients = torch::native_layer_norm_backward(joined[0], joined[1], {joined[1].size(1)}, joined[2],
+                                                             joined[3], scale, shift, {false, true, true});
+          return variable_list{std::get<1>(gradients), std::get<2>(gradients)};
+        });
+    common.ticket = WeightTicket::apply(weight, std::optional(bias), common.uses);
+  }
+  return LayerNormUse::apply(x, common.ticket, common.weight, common.bias, epsilon, common.uses);
+}
+
+}  // namespace xlm

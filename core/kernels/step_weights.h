@@ -1,0 +1,42 @@
+// Weights that a step uses many times, such as in windows that follow each other: each is cast to the type of products
+// once, and its gradient is computed once, from what all uses leave behind.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+/// While it lives, layers of this thread that ask for it share what belongs to the weights. The gradients of the
+/// weights appear in the backward pass as usual, which may run after its end. Weights must not change while it lives.
+class StepWeights {
+ public:
+  /// `products`: the type that matrices are multiplied in.
+  explicit StepWeights(torch::ScalarType products);
+  ~StepWeights();
+  StepWeights(const StepWeights&) = delete;
+  StepWeights& operator=(const StepWeights&) = delete;
+
+  /// That of this thread; null if none lives or no gradient is wanted.
+  static StepWeights* current();
+
+  /// x·W + b of x [..., in], weight [in, out] and bias [out], in the type of products: [..., out].
+  torch::Tensor affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
+  /// Rows of a table [n, k] for indices [...]: [..., k].
+  torch::Tensor rows(const torch::Tensor& table, const torch::Tensor& indices);
+  /// The layer norm of x [..., k] with weight [k] and bias [k], in their type.
+  torch::Tensor layer_norm(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                           double epsilon);
+
+ private:
+  struct Shared;
+  Shared& shared(const torch::Tensor& weight);
+
+  torch::ScalarType products_;
+  std::unordered_map<const void*, std::unique_ptr<Shared>> shared_;  // by the weight's identity
+  StepWeights* before_;
+};
+
+}  // namespace xlm
