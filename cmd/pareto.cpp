@@ -56,11 +56,12 @@ std::vector<bool> named_axes(const std::string& option, const std::vector<std::s
 
 /// Of columns that neither option names the runs declare it, if they are not among the known quantities.
 void add_declared(RunTable& runs, const std::vector<bool>& minimized, ParetoQuery& query) {
+  const std::vector<std::size_t> rows = shown_rows_of(runs, query).rows;
   for (std::size_t i = 0; i < query.columns.size(); ++i) {
     if (query.maximize[i] || minimized[i]) continue;
     const std::string& column = query.columns[i];
     const Better better =
-        front_direction(runs, column, "a front over " + column,
+        front_direction(runs, rows, column, "a front over " + column,
                         fmt::format("say it here: --maximize {0}, or --minimize {0}", shell_word(column)));
     query.maximize[i] = better == Better::kHigher;
   }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/progress.h"
@@ -16,7 +17,9 @@
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/run_merge.h"
 #include "experiments/collections/unpacking.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/runs/submission.h"
 
 namespace xlm {
 namespace {
@@ -137,6 +140,32 @@ std::vector<PackedFile> files_of(const std::string& id, const PackCommand& comma
   return files;
 }
 
+/// The hashes of the frozen code that a run needs; none of one that cannot be read.
+std::set<std::string> code_of_run(const fs::path& folder) {
+  try {
+    return frozen_code_of(read_run(folder));
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
+/// The frozen code of programs' runs, once for each version. What is damaged is left out, with a warning.
+std::vector<PackedFile> code_files(const std::set<std::string>& hashes, const GlobalOptions& global) {
+  const fs::path place = frozen_programs(global.runs);
+  std::vector<PackedFile> files;
+  for (const std::string& hash : hashes) {
+    if (!fs::is_directory(code_folder(place, hash))) continue;
+    try {
+      for (const fs::path& file : files_of_frozen_code(place, hash)) {
+        files.push_back({place / file, ("runs" / place.filename() / file).string()});
+      }
+    } catch (const Error& error) {
+      spdlog::warn("not in the archive: {}", first_line(error.what()));
+    }
+  }
+  return files;
+}
+
 /// The files of --add, each under its own name at the top of the archive.
 std::vector<PackedFile> added_files(const PackCommand& command) {
   std::vector<PackedFile> files;
@@ -190,6 +219,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   std::vector<PackedFile> files;
   std::vector<std::string> live;
   std::size_t count = 0;
+  std::set<std::string> code;
   Store store = open_store(global);
   RunTable runs(store);
   for (const std::string& id : choose_runs(runs, command.runs, command.where, global)) {
@@ -199,9 +229,11 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
     }
     const std::vector<PackedFile> some = files_of(id, command, global);
     files.insert(files.end(), some.begin(), some.end());
+    code.merge(code_of_run(global.runs / id));
     count += some.empty() ? 0 : 1;
   }
   if (count == 0) throw DataError("all chosen runs are running: nothing can be packed yet");
+  for (PackedFile& file : code_files(code, global)) files.push_back(std::move(file));
   for (const fs::path& record : search_files(global.runs)) {
     files.push_back({global.runs / record, (fs::path("runs") / record).string()});
   }

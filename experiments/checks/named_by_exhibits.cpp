@@ -67,21 +67,23 @@ void add_evaluations_in(const std::string& text, std::set<std::string>& columns)
 }
 
 /// Whether a key of an exhibit names a column that may be a cost or a series.
-bool names_column(std::string_view key) {
-  constexpr std::array<std::string_view, 3> kKeys{"value", "x", "y"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
+bool names_column(ExhibitKind kind, std::string_view key) {
+  constexpr std::array<std::string_view, 3> kShown{"value", "x", "y"};
+  constexpr std::array<std::string_view, 4> kFitted{"loss", "c", "n", "d"};
+  if (kind == ExhibitKind::kFit) return std::find(kFitted.begin(), kFitted.end(), key) != kFitted.end();
+  return std::find(kShown.begin(), kShown.end(), key) != kShown.end();
 }
 
 /// Adds the results that a part of an exhibit names. `key` is that of `node`.
-void add_results(const Yaml& node, std::string_view key, std::set<std::string>& columns) {
-  for (const Yaml& item : node.items) add_results(item, key, columns);
-  for (const auto& [name, value] : node.entries) add_results(value, name, columns);
+void add_results(ExhibitKind kind, const Yaml& node, std::string_view key, std::set<std::string>& columns) {
+  for (const Yaml& item : node.items) add_results(kind, item, key, columns);
+  for (const auto& [name, value] : node.entries) add_results(kind, value, name, columns);
   if (!node.is_scalar()) return;
   add_evaluations_in(node.scalar, columns);
   const bool is_name = !node.scalar.empty() && std::all_of(node.scalar.begin(), node.scalar.end(), [](char c) {
     return c != '.' && is_sign_of_name(c, false);
   });
-  if (names_column(key) && is_name && find_quantity(node.scalar) == nullptr) columns.insert(node.scalar);
+  if (names_column(kind, key) && is_name && find_quantity(node.scalar) == nullptr) columns.insert(node.scalar);
 }
 
 }  // namespace
@@ -94,8 +96,8 @@ NamedByExhibits named_by_exhibits(const Yaml& tree, const std::set<std::string>&
   NamedByExhibits named;
   for (const Yaml& claim : exhibits_of(tree, ExhibitKind::kClaim)) add_grid_of_claim(claim, named);
   for (const Yaml& figure : exhibits_of(tree, ExhibitKind::kFigure)) add_parts_of_figure(figure, named);
-  for (const ExhibitKind kind : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kClaim}) {
-    for (const Yaml& exhibit : exhibits_of(tree, kind)) add_results(exhibit, "", named.columns);
+  for (const ExhibitKind kind : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kClaim, ExhibitKind::kFit}) {
+    for (const Yaml& exhibit : exhibits_of(tree, kind)) add_results(kind, exhibit, "", named.columns);
   }
   if (reported_names(tree).may_be_others) return named;
   std::erase_if(named.columns, [&](const std::string& column) { return !measured.contains(column); });

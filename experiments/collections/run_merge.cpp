@@ -149,6 +149,7 @@ class RunMerge {
       const bool added = !fs::exists(to_) && add();
       if (!added) take_news();
       if (settings_.dry_run || !is_taken_in() || !fs::exists(from_)) return result_;
+      if (!added) copy_program_code(read_run(from_), folder_of(to_));
       std::optional<AppendPause> pause;
       if (moves()) pause.emplace(RunPaths{from_}.journal());
       if (journal_mark(from_) != before || (moves() && (has_live_worker(from_) || !is_all_here()))) {
@@ -432,7 +433,12 @@ std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& ru
                                               name.filename().string())});
     folders.erase(run);
   }
-  for (const fs::path& folder : folders) remove_temporary_files(folder);
+  std::set<fs::path> collections;
+  for (const fs::path& folder : folders) {
+    remove_temporary_files(folder);
+    collections.insert(folder.parent_path());
+  }
+  for (const fs::path& collection : collections) restore_unpacked_programs(collection);
   MergeSettings moving = settings;
   moving.how = MergeHow::kMove;  // the unpacked files are temporary
   std::vector<MergedRun> merged = merge_runs(folders, runs, moving);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/programs/code_paths.h"
 #include "experiments/programs/code_snapshot.h"
 #include "experiments/programs/metric_description.h"
@@ -39,8 +40,11 @@ std::vector<std::string> code_of_evaluation(const Yaml& map) {
   return patterns;
 }
 
-CodeRequest request_of_code(const Json& code) {
-  return {.folder = code.at("folder").get<std::string>(), .patterns = code.at("files").get<std::vector<std::string>>()};
+/// What runs write is no code: with it each evaluation would change what the next one is.
+CodeRequest request_of_code(const Json& code, const fs::path& runs) {
+  return {.folder = code.at("folder").get<std::string>(),
+          .patterns = code.at("files").get<std::vector<std::string>>(),
+          .exclude = {runs}};
 }
 
 }  // namespace
@@ -82,17 +86,18 @@ void leave_out_evaluation_code(Yaml& tree) {
   program->set("code", yaml_from_json(Json(patterns), "code of evaluate"));
 }
 
-void find_evaluation_code(Json& part, const ProgramOptions& program) {
+void find_evaluation_code(Json& part, const ProgramOptions& program, const fs::path& runs) {
   if (!part.contains("code")) return;
   Json& code = part["code"];
   code["folder"] = program.folder;
-  code["hash"] = read_code(request_of_code(code)).hash;
+  code["hash"] = read_code(request_of_code(code, runs)).hash;
 }
 
-void freeze_evaluation_code(const Json& part, const fs::path& place) {
+void freeze_evaluation_code(const Json& part, const fs::path& runs) {
+  const fs::path place = frozen_programs(runs);
   const std::string hash = evaluation_code(part);
   if (hash.empty() || fs::exists(code_folder(place, hash))) return;
-  const Code code = read_code(request_of_code(part["code"]));
+  const Code code = read_code(request_of_code(part["code"], runs));
   if (code.hash != hash) {
     throw Error(fmt::format("the code of an evaluation in {} has changed meanwhile\nrun the same command again",
                             code.folder.string()));

@@ -20,12 +20,12 @@ Json read_evaluation_command(const Yaml& map);
 void leave_out_evaluation_code(Yaml& tree);
 
 /// Reads the code of a part of `evaluate`, below the folder of its program, into the part: {"files", "folder", "hash"}.
-/// Does nothing for a part without code. Throws as read_code.
-void find_evaluation_code(Json& part, const ProgramOptions& program);
+/// Does nothing for a part without code. `runs`: the folder of runs, which is none of it. Throws as read_code.
+void find_evaluation_code(Json& part, const ProgramOptions& program, const fs::path& runs);
 
-/// Freezes what find_evaluation_code has found, if it is not frozen yet. `place`: frozen_programs. Throws as
+/// Freezes what find_evaluation_code has found next to the runs of that folder, if it is not frozen yet. Throws as
 /// freeze_code, and Error if the code is another one by now.
-void freeze_evaluation_code(const Json& part, const fs::path& place);
+void freeze_evaluation_code(const Json& part, const fs::path& runs);
 
 /// The hash of that code; "" for a part without code.
 std::string evaluation_code(const Json& part);

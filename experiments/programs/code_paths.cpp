@@ -111,6 +111,15 @@ struct Patterns {
   std::vector<std::string> others;
 };
 
+void check_form(const CodeRequest& request, const std::string& pattern, bool names_code) {
+  const Parts parts = parts_of(pattern);
+  if (!parts.empty() && !pattern.starts_with('/') && std::count(parts.begin(), parts.end(), "..") == 0) return;
+  throw UsageError(
+      fmt::format("program.code: {}{}: it names no files below {}\nuse a path or pattern that begins there, "
+                  "such as *.py, src or **/*.py",
+                  names_code ? "" : "!", pattern, request.folder.string()));
+}
+
 Patterns sorted_patterns(const std::vector<std::string>& given) {
   Patterns patterns;
   for (const std::string& pattern : given) {
@@ -127,13 +136,8 @@ std::vector<std::string> named_files(const CodeRequest& request, const std::vect
   const std::vector<std::string> all = walked_files(request);
   std::vector<std::string> found;
   for (const std::string& pattern : patterns) {
+    check_form(request, pattern, true);
     const Parts parts = parts_of(pattern);
-    if (parts.empty() || pattern.starts_with('/') || std::count(parts.begin(), parts.end(), "..") > 0) {
-      throw UsageError(
-          fmt::format("program.code: {}: it names no files below {}\nuse a path or pattern that begins there, "
-                      "such as *.py, src or **/*.py",
-                      pattern, request.folder.string()));
-    }
     const std::size_t before = found.size();
     std::copy_if(all.begin(), all.end(), std::back_inserter(found),
                  [&](const std::string& path) { return fits_parts(parts_of(path), 0, parts, 0); });
@@ -196,23 +200,84 @@ std::optional<std::string> path_in_word(const std::string& word, const fs::path&
   return std::nullopt;
 }
 
-/// Whether a YAML file tells `xlm` what to do: it describes a program's run, or a sweep.
-bool is_recipe(const fs::path& path) {
+/// Whether a file may be a recipe by its name and size.
+bool may_be_recipe(const fs::path& path) {
   const std::string ending = path.extension().string();
   std::error_code error;
   if ((ending != ".yaml" && ending != ".yml") || !fs::is_regular_file(fs::symlink_status(path, error))) return false;
-  if (fs::file_size(path, error) > kMaxRecipeBytes || error) return false;
+  return fs::file_size(path, error) <= kMaxRecipeBytes && !error;
+}
+
+/// Whether YAML tells `xlm` what to do: it describes a program's run, or a sweep.
+bool describes_runs(const Yaml& tree) {
+  if (!tree.is_map()) return false;
+  const Yaml* program = tree.find("program");
+  if (program != nullptr && program->is_map() && program->find("command") != nullptr) return true;
+  const Yaml* sweep = tree.find("sweep");
+  constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
+  return sweep != nullptr && sweep->is_map() &&
+         std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
+}
+
+bool is_recipe(const fs::path& path) {
+  if (!may_be_recipe(path)) return false;
   try {
-    const Yaml tree = read_yaml(path);
-    if (!tree.is_map()) return false;
-    const Yaml* program = tree.find("program");
-    if (program != nullptr && program->is_map() && program->find("command") != nullptr) return true;
-    const Yaml* sweep = tree.find("sweep");
-    constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
-    return sweep != nullptr && sweep->is_map() &&
-           std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
+    return describes_runs(read_yaml(path));
   } catch (const Error&) {
-    return false;  // another program's YAML
+    return false;  // another program's YAML, or see damage_of_recipe
+  }
+}
+
+/// What is wrong with a file that looks like a recipe but cannot be read as one; empty: nothing.
+std::string damage_of_recipe(const fs::path& path) {
+  if (!may_be_recipe(path)) return "";
+  try {
+    read_yaml(path);
+    return "";
+  } catch (const Error& error) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored)) return "";
+    for (const std::string& line : split(read_file(path), '\n')) {
+      if (line.starts_with("program:") || line.starts_with("sweep:")) return first_line(error.what());
+    }
+    return "";
+  }
+}
+
+/// Files that the patterns of the code or the command name themselves.
+std::set<std::string> named_by(const CodeRequest& request, const fs::path& folder, const Patterns& patterns) {
+  std::set<std::string> named(patterns.code.begin(), patterns.code.end());
+  for (const std::string& word : request.words) {
+    if (const std::optional<std::string> path = path_in_word(word, fs::absolute(folder))) named.insert(*path);
+  }
+  return named;
+}
+
+/// Recipes that cannot be read would be code without a word, and other runs once they are mended.
+void note_damaged_recipes(const CodeRequest& request, const std::vector<std::string>& paths,
+                          std::vector<std::string>& notes) {
+  const std::set<std::string> named = named_by(request, request.folder, sorted_patterns(request.patterns));
+  for (const std::string& path : paths) {
+    if (named.contains(path)) continue;
+    const std::string damage = damage_of_recipe(request.folder / path);
+    if (damage.empty()) continue;
+    notes.push_back(
+        fmt::format("{} counts as code: it looks like a recipe, which would be none, but cannot be read: {}\n"
+                    "mend it, or leave it out: program: {{code: [\"!{}\"]}}",
+                    path, damage, path));
+  }
+}
+
+/// Patterns behind "!" are checked as others are, but what they name may not be there yet.
+void check_left_out(const CodeRequest& request, const std::vector<std::string>& others,
+                    const std::vector<std::string>& paths, std::vector<std::string>& notes) {
+  for (const std::string& pattern : others) {
+    check_form(request, pattern, false);
+    const auto fits = [&](const std::string& path) { return fits_pattern(path, pattern); };
+    std::error_code ignored;
+    if (std::any_of(paths.begin(), paths.end(), fits) || fs::exists(request.folder / pattern, ignored)) continue;
+    notes.push_back(
+        fmt::format("program.code: !{} leaves out nothing: it fits no file of {}", pattern, request.folder.string()));
   }
 }
 
@@ -259,10 +324,7 @@ bool is_never_code(const fs::path& path) {
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
                                         std::vector<std::string> paths) {
   const Patterns patterns = sorted_patterns(request.patterns);
-  std::set<std::string> named(patterns.code.begin(), patterns.code.end());
-  for (const std::string& word : request.words) {
-    if (const std::optional<std::string> path = path_in_word(word, fs::absolute(folder))) named.insert(*path);
-  }
+  const std::set<std::string> named = named_by(request, folder, patterns);
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
     if (std::any_of(patterns.others.begin(), patterns.others.end(), fits)) return true;
@@ -278,7 +340,8 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
                                  request.folder.string()));
   }
   std::vector<std::string> paths;
-  if (const Patterns patterns = sorted_patterns(request.patterns); !patterns.code.empty()) {
+  const Patterns patterns = sorted_patterns(request.patterns);
+  if (!patterns.code.empty()) {
     paths = named_files(request, patterns.code);
   } else if (const std::optional<TrackedFiles> tracked = tracked_files(request.folder)) {
     paths = files_of_git(request, *tracked, notes);
@@ -288,7 +351,9 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  check_left_out(request, patterns.others, paths, notes);
   paths = without_others(request, request.folder, std::move(paths));
+  note_damaged_recipes(request, paths, notes);
   for (const std::string& path : paths) {
     if (repaired_utf8(path) == path) continue;
     throw UsageError(

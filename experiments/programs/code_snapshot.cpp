@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
+#include <set>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -152,6 +153,18 @@ fs::path frozen_place(const fs::path& place, const std::string& hash) { return p
 fs::path files_place(const fs::path& frozen) { return frozen / "files"; }
 fs::path manifest_place(const fs::path& frozen) { return frozen / "manifest.json"; }
 
+/// Of all copies at a place, sorted.
+std::vector<std::string> frozen_hashes(const fs::path& place) {
+  std::vector<std::string> hashes;
+  std::error_code error;
+  for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kFrozenPrefix)) hashes.push_back(name.substr(std::string_view(kFrozenPrefix).size()));
+  }
+  std::sort(hashes.begin(), hashes.end());
+  return hashes;
+}
+
 void write_manifest(const Code& code, const fs::path& frozen) {
   Json files = Json::array();
   for (const CodeFile& file : code.files) {
@@ -166,6 +179,23 @@ void write_manifest(const Code& code, const fs::path& frozen) {
     files.push_back(entry);
   }
   write_file(manifest_place(frozen), json_text({{"from", fs::absolute(code.folder).string()}, {"files", files}}));
+}
+
+/// A manifest may come from others: none of its files lies outside of the copy, or behind one of its links.
+void check_places(const std::vector<CodeFile>& files, const fs::path& manifest) {
+  std::set<fs::path> links;
+  for (const CodeFile& file : files) {
+    if (file.kind == CodeFile::Kind::kLink) links.insert(file.path);
+  }
+  for (const CodeFile& file : files) {
+    const fs::path path = file.path;
+    bool is_inside = !path.empty() && path.is_relative() && path == path.lexically_normal() && *path.begin() != "..";
+    for (fs::path above = path.parent_path(); is_inside && !above.empty(); above = above.parent_path()) {
+      is_inside = !links.contains(above);
+    }
+    if (!is_inside)
+      throw DataError(fmt::format("{} names a file outside of the copy: {}", manifest.string(), file.path));
+  }
 }
 
 /// A copy as its manifest describes it. Throws DataError if there is none, or none that has this hash.
@@ -192,6 +222,7 @@ Code read_frozen(const fs::path& place, const std::string& hash) {
   } catch (const nlohmann::json::exception& error) {
     throw DataError(fmt::format("{}: {}", file.string(), reason_of(error)));
   }
+  check_places(frozen.files, file);
   frozen.hash = hash_of_code(frozen.files);
   if (frozen.hash != hash) throw DataError(fmt::format("{} does not have the hash {}", file.string(), hash));
   return frozen;
@@ -354,15 +385,8 @@ void check_frozen_code(const fs::path& place, const std::string& hash) {
 }
 
 std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& request, const fs::path& place) {
-  std::vector<std::string> hashes;
-  std::error_code error;
-  for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.starts_with(kFrozenPrefix)) hashes.push_back(name.substr(std::string_view(kFrozenPrefix).size()));
-  }
-  std::sort(hashes.begin(), hashes.end());
   std::vector<Code> found;
-  for (const std::string& hash : hashes) {
+  for (const std::string& hash : frozen_hashes(place)) {
     if (hash == code.hash) continue;
     try {
       Code frozen = read_frozen(place, hash);
@@ -389,6 +413,34 @@ void copy_frozen_code(const fs::path& from, const fs::path& to, const std::strin
   code.folder = code_folder(from, hash);
   place_code(code, to);
   check_frozen_code(to, hash);
+}
+
+std::vector<fs::path> files_of_frozen_code(const fs::path& place, const std::string& hash) {
+  check_frozen_code(place, hash);
+  std::vector<fs::path> files{manifest_place(frozen_place("", hash))};
+  for (const CodeFile& file : read_frozen(place, hash).files) {
+    if (file.kind != CodeFile::Kind::kLink) files.push_back(code_folder("", hash) / file.path);
+  }
+  return files;
+}
+
+void restore_unpacked_code(const fs::path& place) {
+  for (const std::string& hash : frozen_hashes(place)) {
+    try {
+      for (const CodeFile& file : read_frozen(place, hash).files) {
+        const fs::path path = code_folder(place, hash) / file.path;
+        std::error_code ignored;
+        if (file.kind == CodeFile::Kind::kExecutable) {
+          fs::permissions(path, kReadByAll | kExecutedByAll | fs::perms::owner_write, ignored);
+        } else if (file.kind == CodeFile::Kind::kLink) {
+          create_folders(path.parent_path());
+          fs::create_symlink(file.leads_to, path, ignored);
+        }
+      }
+    } catch (const Error&) {
+      // No run needs it to be shown; who does finds it damaged.
+    }
+  }
 }
 
 }  // namespace xlm

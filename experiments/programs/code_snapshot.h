@@ -66,4 +66,11 @@ std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& reques
 /// Copies a frozen copy from one place to another, for runs that are merged, packed or moved; nothing if it is there.
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash);
 
+/// The regular files of a frozen copy, as paths below `place`, for an archive of runs. Throws as check_frozen_code.
+std::vector<fs::path> files_of_frozen_code(const fs::path& place, const std::string& hash);
+
+/// Gives the copies of an unpacked archive what it does not keep: links, and which files can be executed. A copy that
+/// is damaged stays so.
+void restore_unpacked_code(const fs::path& place);
+
 }  // namespace xlm

@@ -25,6 +25,8 @@ class MetricReader {
   virtual void finish(bool is_done) = 0;
   virtual Json position() const { return Json(); }
   virtual std::vector<std::string> warnings() const = 0;
+  /// What the program said last is in another message: warnings need not repeat it.
+  virtual void output_is_told() {}
 };
 
 /// All `lines:` of a program together, which read the same output.

@@ -109,6 +109,10 @@ Json MetricReaders::position() const {
   return {{"records", parts_->records.position()}, {"readers", readers}};
 }
 
+void MetricReaders::output_is_told() {
+  for (const auto& reader : parts_->readers) reader->output_is_told();
+}
+
 std::vector<std::string> MetricReaders::warnings() const {
   std::vector<std::string> warnings = parts_->records.warnings();
   if (!parts_->left_wrong.empty()) warnings.push_back("an earlier attempt left what is wrong: " + parts_->left_wrong);

@@ -45,6 +45,8 @@ class MetricReaders {
   /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
   /// appeared; lines that were skipped; steps that went back.
   std::vector<std::string> warnings() const;
+  /// The last lines of the output are in another message, so warnings leave them out.
+  void output_is_told();
 
  private:
   struct Parts;

@@ -84,6 +84,8 @@ class OutputReader : public MetricReader {
     pending_.clear();
   }
 
+  void output_is_told() override { is_output_told_ = true; }
+
   std::vector<std::string> warnings() const override {
     std::vector<std::string> warnings;
     for (const Pattern& pattern : patterns_) {
@@ -166,6 +168,7 @@ class OutputReader : public MetricReader {
   std::string never_fitted(const Pattern& pattern) const {
     std::string warning = fmt::format("no line of the output fits the pattern '{}'", pattern.expression.text());
     if (kept_count_ == 0) return warning + "\nthere was no output";
+    if (is_output_told_) return warning;
     warning += "\nthe last lines were:";
     for (std::size_t i = kept_count_ - std::min(kept_count_, kKeptLines); i < kept_count_; ++i) {
       warning += "\n  " + shown_line(kept_[i % kKeptLines]);
@@ -182,6 +185,7 @@ class OutputReader : public MetricReader {
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;
   std::vector<std::string_view> groups_;
+  bool is_output_told_ = false;
   std::string pending_;  // of a line without an end so far
   std::string plain_;
   std::int64_t lines_ = 0;

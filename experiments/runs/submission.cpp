@@ -2,7 +2,6 @@
 #include "experiments/runs/submission.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -156,21 +155,28 @@ void submit(const PlannedRun& run) {
   refresh(run);
 }
 
-void copy_program_code(const Run& run, const fs::path& runs) {
+std::set<std::string> frozen_code_of(const Run& run) {
   const auto code = run.contents.find("program.folder");
-  if (code == run.contents.end()) return;
-  const std::vector<WantedEvaluation> missing = missing_evaluations(run, run.wanted);
-  std::set<std::string> hashes;
-  if (run.status != RunStatus::kDone || !missing.empty()) hashes.insert(code->second);
-  for (const WantedEvaluation& wanted : missing) {
+  if (code == run.contents.end()) return {};
+  std::set<std::string> hashes{code->second};
+  for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
     if (!wanted.program.is_null()) hashes.insert(evaluation_code(wanted.program));
   }
   hashes.erase("");
+  return hashes;
+}
+
+void restore_unpacked_programs(const fs::path& runs) { restore_unpacked_code(frozen_programs(runs)); }
+
+void copy_program_code(const Run& run, const fs::path& runs) {
   const fs::path there = frozen_programs(run.folder.parent_path());
-  for (const std::string& hash : hashes) {
+  const fs::path here = frozen_programs(runs);
+  for (const std::string& hash : frozen_code_of(run)) {
     if (!fs::is_directory(code_folder(there, hash))) continue;
+    // Many runs have one copy; only those that will be run from it look whether it is whole.
+    if (run.status == RunStatus::kDone && fs::is_directory(code_folder(here, hash))) continue;
     try {
-      copy_frozen_code(there, frozen_programs(runs), hash);
+      copy_frozen_code(there, here, hash);
     } catch (const Error&) {
       // A damaged copy is of no use there either.
     }

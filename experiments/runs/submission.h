@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,8 +32,15 @@ void remove_unfinished_submissions(const fs::path& runs);
 /// takes over the new settings that do not change its result. A configuration that cannot be read is written again.
 void submit(const PlannedRun& run);
 
-/// Copies the frozen code that a program's run and its wanted evaluations still need next to the runs of another
-/// folder, so that it resumes there. Nothing is copied if there is no whole copy: submitting the run again makes one.
+/// Copies the frozen code of a program's run next to the runs of another folder, and that of the evaluations that are
+/// still wanted: it resumes there, and once it is done a sweep knows it by that copy, whatever has become no code
+/// since. Nothing is copied if there is no whole copy: submitting the run again makes one.
 void copy_program_code(const Run& run, const fs::path& runs);
+
+/// The hashes of those copies.
+std::set<std::string> frozen_code_of(const Run& run);
+
+/// Makes the copies whole that an archive brought next to the runs of a folder (restore_unpacked_code).
+void restore_unpacked_programs(const fs::path& runs);
 
 }  // namespace xlm

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "experiments/configuration/evaluation_command.h"
-#include "experiments/configuration/program_inputs.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -56,9 +55,8 @@ Json settings_by_program(const WantedEvaluation& wanted) {
 
 void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   if (wanted.empty()) return;
-  const fs::path programs = frozen_programs(run.folder.parent_path());
   for (const WantedEvaluation& one : wanted) {
-    if (!one.program.is_null()) freeze_evaluation_code(one.program, programs);
+    if (!one.program.is_null()) freeze_evaluation_code(one.program, run.folder.parent_path());
   }
   const std::vector<WantedEvaluation> known = read_run(run.folder).wanted;
   Journal journal(run.journal());

@@ -2,10 +2,12 @@
 #include "experiments/sweeps/run_progress.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string_view>
 
 #include "results/quantities/quantities.h"
+#include "results/run_folder/remark.h"
 
 namespace xlm {
 namespace {
@@ -18,6 +20,16 @@ std::optional<Json> record_of(std::string_view line, std::string_view type) {
   std::optional<Json> record = parse_json_if_any(line);
   if (!record || !record->is_object() || record->value("type", "") != type) return std::nullopt;
   return record;
+}
+
+/// The time of a record, unless a person or a command wrote it, perhaps long after the run; 0 for none.
+double time_of_work(std::string_view line) {
+  constexpr std::array<std::string_view, 5> kOfOthers{kRemark, "better", "choice", "experiment", "wanted"};
+  const std::optional<Json> record = parse_json_if_any(line);
+  if (!record || !record->is_object()) return 0;
+  const std::string type = record->value("type", "");
+  const bool is_of_others = std::find(kOfOthers.begin(), kOfOthers.end(), type) != kOfOthers.end();
+  return is_of_others ? 0 : number_at(*record, "time");
 }
 
 /// The record of an evaluation of the validation split with the run's own settings; null for another line.
@@ -76,11 +88,10 @@ RunProgress read_progress(const fs::path& journal) {
   bool ended = false;
   while ((began == 0 || progress.validation.is_null()) && take_last_line(text, line)) {
     if (progress.validation.is_null()) progress.validation = validation_on(line);
-    if (began != 0) continue;
-    if (progress.last_time == 0) {
-      if (const std::optional<Json> record = parse_json_if_any(line)) progress.last_time = number_at(*record, "time");
-    }
+    const bool is_newest = began == 0;  // of what the newest worker wrote
+    if (is_newest && progress.last_time == 0) progress.last_time = time_of_work(line);
     if (line.find("\"metric\"") != std::string_view::npos) {
+      if (!is_newest) continue;
       metrics.push_back(line);
       if (!progress.metric.is_null()) continue;
       if (std::optional<Json> record = record_of(line, "metric")) {
@@ -88,8 +99,8 @@ RunProgress read_progress(const fs::path& journal) {
       }
     } else if (const std::optional<Json> state = record_of(line, "state")) {
       const std::string name = state->value("state", "");
-      if (name == "running") began = std::max(number_at(*state, "time"), 1.0);
-      ended = ended || (name != "running" && progress.metric.is_null());
+      if (name == "running" && is_newest) began = std::max(number_at(*state, "time"), 1.0);
+      ended = ended || (name != "running" && is_newest && progress.metric.is_null());
       if (name == "running" && state->value("fresh", false)) break;  // what is before it does not count
     }
   }

@@ -14,7 +14,7 @@ struct RunProgress {
   std::vector<double> curve;  // of the headline in `metric`, from some records since the worker began
   double pace = 0;            // seconds per step since a worker last started or resumed the run; 0: unknown
   double overhead = 0;   // seconds that a worker which has ended spent on other work than steps: starting, evaluating
-  double last_time = 0;  // of the newest record of any type, seconds since 1970; 0: no record
+  double last_time = 0;  // of the newest record of a worker, seconds since 1970; 0: no record
 };
 
 RunProgress read_progress(const fs::path& journal);

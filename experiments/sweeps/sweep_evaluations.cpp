@@ -169,20 +169,20 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   const Yaml configuration = resolved(run.options);
   for (const Wish& wish : wishes_for(configuration)) {
     WantedEvaluation wanted =
-        run.options.program ? wanted_of_program(wish, run.options) : wanted_at(wish.changes, configuration);
+        run.options.program ? wanted_of_program(wish, run) : wanted_at(wish.changes, configuration);
     if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
   }
   return result;
 }
 
-WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const RunConfiguration& run) {
+WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const PlannedRun& run) {
   if (wish.command == nullptr) {
     throw UsageError(
         "a part of evaluate without a command applies to models, and this run is that of a program\n"
         "add a command: {command: [python3, eval.py, \"{checkpoints}/last.pt\"]}, or `where: {model.type: …}`");
   }
   WantedEvaluation wanted{.split = "test", .changes = {}, .program = *wish.program};
-  ProgramOptions program = *run.program;
+  ProgramOptions program = *run.options.program;
   for (const auto& [key, value] : wish.changes) {
     if (key == "split") {
       wanted.split = value.scalar;
@@ -198,13 +198,13 @@ WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const Run
     }
   }
   check_evaluation_command(*wish.command, program);
-  take_code(wanted.program, program);
+  take_code(wanted.program, program, run.paths.folder.parent_path());
   std::sort(wanted.changes.begin(), wanted.changes.end());
   return wanted;
 }
 
 /// Runs of one program share the code of an evaluation, which is read once.
-void SweepEvaluations::take_code(Json& part, const ProgramOptions& program) {
+void SweepEvaluations::take_code(Json& part, const ProgramOptions& program, const fs::path& runs) {
   if (!part.contains("code")) return;
   const std::string key = program.folder + "\n" + part["code"].dump();
   const auto known = code_.find(key);
@@ -212,7 +212,7 @@ void SweepEvaluations::take_code(Json& part, const ProgramOptions& program) {
     part["code"] = known->second;
     return;
   }
-  find_evaluation_code(part, program);
+  find_evaluation_code(part, program, runs);
   code_.emplace(key, part["code"]);
 }
 

@@ -47,9 +47,9 @@ class SweepEvaluations {
 
   static Block read_block(const Yaml& map);
   bool is_about(const Block& block, const Yaml& run);
-  /// `run` is the configuration of a program's run.
-  WantedEvaluation wanted_of_program(const Wish& wish, const RunConfiguration& run);
-  void take_code(Json& part, const ProgramOptions& program);
+  /// `run` is a program's run.
+  WantedEvaluation wanted_of_program(const Wish& wish, const PlannedRun& run);
+  void take_code(Json& part, const ProgramOptions& program, const fs::path& runs);
   const PreparedSummary& data_of(const std::string& path);
 
   std::vector<Block> blocks_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,7 +57,7 @@ class WinnerSearch {
     refuse_several_corpora(rows);
     const std::vector<SettingCandidate> candidates = candidates_among(rows);
     refuse_missing_values(candidates);
-    const SettingCandidate* winner = best_candidate(candidates, find_direction());
+    const SettingCandidate* winner = best_candidate(candidates, find_direction(rows));
     if (winner == nullptr) return fallback_or_fail("no run that neither diverged nor was pruned");
     ChosenValue chosen{.value = value_as_yaml(winner->values.front(), best_), .runs = {}};
     for (const std::size_t row : winner->rows) chosen.runs.push_back(runs_.id(row));
@@ -156,15 +157,44 @@ class WinnerSearch {
     std::vector<std::string> keys = differing_keys(runs_, candidate.rows);
     std::erase(keys, "seed");
     if (keys.empty()) return;
+    const bool is_other_code = std::find(keys.begin(), keys.end(), kProgramFingerprint) != keys.end();
     fail(best_,
          fmt::format("the runs of {} with {}={} differ in {}", best_.file.filename().string(), best_.key,
                      to_text(candidate.values.front()), join(keys, ", ")),
-         fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
+         is_other_code ? choice_of_code(candidate.rows)
+                       : fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
+  }
+
+  /// What to write if a program was edited between runs: its versions, the newest first.
+  std::string choice_of_code(const std::vector<std::size_t>& rows) {
+    struct Version {
+      double created = 0;  // of its newest run
+      std::size_t runs = 0;
+    };
+    std::map<std::string, Version> versions;
+    const std::vector<Value>& fingerprints = runs_.column(kProgramFingerprint);
+    const std::vector<Value>& created = runs_.column("created");
+    for (const std::size_t row : rows) {
+      Version& version = versions[to_text(fingerprints[row])];
+      version.created = std::max(version.created, as_number(created[row]).value_or(0));
+      ++version.runs;
+    }
+    std::vector<std::pair<std::string, Version>> newest(versions.begin(), versions.end());
+    std::stable_sort(newest.begin(), newest.end(),
+                     [](const auto& a, const auto& b) { return a.second.created > b.second.created; });
+    std::vector<std::string> texts;
+    for (const auto& [fingerprint, version] : newest) {
+      texts.push_back(fmt::format("{} ({} run{})", fingerprint, version.runs, version.runs == 1 ? "" : "s"));
+    }
+    return fmt::format(
+        "the program was edited between them; say which version is meant, here the newest: `where: {{{}: \"{}\"}}`\n"
+        "its versions, the newest first: {}",
+        kProgramFingerprint, newest.front().first, join(texts, ", "));
   }
 
   /// Which way `by` is better. Runs may be older than what the other file declares.
-  Better find_direction() {
-    if (const std::optional<Better> said = direction_of(runs_, best_.by)) return *said;
+  Better find_direction(const std::vector<std::size_t>& rows) {
+    if (const std::optional<Better> said = direction_of(runs_, rows, best_.by)) return *said;
     if (const auto in_file = direction_in(configuration_of_other(best_), quantity_in(best_.by))) return *in_file;
     throw UsageError(no_direction(best_.by, fmt::format("{}: best_of of '{}'", best_.place, best_.key),
                                   "compare by another column: `by: valid.loss`"));

@@ -110,6 +110,7 @@ class Attempt {
     look_for_checkpoint(true);
     results_.used(end.usage);
     note_position();
+    if (!end.is_success() && !end.stopped) readers_.output_is_told();  // its failure ends with the last lines
     for (const std::string& warning : readers_.warnings()) sink_.message("warning: " + warning);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
     return end;

@@ -98,22 +98,22 @@ class ClaimJudge {
     return parts;
   }
 
-  /// +1 if a higher number is better. Of a grid, less counts as better.
-  double sign() const {
+  /// +1 if a higher number is better, for the runs of these rows. Of a grid, less counts as better.
+  double sign(const std::vector<std::size_t>& rows) const {
     if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
     const std::string asker = fmt::format("the claim '{}'", claim_.claim);
     const char* other = claim_.expects == Expectation::kBetter
                             ? "say it in this claim alone: `lower: a` or `higher: a`"
                             : "write claims with `lower: a` or `higher: a`, which say it themselves";
-    return needed_direction(runs_, claim_.value, asker, other) == Better::kHigher ? 1 : -1;
+    return needed_direction(runs_, rows, claim_.value, asker, other) == Better::kHigher ? 1 : -1;
   }
 
   /// Limits of first − second, of which the claim says that the first is better, or not better, or alike.
-  Limits limits_of_difference() const {
+  Limits limits_of_difference(const std::vector<std::size_t>& rows) const {
     if (claim_.expects == Expectation::kAlike) return {.low = -*claim_.within, .high = *claim_.within};
     if (claim_.expects == Expectation::kValue) return {};  // they are those of the value
     Limits limits{.open = claim_.expects != Expectation::kNotBetter};
-    const double up = sign();
+    const double up = sign(rows);
     const double margin = up * claim_.margin;
     const bool is_above = (up > 0) == (claim_.expects != Expectation::kNotBetter);
     (is_above ? limits.low : limits.high) = margin;
@@ -140,7 +140,7 @@ class ClaimJudge {
   }
 
   PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
-    PartNumber number{.limits = limits_of_difference()};
+    PartNumber number;
     ClaimPart& part = number.part;
     part.label = fmt::format("{} − {}", first.label, second.label);
     const SideNumbers a = reader_.numbers(&first, each);
@@ -155,6 +155,7 @@ class ClaimJudge {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
     }
     if (!part.missing.empty()) return number;
+    number.limits = limits_of_difference(part.rows);
     const SeedPairs pairs = common_seeds(a.values, b.values);
     part.is_paired = !pairs.a.empty();
     if (part.is_paired) {

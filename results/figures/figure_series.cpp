@@ -138,7 +138,8 @@ std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points
 
 /// The axes of a front on which more is better: as `maximize` says, otherwise as the runs declare it of what is not
 /// among the known quantities.
-std::vector<bool> maximized_axes(RunTable& runs, const FigureDescription& description) {
+std::vector<bool> maximized_axes(RunTable& runs, const std::vector<std::size_t>& rows,
+                                 const FigureDescription& description) {
   using Maximize = FigureDescription::Maximize;
   const Maximize maximize = description.maximize;
   if (description.says_maximize) {
@@ -149,9 +150,9 @@ std::vector<bool> maximized_axes(RunTable& runs, const FigureDescription& descri
   const auto is_higher = [&](const std::string& column, bool is_series) {
     const std::string name = quantity_in(column);
     if (!is_series || known_direction(name)) {
-      return front_direction(runs, column, asker, kSayMaximize) == Better::kHigher;
+      return front_direction(runs, rows, column, asker, kSayMaximize) == Better::kHigher;
     }
-    const std::optional<Better> declared = declared_direction(runs, name);
+    const std::optional<Better> declared = declared_direction(runs, rows, name);
     if (!declared) throw UsageError(no_direction(column, asker, kSayMaximize));
     return declared == Better::kHigher;
   };
@@ -159,8 +160,8 @@ std::vector<bool> maximized_axes(RunTable& runs, const FigureDescription& descri
 }
 
 /// A front for each corpus: runs on different texts cannot be compared.
-void add_fronts(RunTable& runs, Figure& figure) {
-  const std::vector<bool> flags = maximized_axes(runs, figure.description);
+void add_fronts(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
+  const std::vector<bool> flags = maximized_axes(runs, rows, figure.description);
   std::map<std::string, std::vector<ParetoPoint>> points;
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
@@ -183,10 +184,10 @@ std::string value_label(const FigureLooks& looks, const std::string& column, con
   return by_value == text ? label : by_value;
 }
 
-SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
+SeriesBuilder::SeriesBuilder(RunTable& runs, const std::vector<std::size_t>& selected, Figure& figure)
     : runs_(runs),
       figure_(figure),
-      better_(better_of(runs, figure.description, figure.description.y)),
+      better_(better_of(runs, selected, figure.description, figure.description.y)),
       variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
 }
@@ -329,7 +330,7 @@ std::string problem_of_columns(const FigureDescription& description) {
 BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules) {
   Figure figure = labelled_figure(description);
-  SeriesBuilder builder(runs, figure);
+  SeriesBuilder builder(runs, selected, figure);
   std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
@@ -347,7 +348,7 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
   builder.add(samples, rules.joined, of_outcome);
   if (description.smooth > 1) smooth_series(figure);
-  if (description.front) add_fronts(runs, figure);
+  if (description.front) add_fronts(runs, selected, figure);
   return figure;
 }
 
@@ -375,12 +376,13 @@ void smooth_series(Figure& figure) {
   figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
-Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column) {
+Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,
+                 const std::string& column) {
   if (description.aggregate != Aggregate::kBest) return Better::kLower;
   const std::string asker = "`aggregate: best`";
   const std::string other = "use `aggregate: min` or `aggregate: max`";
-  if (!is_along_training(description.x)) return needed_direction(runs, column, asker, other);
-  if (const std::optional<Better> direction = direction_of_result(runs, column)) return *direction;
+  if (!is_along_training(description.x)) return needed_direction(runs, rows, column, asker, other);
+  if (const std::optional<Better> direction = direction_of_result(runs, rows, column)) return *direction;
   throw UsageError(no_direction(column, asker, other));
 }
 

@@ -28,8 +28,8 @@ struct SeriesRules {
 /// Puts samples into the series of one figure. Its description defines the series.
 class SeriesBuilder {
  public:
-  /// Throws UsageError if the store does not have a column of the series.
-  SeriesBuilder(RunTable& runs, Figure& figure);
+  /// `selected`: the rows of the figure. Throws UsageError if the store does not have a column of the series.
+  SeriesBuilder(RunTable& runs, const std::vector<std::size_t>& selected, Figure& figure);
 
   /// Adds the next place on x, with its name.
   void add_place(const Value& x, std::string name);
@@ -84,8 +84,9 @@ void describe_variation(Figure& figure, const Variation& variation);
 /// become a band. A single run gets none: its noise would look like that of seeds.
 void smooth_series(Figure& figure);
 
-/// Which way the numbers of a column are better, where `aggregate: best` asks for it. Throws UsageError if nothing says
-/// it.
-Better better_of(RunTable& runs, const FigureDescription& description, const std::string& column);
+/// Which way the numbers of a column are better for the runs of these rows, where `aggregate: best` asks for it. Throws
+/// UsageError if nothing says it.
+Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,
+                 const std::string& column);
 
 }  // namespace xlm

@@ -55,11 +55,11 @@ void describe_choice(Figure& figure, SettingChoice choice) {
 }
 
 /// The best of several runs by the test split is no result.
-void warn_of_test_selection(RunTable& runs, Figure& figure) {
+void warn_of_test_selection(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
   const FigureDescription& description = figure.description;
   if (description.aggregate == Aggregate::kMean) return;
   const std::string& column = description.value.empty() ? description.y : description.value;
-  const std::string note = test_selection_note(column, description.aggregate, direction_of(runs, column));
+  const std::string note = test_selection_note(column, description.aggregate, direction_of(runs, rows, column));
   if (note.empty() || figure.caption.empty()) return;  // without a caption each point is of one run
   figure.caption += ", chosen on test";
   figure.notes.push_back(note);
@@ -87,7 +87,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     figure->warnings = lost_logarithms(*figure);
     put_in_order(*figure);
     if (!description.looks.facet.by.empty()) add_panels(runs, selected, *figure);
-    warn_of_test_selection(runs, *figure);
+    warn_of_test_selection(runs, selected, *figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
   }

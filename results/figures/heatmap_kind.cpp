@@ -87,7 +87,7 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
-  const Better better = better_of(runs, description, description.value);
+  const Better better = better_of(runs, selected, description, description.value);
   for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description.looks, to_text(x)));
   for (auto& [y, row] : cells.rows) {
     figure.y_names.push_back(renamed(description.looks, to_text(y)));

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/fits/sizes.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -14,17 +15,10 @@ namespace {
 
 constexpr int kCurvePoints = 60;
 constexpr std::size_t kMaxCurves = 4;  // of one law, each of a size
-constexpr double kSameSize = 1.01;     // sizes within this factor share a curve
 
 /// Some of the values of a column, in order: all, or the ends and those between at even distances.
 std::vector<double> some_sizes(const LossPoints& points, std::size_t column) {
-  std::vector<double> values;
-  for (const std::vector<double>& x : points.x) values.push_back(x[column]);
-  std::sort(values.begin(), values.end());
-  std::vector<double> sizes;
-  for (const double value : values) {
-    if (sizes.empty() || value > sizes.back() * kSameSize) sizes.push_back(value);
-  }
+  std::vector<double> sizes = different_sizes(points.column(column));
   if (sizes.size() <= kMaxCurves) return sizes;
   std::vector<double> chosen;
   for (std::size_t i = 0; i < kMaxCurves; ++i) chosen.push_back(sizes[i * (sizes.size() - 1) / (kMaxCurves - 1)]);
@@ -50,7 +44,7 @@ class LawSeries {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       // Runs of sizes without a curve belong to the curve below them.
       const double below = above;
-      above = i + 1 < sizes.size() ? sizes[i + 1] / kSameSize : 0;
+      above = i + 1 < sizes.size() ? sizes[i + 1] / kOneSize : 0;
       const std::string size = fit_size_text(sizes[i]);
       add_points(size, below, above, look);
       add_curve(size, {sizes[i]}, look);
@@ -143,9 +137,8 @@ std::size_t add_parabolas(Figure& figure, const FittedLaw& fitted, std::size_t l
     const LossPoints& points = fitted.of.points;
     std::vector<FigurePoint> runs;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      constexpr double kWithin = 1.1;  // as budgets are told apart
-      const double ratio = points.x[i][1] / budget.compute;
-      if (ratio > kWithin || ratio < 1 / kWithin) continue;
+      if (std::find(budget.settings.begin(), budget.settings.end(), points.setting[i]) == budget.settings.end())
+        continue;
       runs.push_back({points.x[i][0], points.loss[i], std::nullopt, {fitted.of.runs[i]}});
     }
     put(label, std::move(runs), false);

@@ -85,8 +85,9 @@ std::string fits_as_csv(const std::vector<FitResult>& fits) {
   TextTable table({{"fit"}, {"law"}, {"number"}, {"value"}, {"low"}, {"high"}, {"runs reached"}});
   for (const FitResult& fit : fits) {
     for (const FitRow& row : rows_of_fit(fit)) {
-      table.add({fit.description.name, row.law, row.quantity, json_number(row.value), json_number(row.interval.low),
-                 json_number(row.interval.high), row.made ? json_number(*row.made) : ""});
+      table.add({fit.description.name, row.law, row.quantity, json_number(row.value),
+                 row.interval ? json_number(row.interval->low) : "",
+                 row.interval ? json_number(row.interval->high) : "", row.made ? json_number(*row.made) : ""});
     }
   }
   return table.render(TextTable::Format::kCsv);
@@ -150,11 +151,18 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
           {"residuals", std::move(residuals)}};
 }
 
+/// "low" and "high"; both null if no interval is known.
+Json bounds_json(const std::optional<LawInterval>& interval) {
+  return {{"low", interval ? Json(interval->low) : Json()}, {"high", interval ? Json(interval->high) : Json()}};
+}
+
 Json best_sizes_json(const FitDescription& description, const FittedLaw& fitted) {
   const IsoFlopEstimate& estimate = *fitted.best_sizes;
   const std::vector<BestSize> sizes = estimate.best_sizes();
   const auto size_json = [](double compute, const BestSize& best) {
-    return Json{{"C", compute}, {"N", best.size}, {"low", best.interval.low}, {"high", best.interval.high}};
+    Json json = {{"C", compute}, {"N", best.size}};
+    json.update(bounds_json(best.interval));
+    return json;
   };
   Json budgets = Json::array();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -170,9 +178,10 @@ Json best_sizes_json(const FitDescription& description, const FittedLaw& fitted)
   for (std::size_t i = 0; i < fitted.size_predictions.size(); ++i) {
     predictions.push_back(size_json(description.predict[i].front(), fitted.size_predictions[i]));
   }
-  const LawInterval exponent = estimate.exponent_interval();
+  Json exponent = {{"value", estimate.exponent()}};
+  exponent.update(bounds_json(estimate.exponent_interval()));
   return {{"budgets", std::move(budgets)},
-          {"exponent", {{"value", estimate.exponent()}, {"low", exponent.low}, {"high", exponent.high}}},
+          {"exponent", std::move(exponent)},
           {"spread", estimate.spread()},
           {"failed_draws", estimate.failed_draws()},
           {"predictions", std::move(predictions)}};
@@ -208,8 +217,8 @@ std::string fit_number(double value) {
   return with_digits(value, 4);
 }
 
-std::string fit_interval(const LawInterval& interval) {
-  return fmt::format("{} to {}", fit_number(interval.low), fit_number(interval.high));
+std::string fit_interval(const std::optional<LawInterval>& interval) {
+  return interval ? fmt::format("{} to {}", fit_number(interval->low), fit_number(interval->high)) : "unknown";
 }
 
 std::vector<FitRow> rows_of_fit(const FitResult& fit) {

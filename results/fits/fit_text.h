@@ -16,16 +16,16 @@ struct FitRow {
   std::string law;       // the label of its runs; empty: the only law
   std::string quantity;  // "E", "α", "L at C=1e19", …
   double value = 0;
-  LawInterval interval;
-  std::optional<double> made;  // what runs reached: of what was left out
+  std::optional<LawInterval> interval;  // nothing: it is not known
+  std::optional<double> made;           // what runs reached: of what was left out
 };
 
 /// Parameters, what follows from them, predictions, and the largest runs that were left out.
 std::vector<FitRow> rows_of_fit(const FitResult& fit);
 
-/// A number of a row with four digits that count, and its interval: "1.203", "1.15 to 1.26".
+/// A number of a row with four digits that count, and its interval: "1.203", "1.15 to 1.26", "unknown".
 std::string fit_number(double value);
-std::string fit_interval(const LawInterval& interval);
+std::string fit_interval(const std::optional<LawInterval>& interval);
 
 /// Sentences below the numbers: the formula, how many runs each law has and how far they lie from it, warnings.
 std::vector<std::string> notes_of_fit(const FitResult& fit);

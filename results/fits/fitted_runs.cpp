@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/figures/figure_series.h"
+#include "results/fits/sizes.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
@@ -21,7 +22,6 @@ namespace {
 
 constexpr std::size_t kSizesOfOneColumn = 4;   // with three, a law of one column passes through all of them
 constexpr std::size_t kSizesOfTwoColumns = 3;  // each
-constexpr double kSameFactor = 1.01;           // values closer than that are one size
 constexpr double kOffCentre = 0.5;             // share of half the range of ln N
 constexpr double kTogether = 0.999;            // correlation of the logarithms of two columns that cannot be told apart
 
@@ -48,21 +48,6 @@ NothingToShow no_fit(const FitDescription& description, const FitProblem& proble
       description.title, problem.reason,
       fmt::format("the fit '{}' has nothing to show: {}\n{}", description.title, problem.reason,
                   problem.advice.empty() ? "to list the runs: xlm runs ls; to make them: xlm sweep" : problem.advice)};
-}
-
-/// How many sizes a column has, in a factor of kSameFactor.
-std::size_t count_sizes(const LossPoints& points, std::size_t column) {
-  std::vector<double> values;
-  for (const std::vector<double>& x : points.x) values.push_back(x[column]);
-  std::sort(values.begin(), values.end());
-  std::size_t count = 0;
-  double last = 0;
-  for (const double value : values) {
-    if (count > 0 && value <= last * kSameFactor) continue;
-    ++count;
-    last = value;
-  }
-  return count;
 }
 
 double correlation_of_logs(const LossPoints& points) {
@@ -147,7 +132,11 @@ void fit_best_sizes(const FitDescription& description, FittedLaw& fitted) {
   for (const std::vector<double>& x : description.predict) {
     fitted.size_predictions.push_back(fitted.best_sizes->predict(x.front()));
   }
-  if (fitted.best_sizes->failed_draws() > 0) {
+  if (fitted.best_sizes->failed_draws() == description.draws) {
+    fitted.notes.emplace_back(
+        "Each draw has a budget without a minimum, so no interval is known: the losses scatter more than they depend "
+        "on the size");
+  } else if (fitted.best_sizes->failed_draws() > 0) {
     fitted.notes.push_back(fmt::format("{} of {} draws have a budget without a minimum; intervals leave them out",
                                        in_thousands(fitted.best_sizes->failed_draws()),
                                        in_thousands(description.draws)));
@@ -274,7 +263,7 @@ FitProblem problem_of_points(const FitDescription& description, const LossPoints
   const std::vector<std::string> columns = description.columns();
   const std::size_t needed = columns.size() == 1 ? kSizesOfOneColumn : kSizesOfTwoColumns;
   for (std::size_t k = 0; k < columns.size(); ++k) {
-    const std::size_t sizes = count_sizes(points, k);
+    const std::size_t sizes = different_sizes(points.column(k)).size();
     if (sizes >= needed) continue;
     const std::string reason = sizes == 1 ? fmt::format("all runs have the same {}", columns[k])
                                           : fmt::format("{} has only {} sizes", columns[k], sizes);

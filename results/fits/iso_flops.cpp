@@ -5,25 +5,18 @@
 #include <cmath>
 #include <utility>
 
+#include "results/fits/sizes.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kOneBudget = 1.1;      // budgets within this factor are one
-constexpr double kOneSize = 0.01;       // of ln N: sizes closer than that are one
 constexpr std::size_t kLeastSizes = 3;  // that determine a parabola
 
-std::size_t count_log_sizes(std::vector<double> log_sizes) {
-  std::sort(log_sizes.begin(), log_sizes.end());
-  std::size_t count = 0;
-  double last = 0;
-  for (const double size : log_sizes) {
-    if (count > 0 && size <= last + kOneSize) continue;
-    ++count;
-    last = size;
-  }
-  return count;
+std::size_t count_sizes(std::vector<double> log_sizes) {
+  for (double& size : log_sizes) size = std::exp(size);
+  return different_sizes(std::move(log_sizes)).size();
 }
 
 /// Least squares with the polynomials 1, z and z² − b·z − c, which are orthogonal over the points: z is ln N less its
@@ -59,6 +52,7 @@ std::optional<LossParabola> parabola_of(const std::vector<double>& log_sizes, co
 
 /// One setting: the means over its seeds.
 struct SettingMean {
+  std::size_t setting = 0;
   double log_size = 0;
   double log_compute = 0;
   double loss = 0;
@@ -75,6 +69,7 @@ std::vector<SettingMean> means_of_settings(const LossPoints& points) {
     ++counts[points.setting[i]];
   }
   for (std::size_t setting = 0; setting < means.size(); ++setting) {
+    means[setting].setting = setting;
     means[setting].log_size /= counts[setting];
     means[setting].log_compute /= counts[setting];
     means[setting].loss /= counts[setting];
@@ -100,7 +95,7 @@ std::vector<IsoFlopBudget> find_iso_flops(const LossPoints& points) {
     if (budgets.empty()) return;
     IsoFlopBudget& budget = budgets.back();
     budget.compute = std::exp(mean(log_computes));
-    budget.sizes = count_log_sizes(budget.log_sizes);
+    budget.sizes = count_sizes(budget.log_sizes);
     if (budget.sizes >= kLeastSizes) budget.parabola = parabola_of(budget.log_sizes, budget.losses);
   };
   for (const SettingMean& one : means) {
@@ -110,6 +105,7 @@ std::vector<IsoFlopBudget> find_iso_flops(const LossPoints& points) {
       log_computes.clear();
       first = one.log_compute;
     }
+    budgets.back().settings.push_back(one.setting);
     budgets.back().log_sizes.push_back(one.log_size);
     budgets.back().losses.push_back(one.loss);
     log_computes.push_back(one.log_compute);
@@ -174,9 +170,9 @@ void IsoFlopEstimate::draw() {
 }
 
 BestSize IsoFlopEstimate::size_of(std::vector<double> drawn, double log_size) const {
-  if (drawn.empty()) return {std::exp(log_size), {std::exp(log_size), std::exp(log_size)}};
+  if (drawn.empty()) return {std::exp(log_size), std::nullopt};
   const LawInterval logs = stretched_interval(std::move(drawn), log_size, options_.level, stretch_);
-  return {std::exp(log_size), {std::exp(logs.low), std::exp(logs.high)}};
+  return {std::exp(log_size), LawInterval{std::exp(logs.low), std::exp(logs.high)}};
 }
 
 std::vector<BestSize> IsoFlopEstimate::best_sizes() const {
@@ -187,8 +183,8 @@ std::vector<BestSize> IsoFlopEstimate::best_sizes() const {
   return sizes;
 }
 
-LawInterval IsoFlopEstimate::exponent_interval() const {
-  if (drawn_.empty()) return {growth_.slope, growth_.slope};
+std::optional<LawInterval> IsoFlopEstimate::exponent_interval() const {
+  if (drawn_.empty()) return std::nullopt;
   std::vector<double> slopes;
   for (const Growth& growth : drawn_) slopes.push_back(growth.slope);
   return stretched_interval(std::move(slopes), growth_.slope, options_.level, stretch_);

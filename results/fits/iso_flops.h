@@ -2,6 +2,7 @@
 // approach 2), and how it grows with the budget: N = G·C^a.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -22,6 +23,7 @@ struct LossParabola {
 /// The settings that spent one budget.
 struct IsoFlopBudget {
   double compute = 0;                    // geometric mean over its settings
+  std::vector<std::size_t> settings;     // as LossPoints numbers them
   std::vector<double> log_sizes;         // ln N of each setting
   std::vector<double> losses;            // of each, the mean over its seeds
   std::size_t sizes = 0;                 // different ones
@@ -35,10 +37,10 @@ struct IsoFlopBudget {
 /// Budgets that differ by less than a tenth are one. `points`: x is {N, C}. In order of compute.
 std::vector<IsoFlopBudget> find_iso_flops(const LossPoints& points);
 
-/// A size with its interval.
+/// A size with its interval; none if each draw of the bootstrap failed.
 struct BestSize {
   double size = 0;
-  LawInterval interval;
+  std::optional<LawInterval> interval;
 };
 
 class IsoFlopEstimate {
@@ -51,7 +53,8 @@ class IsoFlopEstimate {
   std::vector<BestSize> best_sizes() const;
   /// a of N = G·C^a.
   double exponent() const { return growth_.slope; }
-  LawInterval exponent_interval() const;
+  /// Nothing if each draw failed.
+  std::optional<LawInterval> exponent_interval() const;
   /// The best size for a budget that need not be one of them.
   BestSize predict(double compute) const;
   /// The spread of settings around the parabolas, in units of the loss.

@@ -28,6 +28,12 @@ std::size_t LossPoints::count_settings() const {
   return setting.empty() ? 0 : *std::max_element(setting.begin(), setting.end()) + 1;
 }
 
+std::vector<double> LossPoints::column(std::size_t number) const {
+  std::vector<double> values;
+  for (const std::vector<double>& of_run : x) values.push_back(of_run[number]);
+  return values;
+}
+
 LawEstimate::LawEstimate(const LossPoints& points, const EstimateOptions& options) : options_(options) {
   const PowerLawFitter fitter(points.x, options.delta);
   found_ = fitter.fit(points.loss);

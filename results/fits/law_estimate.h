@@ -21,6 +21,8 @@ struct LossPoints {
 
   std::size_t size() const { return loss.size(); }
   std::size_t count_settings() const;
+  /// The values of a column, one for each run.
+  std::vector<double> column(std::size_t number) const;
 };
 
 struct EstimateOptions {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -25,10 +24,10 @@ bool is_known_result(RunTable& runs, const std::string& column) {
 
 }  // namespace
 
-std::optional<Better> declared_direction(RunTable& runs, const std::string& name) {
+std::optional<Better> declared_direction(RunTable& runs, const AskedRows& rows, const std::string& name) {
   const std::vector<Value>& words = runs.column_or_nothing(std::string(kDirectionPrefix) + name);
   std::array<std::string, kBetterNames.size()> runs_that_say;  // one for each direction
-  for (std::size_t row = 0; row < runs.size(); ++row) {
+  for (const std::size_t row : rows) {
     if (is_missing(words[row])) continue;
     std::string& run = runs_that_say.at(to_text(words[row]) == kHigherWord ? std::size_t{1} : std::size_t{0});
     if (run.empty()) run = runs.id(row);
@@ -45,7 +44,7 @@ std::optional<Better> declared_direction(RunTable& runs, const std::string& name
   return higher.empty() ? Better::kLower : Better::kHigher;
 }
 
-std::optional<Better> direction_of_result(RunTable& runs, const std::string& column) {
+std::optional<Better> direction_of_result(RunTable& runs, const AskedRows& rows, const std::string& column) {
   if (is_formula(column)) {
     const std::vector<std::string> operands = columns_behind(column);
     const bool all_known = std::all_of(operands.begin(), operands.end(),
@@ -54,22 +53,25 @@ std::optional<Better> direction_of_result(RunTable& runs, const std::string& col
   }
   const std::string name = quantity_in(column);
   if (const std::optional<Better> known = known_direction(name)) return known;
-  return declared_direction(runs, name);
+  return declared_direction(runs, rows, name);
 }
 
-std::optional<Better> direction_of(RunTable& runs, const std::string& column) {
+std::optional<Better> direction_of(RunTable& runs, const AskedRows& rows, const std::string& column) {
   const bool is_result = is_formula(column) || (!column.empty() && runs.is_measured(column));
-  return is_result ? direction_of_result(runs, column) : Better::kLower;
+  return is_result ? direction_of_result(runs, rows, column) : Better::kLower;
 }
 
-Better needed_direction(RunTable& runs, const std::string& column, const std::string& asker, const std::string& other) {
-  if (const std::optional<Better> direction = direction_of(runs, column)) return *direction;
+Better needed_direction(RunTable& runs, const AskedRows& rows, const std::string& column, const std::string& asker,
+                        const std::string& other) {
+  if (const std::optional<Better> direction = direction_of(runs, rows, column)) return *direction;
+  if (rows.empty()) return Better::kLower;
   throw UsageError(no_direction(column, asker, other));
 }
 
-Better front_direction(RunTable& runs, const std::string& column, const std::string& asker, const std::string& other) {
+Better front_direction(RunTable& runs, const AskedRows& rows, const std::string& column, const std::string& asker,
+                       const std::string& other) {
   const bool is_known = !is_formula(column) && known_direction(quantity_in(column)).has_value();
-  return is_known ? Better::kLower : needed_direction(runs, column, asker, other);
+  return is_known ? Better::kLower : needed_direction(runs, rows, column, asker, other);
 }
 
 std::string no_direction(const std::string& column, const std::string& asker, const std::string& other) {

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/text.h"
-#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -124,10 +123,8 @@ std::string group_text(const std::vector<std::string>& columns, const std::vecto
 /// Selected rows of the chosen settings that have a finite number in all columns; the others are counted.
 std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
                                        const std::vector<const std::vector<Value>*>& columns, ParetoResult& result) {
-  std::vector<std::string> named = query.columns;
-  named.insert(named.end(), query.group_by.begin(), query.group_by.end());
   NamedChoices choices;
-  const ShownRows shown = shown_rows(runs, query.where, named);
+  const ShownRows shown = shown_rows_of(runs, query);
   choices.emplace_back("", choose_rows(runs, shown.rows, query.choose, "seed"));
   result.notes = choice_notes(query.choose, choices);
   if (!shown.left_out.empty()) result.notes.push_back(left_out_note(shown.left_out));
@@ -215,6 +212,12 @@ ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool
   flip(reference, maximize);
   result.reference = std::move(reference);
   return result;
+}
+
+ShownRows shown_rows_of(RunTable& runs, const ParetoQuery& query) {
+  std::vector<std::string> named = query.columns;
+  named.insert(named.end(), query.group_by.begin(), query.group_by.end());
+  return shown_rows(runs, query.where, named);
 }
 
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {

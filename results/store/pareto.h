@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "results/store/run_table.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 
@@ -59,6 +60,9 @@ struct ParetoResult {
   bool mixed = false;               // of runs that differ in more than the seed
   std::vector<std::string> notes;   // sentences about the settings that were chosen, and about bad runs
 };
+
+/// The rows that fulfil the conditions of a query, before settings are chosen; bad runs are left out.
+ShownRows shown_rows_of(RunTable& runs, const ParetoQuery& query);
 
 /// One front for each corpus. Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);

@@ -205,7 +205,8 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
   RowsBySetting families;
   for (const std::size_t row : rows) families[values_in_row(columns, row)].push_back(row);
   const std::vector<Value> numbers = deciding_numbers(runs, rows, selection.by);
-  const Better better = needed_direction(runs, selection.by, "`choose`", "choose by another column: `by: valid.loss`");
+  const Better better =
+      needed_direction(runs, rows, selection.by, "`choose`", "choose by another column: `by: valid.loss`");
   for (const auto& [values, members] : families) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i) parts.push_back(setting_text(keys[i], values[i]));

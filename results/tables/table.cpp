@@ -144,8 +144,9 @@ class TableBuilder {
     table_.corner = description_.corner;
     table_.has_printed = !description_.printed.empty();
     table_.columns = columns_of(runs_, selected_, description_);
-    for (TableColumn& column : table_.columns) find_direction(column);
-    for (const TableEntry& entry : table_rows(runs_, selected_, description_)) {
+    const std::vector<TableEntry> entries = table_rows(runs_, selected_, description_);
+    for (TableColumn& column : table_.columns) find_direction(column, entries);
+    for (const TableEntry& entry : entries) {
       TableRow row{entry.label, {}};
       const std::vector<std::size_t> members = runs_.select(selected_, entry.where);
       samples_.emplace_back();
@@ -184,8 +185,8 @@ class TableBuilder {
                         description_.title, reason)};
   }
 
-  /// Of a number that is not among the known quantities, the runs say which way it is better.
-  void find_direction(TableColumn& column) {
+  /// Of a number that is not among the known quantities, the runs of the column say which way it is better.
+  void find_direction(TableColumn& column, const std::vector<TableEntry>& entries) {
     CellOptions& cells = column.cells;
     const bool is_starred = !description_.stars.against.empty() && description_.stars.value == cells.value;
     const char* asker = cells.best                            ? "`best`"
@@ -193,8 +194,21 @@ class TableBuilder {
                         : is_starred                          ? "`stars`"
                                                               : nullptr;
     if (cells.has_direction || asker == nullptr) return;
-    cells.better = needed_direction(runs_, cells.value, fmt::format("{} of the column '{}'", asker, column.label),
+    std::vector<std::size_t> rows;
+    for (const TableEntry& entry : entries) {
+      const auto of_cell = members_of(runs_, runs_.select(selected_, entry.where), entry, column, named_);
+      rows.insert(rows.end(), of_cell.begin(), of_cell.end());
+    }
+    cells.better = needed_direction(runs_, rows, cells.value, fmt::format("{} of the column '{}'", asker, column.label),
                                     "say it for this column alone: `better: higher`, or lower");
+  }
+
+  /// A sentence that a cell is the best of several runs by the test split itself; empty if it is not.
+  std::string note_on_test(const CellOptions& cells, const std::vector<std::size_t>& rows) {
+    if (cells.aggregate == Aggregate::kMean || cells.aggregate == Aggregate::kMedian) return "";
+    const bool is_known = cells.has_direction || cells.aggregate == Aggregate::kBest;
+    return test_selection_note(cells.value, cells.aggregate,
+                               is_known ? cells.better : direction_of(runs_, rows, cells.value));
   }
 
   TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const TableEntry& entry) {
@@ -242,9 +256,7 @@ class TableBuilder {
       add_cell(notes_.lost, label, column);
     }
     result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
-    if (numbers.size() > 1) {
-      notes_.on_test.insert(test_selection_note(column.cells.value, column.cells.aggregate, column.cells.better));
-    }
+    if (numbers.size() > 1) notes_.on_test.insert(note_on_test(column.cells, result.rows));
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
     if (description_.paper != nullptr) {
       sample.apart =

@@ -47,6 +47,24 @@ TEST_F(ProgramCheck, TakesAnyNameOfAProgramThatDeclaresNone) {
   EXPECT_EQ(check().code, kUsage) << "nothing says which way it is better";
 }
 
+TEST_F(ProgramCheck, TakesTheNamesOfAFitAsThoseOfATable) {
+  const auto configure_fit = [&](const std::string& program, const std::string& columns) {
+    configure("[python3, train.py]", program,
+              "options: {lr: 0.1}\nsweep: {grid: {options.lr: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]}}\nfits: [{fit: F, law: "
+              "size-and-data, " +
+                  columns + "}]\n");
+  };
+  configure_fit("", "loss: test.nats, n: weights, d: sentences");
+  ProgramResult result = check();
+  EXPECT_EQ(result.code, kDone) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("1 fit"));
+  configure_fit("  metrics: [{lines: '(?<test.nats>\\S+) (?<costs.weights>\\S+)'}]\n",
+                "loss: test.nats, n: weights, d: sentences");
+  result = check();
+  EXPECT_EQ(result.code, kUsage) << "the patterns have no sentences";
+  EXPECT_THAT(result.out + result.err, HasSubstr("sentences"));
+}
+
 TEST_F(ProgramCheck, KnowsWhatRunsOfTheStoreHave) {
   const std::string report =
       "import json, os\nwith open(os.environ['XLM_METRICS'], 'a') as file:\n"

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/text.h"
-#include "tests/experiments/program_of_user_fixture.h"
+#include "tests/experiments/reporting_program_fixture.h"
 
 namespace xlm {
 namespace {
@@ -13,29 +13,11 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// It reports its learning rate as a loss, a little more for each seed.
-constexpr const char* kMeasuring = R"(import json, os
-lr = json.load(open(os.environ["XLM_CONFIG"]))["options"]["lr"]
-loss = lr * (1 + int(os.environ["XLM_SEED"]) / 100)
-with open(os.environ["XLM_METRICS"], "a") as file:
-    for split in ["valid", "test"]:
-        file.write(json.dumps({"step": 10, "split": split, "loss": loss, "final": True}) + "\n")
-    file.write(json.dumps({"costs": {"params": 1000 * lr}}) + "\n")
-)";
-
-class ProgramCodeVersions : public ProgramOfUser {
+class ProgramCodeVersions : public ReportingProgram {
  protected:
-  ProgramCodeVersions() { write_script("measure.py", kMeasuring); }
+  ProgramCodeVersions() : ReportingProgram("loss") {}
 
-  void edit() { write_script("measure.py", std::string(kMeasuring) + "print('edited')\n"); }
-
-  void configure_measuring(const std::string& rates) {
-    configure("[python3, measure.py]", "",
-              "options: {lr: 0.1}\nsweep: {grid: {options.lr: " + rates +
-                  ", seed: [1, 2]}}\n"
-                  "tables: [{table: T, rows: options.lr, cells: {value: test.loss}}]\n"
-                  "claims: [{claim: C, value: test.loss, a: {options.lr: 0.1}, b: {options.lr: 0.4}, better: a}]\n");
-  }
+  void edit() { write_program("print('edited')\n"); }
 
   std::set<std::string> fingerprints() const {
     std::set<std::string> all;
@@ -49,7 +31,7 @@ class ProgramCodeVersions : public ProgramOfUser {
 };
 
 TEST_F(ProgramCodeVersions, AreNamedWhereRunsOfBothMakeOneNumber) {
-  configure_measuring("[0.1, 0.4]");
+  configure_reporting("[0.1, 0.4]", "0.1");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   EXPECT_THAT(run({"table", "run.yaml"}).out, Not(HasSubstr("program.fingerprint")));
   const std::set<std::string> old = fingerprints();
@@ -60,8 +42,7 @@ TEST_F(ProgramCodeVersions, AreNamedWhereRunsOfBothMakeOneNumber) {
   const auto said = [](const ProgramResult& result) { return result.out + result.err; };
   EXPECT_THAT(said(run({"table", "run.yaml"})), HasSubstr("program.fingerprint"));
   EXPECT_THAT(said(run({"claims", "run.yaml"})), HasSubstr("differ in program.fingerprint"));
-  const std::vector<std::string> front{"pareto", "--x", "params", "--y", "test.loss", "--group-by", "options.lr"};
-  EXPECT_THAT(said(run(front)), HasSubstr("program.fingerprint"));
+  EXPECT_THAT(said(pareto()), HasSubstr("program.fingerprint"));
   EXPECT_THAT(said(run({"compare", "options.lr=0.1", "options.lr=0.4", "--value", "test.loss"})),
               HasSubstr("program.fingerprint"));
   const std::string chosen = "program.fingerprint=" + *old.begin();
@@ -73,26 +54,32 @@ TEST_F(ProgramCodeVersions, AreNamedWhereRunsOfBothMakeOneNumber) {
 }
 
 TEST_F(ProgramCodeVersions, AreNamedWhereEachSideOfAClaimHasItsOwn) {
-  configure_measuring("[0.1]");
+  configure_reporting("[0.1]", "0.1");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   edit();
-  configure_measuring("[0.4]");
+  configure_reporting("[0.4]", "0.1");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   EXPECT_THAT(run({"claims", "run.yaml"}).out,
               AllOf(HasSubstr("confirmed"), HasSubstr("with different versions of the program's code")));
 }
 
 TEST_F(ProgramCodeVersions, AreNoOneSettingAmongWhichAnotherSweepChooses) {
-  configure_measuring("[0.1, 0.4]");
+  configure_reporting("[0.1, 0.4]", "0.1");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const std::string old = *fingerprints().begin();
   edit();
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
-  write_file(folder_.path() / "asking.yaml",
-             "experiment: asking\nprogram: {command: [python3, measure.py], folder: code, code: [\"*\"]}\n"
-             "options: {lr: {best_of: run.yaml, by: test.loss}}\nsweep: {grid: {seed: [7]}}\n");
-  const ProgramResult refused = run({"sweep", "asking.yaml"});
+  const std::set<std::string> all = fingerprints();
+  ASSERT_EQ(all.size(), 2U);
+  const std::string newest = *all.begin() == old ? *all.rbegin() : *all.begin();
+  const ProgramResult refused = sweep_with_best_rate();
   EXPECT_EQ(refused.code, kUsage);
-  EXPECT_THAT(refused.err, HasSubstr("differ in program.fingerprint"));
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("differ in program.fingerprint"), HasSubstr("the program was edited"),
+                                 HasSubstr("where: {program.fingerprint: \"" + newest + "\"}"),
+                                 HasSubstr(newest + " (2 runs), " + old + " (2 runs)")));
+  const ProgramResult chosen = sweep_with_best_rate("{program.fingerprint: \"" + newest + "\"}");
+  EXPECT_EQ(chosen.code, kDone) << chosen.err;
+  EXPECT_THAT(chosen.out + chosen.err, HasSubstr("options.lr is 0.1, the best of run.yaml"));
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/text.h"
-#include "tests/experiments/program_of_user_fixture.h"
+#include "tests/experiments/reporting_program_fixture.h"
 
 namespace xlm {
 namespace {
@@ -13,36 +13,19 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// It reports its learning rate as an accuracy, a little more for each seed, and a cost that rises with it.
-constexpr const char* kScoring = R"(import json, os
-lr = json.load(open(os.environ["XLM_CONFIG"]))["options"]["lr"]
-accuracy = lr * (1 + int(os.environ["XLM_SEED"]) / 100)
-with open(os.environ["XLM_METRICS"], "a") as file:
-    for split in ["valid", "test"]:
-        file.write(json.dumps({"step": 10, "split": split, "accuracy": accuracy, "final": True}) + "\n")
-    file.write(json.dumps({"costs": {"params": 1000 * lr}}) + "\n")
-)";
-
 constexpr const char* kHigher = "  better: {accuracy: higher}\n";
 
-class ProgramDirections : public ProgramOfUser {
+class ProgramDirections : public ReportingProgram {
  protected:
-  ProgramDirections() { write_script("score.py", kScoring); }
+  ProgramDirections() : ReportingProgram("accuracy") {}
 
   void configure_scoring(const std::string& program, const std::string& seeds = "[1, 2]") {
-    configure(
-        "[python3, score.py]", program,
-        "options: {lr: 0.1}\nsweep: {grid: {options.lr: [0.1, 0.2, 0.4], seed: " + seeds +
-            "}}\n"
-            "tables: [{table: T, rows: options.lr, cells: {value: test.accuracy, best: true}}]\n"
-            "claims: [{claim: C, value: test.accuracy, a: {options.lr: 0.4}, b: {options.lr: 0.1}, better: a}]\n");
+    configure_reporting("[0.1, 0.2, 0.4]", "0.4", program, seeds, ", best: true");
   }
 
-  ProgramResult pareto(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> words{"pareto",     "--x",        "params",   "--y", "test.accuracy",
-                                   "--group-by", "options.lr", "--format", "json"};
-    words.insert(words.end(), more.begin(), more.end());
-    return run(words);
+  ProgramResult front(std::vector<std::string> more = {}) {
+    more.insert(more.end(), {"--format", "json"});
+    return pareto(more);
   }
 };
 
@@ -82,14 +65,14 @@ TEST_F(ProgramDirections, EarlyStoppingKeepsTheSettingOfTheHighestAccuracy) {
 TEST_F(ProgramDirections, NothingGuessesWhatNobodyDeclares) {
   configure_scoring("");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
-  for (const ProgramResult& result : {run({"table", "run.yaml"}), run({"claims", "run.yaml"}), pareto()}) {
+  for (const ProgramResult& result : {run({"table", "run.yaml"}), run({"claims", "run.yaml"}), front()}) {
     EXPECT_EQ(result.code, kUsage) << result.out;
     EXPECT_THAT(result.err, HasSubstr("program: {better: {accuracy: higher}}"));
   }
-  EXPECT_THAT(pareto().err, HasSubstr("--maximize test.accuracy, or --minimize test.accuracy"));
-  EXPECT_EQ(Json::parse(pareto({"--maximize", "y"}).out)["front"].size(), 3U);
-  EXPECT_EQ(Json::parse(pareto({"--minimize", "y"}).out)["front"].size(), 1U);
-  EXPECT_EQ(pareto({"--minimize", "y", "--maximize", "test.accuracy"}).code, kUsage);
+  EXPECT_THAT(front().err, HasSubstr("--maximize test.accuracy, or --minimize test.accuracy"));
+  EXPECT_EQ(Json::parse(front({"--maximize", "y"}).out)["front"].size(), 3U);
+  EXPECT_EQ(Json::parse(front({"--minimize", "y"}).out)["front"].size(), 1U);
+  EXPECT_EQ(front({"--minimize", "y", "--maximize", "test.accuracy"}).code, kUsage);
 }
 
 TEST_F(ProgramDirections, WhatIsDeclaredLaterIsRecordedWithRunsThatAreDoneAndMerged) {
@@ -111,7 +94,7 @@ TEST_F(ProgramDirections, WhatIsDeclaredLaterIsRecordedWithRunsThatAreDoneAndMer
   EXPECT_EQ(run({"table", "run.yaml", "--out", "table.csv"}).code, kDone);
   EXPECT_THAT(run({"table", "run.yaml"}).out, HasSubstr("▸"));
   EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr("confirmed"));
-  EXPECT_EQ(Json::parse(pareto().out)["front"].size(), 3U);
+  EXPECT_EQ(Json::parse(front().out)["front"].size(), 3U);
   ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
   EXPECT_THAT(run({"--runs", "other", "claims", "run.yaml"}).out, HasSubstr("confirmed"));
 }
@@ -132,21 +115,18 @@ TEST_F(ProgramDirections, ContradictionsAreRefusedUntilOneIsCorrected) {
 TEST_F(ProgramDirections, TheWinnerOfASweepIsTheOneOfTheHighestAccuracy) {
   configure_scoring("");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
-  write_file(folder_.path() / "asking.yaml",
-             "experiment: asking\nprogram: {command: [python3, score.py], folder: code, code: [\"*\"]}\n"
-             "options: {lr: {best_of: run.yaml, by: test.accuracy}}\nsweep: {grid: {seed: [7]}}\n");
-  const ProgramResult refused = run({"sweep", "asking.yaml"});
+  const ProgramResult refused = sweep_with_best_rate();
   EXPECT_EQ(refused.code, kUsage);
   EXPECT_THAT(refused.err, HasSubstr("program: {better: {accuracy: higher}}"));
   configure_scoring(kHigher);  // the file alone says it
-  const ProgramResult chosen = run({"sweep", "asking.yaml"});
+  const ProgramResult chosen = sweep_with_best_rate();
   EXPECT_EQ(chosen.code, kDone) << chosen.err;
   EXPECT_THAT(chosen.out + chosen.err, HasSubstr("options.lr is 0.4, the best of run.yaml by test.accuracy"));
 }
 
 TEST_F(ProgramDirections, ASearchMayLeaveItToTheProgramAndMustNotContradictIt) {
   const auto search = [&](const std::string& better) {
-    configure("[python3, score.py]", kHigher,
+    configure(kReport, kHigher,
               "options: {lr: 0.1}\nsweep: {search: {measure: valid.accuracy, trials: 2, sampler: random, " + better +
                   "keys: {options.lr: [0.1, 0.2]}}}\n");
     return run({"sweep", "run.yaml", "--check"}).err;

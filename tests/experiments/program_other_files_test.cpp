@@ -1,6 +1,7 @@
 // Files in the folder of a program's code that are no code of training: the recipe, and what only evaluations read.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <gmock/gmock.h>
 
@@ -94,6 +95,81 @@ TEST_F(ProgramOtherFiles, RunsThatWereMadeWithTheScriptAmongTheirCodeAreFound) {
   const ProgramResult again = run({"sweep", "run.yaml"});
   EXPECT_EQ(again.code, kDone) << again.out << again.err;
   expect_measured_and_trained_once(2);
+}
+
+/// The copy of the code comes along, by which a run is known that was named after it.
+TEST_F(ProgramOtherFiles, MergedAndPackedRunsAreFoundAlthoughTheScriptCountedAsTheirCode) {
+  write_evaluation("1");
+  write_script("tool.sh", "#!/bin/sh\n");
+  fs::permissions(folder_.path() / "code" / "tool.sh", fs::perms(0755));
+  fs::create_symlink("train.py", folder_.path() / "code" / "link.py");
+  configure_evaluated("");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  ASSERT_EQ(run({"runs", "pack", "--where", "seed=1,2", "--checkpoints", "--out", "packed.tar.zst"}).code, kDone);
+  ASSERT_EQ(run({"--runs", "merged", "runs", "merge", "runs"}).code, kDone);
+  ASSERT_EQ(run({"--runs", "unpacked", "runs", "merge", "packed.tar.zst"}).code, kDone);
+  fs::remove_all(runs_);
+  write_evaluation("2");
+  configure_evaluated("    code: [eval.py]\n");
+  for (const char* folder : {"merged", "unpacked"}) {
+    const ProgramResult again = run({"--runs", folder, "sweep", "run.yaml"});
+    EXPECT_EQ(again.code, kDone) << again.out << again.err;
+    runs_ = folder_.path() / folder;
+    expect_measured_and_trained_once(2);
+  }
+}
+
+TEST_F(ProgramOtherFiles, ASecondMergeBringsACopyThatTheFirstOneDidNot) {
+  write_evaluation("1");
+  configure_evaluated("");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
+  fs::remove_all(folder_.path() / "other" / ".programs");
+  ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
+  const std::string code = read_live_run(run_folders().front()).contents.at("program.folder");
+  EXPECT_NO_THROW(check_frozen_code(frozen_programs(folder_.path() / "other"), code));
+}
+
+/// Two versions of the code differ in what is no code of training by now; one of them has more runs.
+TEST_F(ProgramOtherFiles, ASweepKeepsToTheVersionThatMostOfItsRunsHave) {
+  const auto sweep_seeds = [&](const std::string& seeds, const std::string& code) {
+    configure_training("", "sweep: {grid: {seed: " + seeds + "}}\n" +
+                               "evaluate:\n  - command: [python3, eval.py, '{checkpoints}/last.json']\n"
+                               "    metrics: [{lines: 'loss of (?<loss>\\S+)'}]\n" +
+                               code);
+    return run({"sweep", "run.yaml"}).code;
+  };
+  for (const auto& [more, seeds] : {std::pair("1", "[1]"), std::pair("2", "[1, 2]"), std::pair("3", "[1]")}) {
+    write_evaluation(more);
+    ASSERT_EQ(sweep_seeds(seeds, ""), kDone);
+  }
+  ASSERT_EQ(run_folders().size(), 4U);
+  write_evaluation("4");
+  ASSERT_EQ(sweep_seeds("[1, 2]", "    code: [eval.py]\n"), kDone);
+  ASSERT_EQ(run_folders().size(), 4U) << "it has trained again";
+  std::set<std::string> versions;
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run one = read_live_run(folder);
+    for (const RunEvaluation& evaluation : one.evaluations) {
+      const bool is_new = std::abs(evaluation.values.at("loss") - 4 * std::pow(0.9, 20) - 4) < 1e-9;
+      if (is_new && evaluation.main) versions.insert(one.contents.at("program.folder"));
+    }
+  }
+  EXPECT_EQ(versions.size(), 1U) << "one sweep has runs of several versions";
+}
+
+TEST_F(ProgramOtherFiles, WhatRunsWriteIsNoCodeOfAnEvaluation) {
+  write_evaluation("1");
+  configure_evaluated("    code: [eval.py, '**/*.json']\n");
+  write_script("settings.json", "{}");
+  const std::vector<std::string> sweep{"--runs", "code/runs", "sweep", "run.yaml"};
+  const ProgramResult first = run(sweep);
+  ASSERT_EQ(first.code, kDone) << first.out << first.err;
+  const ProgramResult planned = run({"--runs", "code/runs", "sweep", "run.yaml", "--dry-run"});
+  EXPECT_THAT(planned.out, HasSubstr("0 of 2 runs to do")) << planned.err;
+  EXPECT_EQ(planned.out.find("evaluations"), std::string::npos) << planned.out;
+  write_script("settings.json", "{\"width\": 1}");
+  EXPECT_THAT(run({"--runs", "code/runs", "sweep", "run.yaml", "--dry-run"}).out, HasSubstr("2 evaluations"));
 }
 
 TEST_F(ProgramOtherFiles, QueuedRunsTakeTheCodeOfTheirEvaluationsToAnotherFolder) {

@@ -118,6 +118,20 @@ TEST_F(CodeTest, PatternsBehindAnExclamationMarkNameWhatIsNoCode) {
   EXPECT_THAT(error_of(what), HasSubstr("program.command names main.py, which is not among the program's code"));
 }
 
+TEST_F(CodeTest, PatternsBehindAnExclamationMarkAreCheckedAsOthersAre) {
+  CodeRequest what = request();
+  for (const char* outside : {"!../x.py", "!/etc/passwd", "!"}) {
+    what.patterns = {"**/*.py", outside};
+    EXPECT_THAT(error_of(what), AllOf(HasSubstr(outside), HasSubstr("it names no files below"))) << outside;
+    what.patterns = {outside};
+    EXPECT_THAT(error_of(what), HasSubstr("it names no files below")) << outside;
+  }
+  what.patterns = {"**/*.py", "!lib", "!lob"};
+  EXPECT_THAT(read_code(what).notes, ElementsAre(HasSubstr("!lob leaves out nothing")));
+  put(at("code/lob/out.txt"), "");
+  EXPECT_THAT(read_code(what).notes, SizeIs(0)) << "it is there, though no code";
+}
+
 TEST_F(CodeTest, RecipesAreNoCode) {
   const std::string before = hash();
   put(at("code/mine.yaml"), "program: {command: [python3, main.py]}\n");
@@ -141,6 +155,19 @@ TEST_F(CodeTest, OtherYamlIsCode) {
   put(at("code/torn.yaml"), "program: {command: [\n");
   EXPECT_THAT(paths(),
               ElementsAre("agent.yaml", "lib/model.py", "main.py", "model.yaml", "run.sh", "sweep.yaml", "torn.yaml"));
+}
+
+TEST_F(CodeTest, ARecipeThatCannotBeReadIsTold) {
+  put(at("code/lib/torn.yaml"), "experiment: a\nprogram: {command: [\n");
+  put(at("code/other.yaml"), "name: {a: [\n");
+  CodeRequest what = request();
+  EXPECT_THAT(read_code(what).notes,
+              ElementsAre(AllOf(HasSubstr("lib/torn.yaml counts as code"), HasSubstr("torn.yaml:"),
+                                HasSubstr("code: [\"!lib/torn.yaml\"]"))));
+  what.patterns = {"!lib/torn.yaml"};
+  EXPECT_THAT(read_code(what).notes, SizeIs(0));
+  what.patterns = {"**", "lib/torn.yaml"};
+  EXPECT_THAT(read_code(what).notes, SizeIs(0)) << "it is named, so it is meant";
 }
 
 TEST_F(CodeTest, AnUntrackedRecipeIsNotMissed) {

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "tests/experiments/programs/code_fixture.h"
 
 namespace xlm {
@@ -99,6 +100,31 @@ TEST_F(FrozenCodeTest, ACopyThatWasDamagedIsFoundAndMended) {
       "half the manifest", [&] { put(place() / ("code-" + code.hash) / "manifest.json", "{\"fil"); }, "damaged");
   damage(
       "all", [&] { fs::remove_all(place()); }, "is missing");
+}
+
+/// With a hash that fits, as one can make it for an archive.
+TEST_F(FrozenCodeTest, AManifestOfOthersNamesNoFileOutsideOfTheCopy) {
+  const std::string content = "x = 1\n";
+  const auto error_of_manifest = [&](const std::string& link, const std::string& file) {
+    Json files = Json::array();
+    std::string lines;
+    if (!link.empty()) {
+      files.push_back({{"path", link}, {"kind", "link"}, {"target", "/tmp"}, {"leads_to", "/tmp"}});
+      lines += fmt::format("link 0 {}:{}4:/tmp\n", link.size(), link);
+    }
+    files.push_back({{"path", file}, {"kind", "file"}, {"bytes", content.size()}, {"sha256", sha256(content)}});
+    lines += fmt::format("file {} {}:{}64:{}\n", content.size(), file.size(), file, sha256(content));
+    const std::string hash = sha256(lines).substr(0, 16);
+    put(place() / ("code-" + hash) / "manifest.json", Json{{"from", "/"}, {"files", files}}.dump());
+    create_folders(code_folder(place(), hash));
+    return check_error(hash);
+  };
+  for (const char* outside : {"../x.py", "/tmp/x.py", "a/../../../x.py", ""}) {
+    EXPECT_THAT(error_of_manifest("", outside), HasSubstr("outside of the copy")) << outside;
+  }
+  EXPECT_THAT(error_of_manifest("lib", "lib/x.py"), HasSubstr("outside of the copy")) << "it is where the link leads";
+  EXPECT_THAT(error_of_manifest("lib", "libs/x.py"), AllOf(HasSubstr("was changed"), Not(HasSubstr("outside"))))
+      << "both are only missing";
 }
 
 TEST_F(FrozenCodeTest, WhatProgramsWriteThereDoesNoHarm) {

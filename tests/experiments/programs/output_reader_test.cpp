@@ -168,6 +168,15 @@ TEST_F(ProgramOutput, APatternThatNeverFittedIsToldWithTheLastLines) {
                           "acc\\x07 18\n  step 19 acc\\x07 19"));
 }
 
+TEST_F(ProgramOutput, APatternThatNeverFittedDoesNotRepeatLinesThatAreToldElsewhere) {
+  use({R"(accuracy (?<valid.accuracy>\d+))"});
+  records_of("RuntimeError: it broke\n");
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("RuntimeError: it broke")));
+  readers_->output_is_told();
+  EXPECT_THAT(readers_->warnings(),
+              ElementsAre("no line of the output fits the pattern 'accuracy (?<valid.accuracy>\\d+)'"));
+}
+
 TEST_F(ProgramOutput, ALineWithoutEndCostsNoMemory) {
   use({R"(loss (?<loss>\d))"});
   const std::string piece(1 << 16, 'x');

@@ -118,6 +118,30 @@ TEST_F(Fits, OfBudgetsWithoutAMinimumAreRefused) {
               AllOf(HasSubstr("1 of 1 values of flops_per_token has a minimum"), HasSubstr("at least three sizes")));
 }
 
+TEST_F(Fits, OfBudgetsWithoutAnyDrawSayThatNoIntervalIsKnown) {
+  for (int budget = 0; budget < 20; ++budget) {
+    for (const auto& [span, aside] :
+         {std::pair(64, -1.0), std::pair(128, 3.0), std::pair(256, -3.0), std::pair(512, 1.0)}) {
+      const double away = std::log2(span) - 7.5;
+      maker_.make({.id = fmt::format("adaptive-span-text8-{:08x}", ++made_),
+                   .span = span,
+                   .bpc = 2 + 1e-6 * away * away + 0.1 * aside,
+                   .flops = 1e6 * std::pow(2, budget),
+                   .lr = 0.01 * (budget + 1)});
+    }
+  }
+  store_.sync(maker_.runs());
+  const auto result = built(kFitOfBudgets);
+  ASSERT_TRUE(std::holds_alternative<FitResult>(result)) << refusal(kFitOfBudgets);
+  const auto& fit = std::get<FitResult>(result);
+  EXPECT_THAT(render_fits({fit}, TableFormat::kText), AllOf(HasSubstr("unknown"), HasSubstr("no interval is known")));
+  const Json exponent = Json::parse(render_fits({fit}, TableFormat::kJson))[0]["laws"][0]["exponent"];
+  EXPECT_TRUE(exponent["value"].is_number());
+  EXPECT_TRUE(exponent["low"].is_null());
+  EXPECT_TRUE(exponent["high"].is_null());
+  EXPECT_THAT(render_fits({fit}, TableFormat::kCsv), HasSubstr(",,,"));
+}
+
 TEST_F(Fits, WarnOfBestSizesBeyondThoseTried) {
   make_budgets({-4, -3, -2, -1});
   const auto result = built(kFitOfBudgets);

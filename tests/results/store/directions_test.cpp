@@ -1,6 +1,7 @@
 // Which way numbers are better that only the program of a run knows, and what refuses to guess.
 #include "results/store/directions.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -10,6 +11,7 @@
 #include "results/claims/judged_claim.h"
 #include "results/exhibits/exhibits.h"
 #include "results/figures/figures.h"
+#include "results/run_folder/remark.h"
 #include "results/store/variation.h"
 #include "results/tables/table.h"
 #include "tests/results/run_maker.h"
@@ -52,17 +54,19 @@ class Directions : public ::testing::Test {
     store_.sync(maker_.runs());
   }
 
-  Table table(const std::string& cells) {
+  static std::vector<std::size_t> all_rows(RunTable& runs) { return runs.select({}); }
+
+  Table table(const std::string& cells, const std::string& more = "") {
     RunTable runs(store_);
     const Yaml yaml =
-        parse_yaml("table: T\nrows: model.span\ncells: {value: test.accuracy, " + cells + "}\n", "t.yaml");
+        parse_yaml("table: T\nrows: model.span\ncells: {value: test.accuracy, " + cells + "}\n" + more, "t.yaml");
     const auto description = read_table_description(find_exhibits(yaml, ExhibitKind::kTable).front());
     return std::get<Table>(build_table(runs, description, {}));
   }
 
-  std::vector<std::string> best_rows(const std::string& cells) {
+  std::vector<std::string> best_rows(const std::string& cells, const std::string& more = "") {
     std::vector<std::string> labels;
-    for (const TableRow& row : table(cells).rows) {
+    for (const TableRow& row : table(cells, more).rows) {
       if (row.cells.front().best) labels.push_back(row.label);
     }
     return labels;
@@ -112,22 +116,22 @@ TEST(KnownDirections, AreThoseOfTheTableAndOfWhatIsMeasuredOfEveryRun) {
 TEST_F(Directions, OfSettingsAndKnownQuantitiesNeedNoDeclaration) {
   add_runs("");
   RunTable runs(store_);
-  EXPECT_EQ(direction_of(runs, "test.bpc"), Better::kLower);
-  EXPECT_EQ(direction_of(runs, "test.bpc@model.span=64"), Better::kLower);
-  EXPECT_EQ(direction_of(runs, "model.span"), Better::kLower);
-  EXPECT_EQ(direction_of(runs, "=test.bpc / params"), Better::kLower);
-  EXPECT_EQ(direction_of(runs, "test.accuracy"), std::nullopt);
-  EXPECT_EQ(direction_of(runs, "=1 - test.accuracy"), std::nullopt);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "test.bpc"), Better::kLower);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "test.bpc@model.span=64"), Better::kLower);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "model.span"), Better::kLower);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "=test.bpc / params"), Better::kLower);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "test.accuracy"), std::nullopt);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "=1 - test.accuracy"), std::nullopt);
 }
 
 TEST_F(Directions, AreWhatTheRunsDeclare) {
   add_runs("higher");
   RunTable runs(store_);
-  EXPECT_EQ(direction_of(runs, "test.accuracy"), Better::kHigher);
-  EXPECT_EQ(direction_of(runs, "test.accuracy@model.span=64"), Better::kHigher);
-  EXPECT_EQ(front_direction(runs, "test.accuracy", "a", "b"), Better::kHigher);
-  EXPECT_EQ(front_direction(runs, "test.bpc", "a", "b"), Better::kLower);
-  EXPECT_EQ(direction_of(runs, "=1 - test.accuracy"), std::nullopt) << "a formula may turn it round";
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "test.accuracy"), Better::kHigher);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "test.accuracy@model.span=64"), Better::kHigher);
+  EXPECT_EQ(front_direction(runs, all_rows(runs), "test.accuracy", "a", "b"), Better::kHigher);
+  EXPECT_EQ(front_direction(runs, all_rows(runs), "test.bpc", "a", "b"), Better::kLower);
+  EXPECT_EQ(direction_of(runs, all_rows(runs), "=1 - test.accuracy"), std::nullopt) << "a formula may turn it round";
 }
 
 TEST_F(Directions, MayBeDeclaredOrCorrectedByTheJournal) {
@@ -145,6 +149,53 @@ TEST_F(Directions, ThatContradictEachOtherAreAnErrorThatNamesTheRuns) {
               AllOf(HasSubstr("both directions of 'accuracy'"), HasSubstr("run-2 says that lower is better"),
                     HasSubstr("run-1 that higher is")));
   EXPECT_EQ(refusal([&] { table("digits: 2"); }), "nothing") << "nothing there needs a direction";
+}
+
+TEST_F(Directions, OfRunsThatAnExhibitDoesNotTakeDoNotCount) {
+  add_runs("higher");
+  const std::vector<MadeRun> others{{.id = "run-4", .experiment = "others", .span = 32, .flops = 5e5},
+                                    {.id = "run-5", .experiment = "others", .span = 16, .flops = 3e5}};
+  for (const MadeRun& other : others) {
+    maker_.make(other);
+    Json record = RunMaker::evaluation("test", 1.5);
+    record["values"]["accuracy"] = 0.8 + 0.01 * other.span;
+    maker_.journal(other).append("evaluation", record);
+    declare(other, "lower");
+  }
+  store_.sync(maker_.runs());
+  EXPECT_THAT(refusal([&] { table("best: true"); }), HasSubstr("both directions of 'accuracy'"));
+  const std::string where = "where: {experiment: spans}\n";
+  EXPECT_THAT(best_rows("best: true", where), ElementsAre("192"));
+  EXPECT_THAT(best_rows("best: true", "where: {experiment: others}\n"), ElementsAre("16"));
+  EXPECT_EQ(refusal([&] { claim("better: a\n"); }), "nothing") << "its sides are of runs that agree";
+  EXPECT_EQ(figure("front: true\n" + where).fronts.at(0).corners.size(), 5U);
+  EXPECT_EQ(refusal([&] { figure("aggregate: best\n" + where); }), "nothing");
+  for (const MadeRun& other : others) {
+    maker_.journal(other).append(kRemark, {{"bad", "its labels were wrong"}});
+  }
+  store_.sync(maker_.runs());
+  EXPECT_THAT(best_rows("best: true"), ElementsAre("192")) << "a bad run is not asked either";
+}
+
+TEST_F(Directions, OfAMaximumSayWhetherItWasChosenOnTest) {
+  const auto is_told = [&](const std::string& cells) {
+    const std::vector<std::string> notes = table(cells).notes;
+    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+      return note.find("was chosen by the test split itself") != std::string::npos;
+    });
+  };
+  add_runs("higher");
+  const MadeRun second{.id = "run-4", .span = 64, .seed = 2};
+  maker_.make(second);
+  Json record = RunMaker::evaluation("test", 1.5);
+  record["values"]["accuracy"] = 0.9;
+  maker_.journal(second).append("evaluation", record);
+  declare(second, "higher");
+  store_.sync(maker_.runs());
+  EXPECT_TRUE(is_told("aggregate: max"));
+  EXPECT_FALSE(is_told("aggregate: min")) << "the worst of several is no choice in their favour";
+  EXPECT_FALSE(is_told("aggregate: mean"));
+  EXPECT_TRUE(is_told("aggregate: min, better: lower")) << "the file's own word counts";
 }
 
 TEST_F(Directions, TellNoRunsApart) {

@@ -1,0 +1,195 @@
+// What `xlm sweep` says at the end.
+#include "cmd/sweep_summary.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "cmd/best_settings.h"
+#include "cmd/run_results.h"
+#include "cmd/search_view.h"
+#include "cmd/sweep_table.h"
+#include "experiments/runs/live_run.h"
+#include "results/quantities/quantities.h"
+
+namespace xlm {
+namespace {
+
+std::string last_line(const fs::path& log) {
+  try {
+    const MappedFile file(log);
+    const std::string_view text = trim(file.text());
+    return std::string(text.substr(text.rfind('\n') + 1));  // npos + 1 is the beginning
+  } catch (const Error&) {
+    return "";
+  }
+}
+
+/// A run as it is now. A run that was removed or damaged in the meantime has failed.
+Run run_as_it_is(const fs::path& folder) {
+  try {
+    return read_live_run(folder);
+  } catch (const DataError& error) {
+    Run lost;
+    lost.folder = folder;
+    lost.id = folder.filename().string();
+    lost.status = RunStatus::kFailed;
+    lost.reason = fs::exists(folder) ? error.what() : "its folder was moved or removed";
+    return lost;
+  }
+}
+
+/// The result of a sweep: the state of every run.
+class SweepSummary {
+ public:
+  SweepSummary(EndedSweep sweep, const SweepCommand& command, const GlobalOptions& global)
+      : planned_(std::move(sweep.runs)),
+        search_(std::move(sweep.search)),
+        report_(std::move(sweep.report)),
+        command_(command),
+        context_(global),
+        has_tables_(sweep.has_tables) {
+    for (SweepRun& run : planned_) {
+      look_at(run, false);
+      runs_.push_back(run_as_it_is(run.planned.paths.folder));
+      const RunStatus status = runs_.back().status;
+      if (status == RunStatus::kDone) ++done_;
+      if (status == RunStatus::kPruned) ++pruned_;
+      if (is_failure(runs_.back())) ++failed_;
+      if (status == RunStatus::kPruned) continue;  // its requested evaluations are dropped
+      evaluations_ += run.evaluations.size();
+      evaluations_left_ += run.evaluations_left;
+    }
+    measure_ = find_measure();
+  }
+
+  int code() const {
+    if (report_.interrupted) return kStopped;
+    if (failed_ > 0) return kFailed;
+    return done_ + pruned_ == runs_.size() && evaluations_left_ == 0 ? kDone : kStopped;
+  }
+
+  std::string json() const {
+    Json list = Json::array();
+    for (const Run& run : runs_) {
+      Json entry = run_json(run);
+      const auto ended = report_.ended.find(run.id);
+      if (ended != report_.ended.end()) entry["reason"] = ended->second;
+      if (evaluations_ > 0) entry["evaluations_left"] = planned_[list.size()].evaluations_left;
+      list.push_back(std::move(entry));
+    }
+    return json_text(list);
+  }
+
+  std::string text(const Terminal& terminal) const {
+    const auto cells = [&](std::size_t i) {
+      return std::vector<std::string>{result(runs_[i], "valid"), result(runs_[i], "test"),
+                                      std::string(name_of(runs_[i].status))};
+    };
+    const std::string& measure = measure_.label;
+    std::string text =
+        table_of_sweep(planned_, {{"valid " + measure, true}, {"test " + measure, true}, {"status"}}, cells, terminal);
+    text += fmt::format("\n{} of {} runs done", done_, runs_.size());
+    if (evaluations_ > 0) {
+      text += fmt::format(", {} of {} evaluations", evaluations_ - evaluations_left_, evaluations_);
+    }
+    if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
+    if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+    text += "\n" + failures();
+    if (search_) text += search_result(*search_, planned_);
+    return text + next_steps();
+  }
+
+ private:
+  bool is_failure(const Run& run) const {
+    return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged || report_.ended.count(run.id) > 0;
+  }
+
+  std::string result(const Run& run, const std::string& split) const {
+    const RunEvaluation* evaluation = main_evaluation(run, split);
+    if (evaluation == nullptr) return "";
+    const auto value = evaluation->values.find(measure_.name);
+    return value == evaluation->values.end() ? "" : list_number(measure_, value->second);
+  }
+
+  /// The headline of all runs together, as papers report such models.
+  Quantity find_measure() const {
+    const auto any_has = [&](const std::string& name) {
+      return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
+        const RunEvaluation* evaluation = main_evaluation(run, "valid");
+        if (evaluation == nullptr) evaluation = main_evaluation(run, "test");
+        return evaluation != nullptr && evaluation->values.contains(name);
+      });
+    };
+    const Quantity* found = headline_of(any_has);
+    return found != nullptr ? *found : *headlines().back();
+  }
+
+  std::string failures() const {
+    std::string text;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (!is_failure(runs_[i])) continue;
+      const auto ended = report_.ended.find(runs_[i].id);
+      const fs::path log = planned_[i].planned.paths.log();
+      const std::string last = last_line(log);
+      std::string why = ended != report_.ended.end() ? ended->second : runs_[i].reason;
+      if (ended != report_.ended.end() && !last.empty()) why += ": " + last;
+      text += fmt::format("{} {}: {}\n", runs_[i].id, name_of(runs_[i].status), why);
+      if (!last.empty()) text += fmt::format("  see {}\n", log.string());
+    }
+    return text;
+  }
+
+  std::string next_steps() const {
+    if (report_.interrupted && command_.wait)
+      return "the workers continue; run the same command again to wait for them\n";
+    if (code() == kStopped) return "stopped; run the same command again to resume\n";
+    if (failed_ > 0) {
+      return search_ ? "run the same command again to retry the failed runs of the last round\n"
+                     : "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
+    }
+    std::string text = search_ ? "" : best_settings(planned_, varied_keys(planned_), runs_, measure_);
+    if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be read again
+    text += "next: xlm table " + shell_word(command_.file.string());
+    if (!command_.profile.empty()) text += " --profile " + shell_word(command_.profile);
+    for (const std::string& assignment : command_.overrides) {
+      if (assignment.starts_with("experiment=")) text += " " + shell_word("--" + assignment);
+    }
+    if (context_.runs != GlobalOptions().runs) text += " --runs " + shell_word(context_.runs.string());
+    return text + "\n";
+  }
+
+  std::vector<SweepRun> planned_;
+  std::optional<Search> search_;
+  LaunchReport report_;
+  const SweepCommand& command_;
+  const GlobalOptions& context_;
+  Quantity measure_;
+  bool has_tables_;
+  std::vector<Run> runs_;
+  std::size_t done_ = 0;
+  std::size_t pruned_ = 0;
+  std::size_t failed_ = 0;
+  std::size_t evaluations_ = 0;
+  std::size_t evaluations_left_ = 0;
+};
+
+}  // namespace
+
+int print_summary(EndedSweep sweep, const SweepCommand& command, const GlobalOptions& global) {
+  const bool was_interrupted = sweep.report.interrupted;
+  const SweepSummary summary(std::move(sweep), command, global);
+  try {
+    print(global.json ? summary.json() : summary.text(global.standard_output));
+  } catch (const Error&) {
+    if (!was_interrupted) throw;  // a terminal that closed was the request to stop, and gets no answer
+  }
+  return summary.code();
+}
+
+}  // namespace xlm
