@@ -271,6 +271,17 @@ TEST_P(PredictedSpans, AreComputedInSinglePrecisionUnderBfloat) {
 INSTANTIATE_TEST_SUITE_P(SpanTypes, PredictedSpans, testing::Values(SpanType::kDynamic, SpanType::kExpire),
                          [](const auto& instance) { return name_of_type(instance.param); });
 
+TEST(SpanCache, OfAnotherPrecisionIsReadInTheTypeOfProducts) {
+  const auto model = make_model(golden_options(SpanType::kFixed), kSymbols);
+  const torch::NoGradGuard no_grad;
+  const PrecisionScope scope(Precision::kBfloat16, torch::kCPU);
+  const torch::Tensor block = golden_tokens().narrow(1, 0, kBlock);
+  const State kept = model->forward(block, model->initial_state(kBatch)).state;
+  State wide;
+  for (const torch::Tensor& cache : kept) wide.push_back(cache.to(torch::kFloat));
+  EXPECT_TRUE(torch::equal(model->forward(block, wide).hidden, model->forward(block, kept).hidden));
+}
+
 /// m_z(x) of Sukhbaatar et al. 2019, §2.2, with x − 1 in the place of x (docs/models.md#the-soft-mask).
 double soft_mask_by_hand(double span, double ramp, double distance) {
   return std::min(std::max((ramp + span - (distance - 1)) / ramp, 0.0), 1.0);
