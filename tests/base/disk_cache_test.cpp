@@ -135,7 +135,7 @@ std::optional<std::pair<bool, std::string>> found_as_another(const DiskCache& ca
 /// Root's files are closed to others, and yet no other user takes code from them.
 TEST_F(DiskCaches, DoNotFindWhatAnotherUserOwns) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
-  constexpr uid_t kStranger = 3001;
+  constexpr uid_t kOtherUser = 3001;
   cache_.keep("k", "value");
   for (const fs::path& at : {folder_.path(), place_.parent_path(), place_}) fs::permissions(at, fs::perms(0755));
   fs::permissions(place_ / "k", fs::perms(0644));
@@ -143,7 +143,7 @@ TEST_F(DiskCaches, DoNotFindWhatAnotherUserOwns) {
   ASSERT_TRUE(itself);
   EXPECT_TRUE(itself->first);
   EXPECT_EQ(itself->second, "");
-  const auto stranger = found_as_another(cache_, folder_.path() / "said", [] { return ::seteuid(kStranger) == 0; });
+  const auto stranger = found_as_another(cache_, folder_.path() / "said", [] { return ::seteuid(kOtherUser) == 0; });
   ASSERT_TRUE(stranger);
   EXPECT_FALSE(stranger->first);
   EXPECT_THAT(stranger->second, testing::StartsWith("note: " + place_.string() + " is not used, because another user"));
