@@ -66,18 +66,20 @@ class GpuBandKernels : public BandKernels {
 
   int shared_memory() const override { return shared_memory_; }
 
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    start(kind, arguments, tiles, heads, 0, band::forward_memory(kind));
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    start(kind, arguments, arguments.queries, heads, 0, band::forward_memory(kind));
   }
-  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    start(kind, arguments, tiles, heads, 1, band::backward_memory(kind));
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    start(kind, arguments, arguments.queries, heads, 1, band::backward_queries_memory(kind));
+    start(kind, arguments, arguments.keys, heads, 2, band::backward_keys_memory(kind));
   }
 
  private:
-  using Functions = std::array<CUfunction, 2>;
+  using Functions = std::array<CUfunction, 3>;
 
-  void start(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads, std::size_t which,
+  void start(const band::Kind& kind, const band::Arguments& arguments, int rows, int heads, std::size_t which,
              int memory) {
+    const int tiles = band::tiles_of(rows);
     const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
     const CUfunction function = functions(kind)[which];
     band::Arguments given = arguments;
@@ -97,9 +99,11 @@ class GpuBandKernels : public BandKernels {
     CUmodule module = nullptr;
     driver_.check(driver_.load(&module, program.data()), "cannot load");
     Functions functions{};
-    const std::array<const char*, 2> names{"attention_forward", "attention_backward"};
-    const std::array<int, 2> memory{band::forward_memory(kind), band::backward_memory(kind)};
-    for (std::size_t i = 0; i < 2; ++i) {
+    const std::array<const char*, 3> names{"attention_forward", "attention_backward_queries",
+                                           "attention_backward_keys"};
+    const std::array<int, 3> memory{band::forward_memory(kind), band::backward_queries_memory(kind),
+                                    band::backward_keys_memory(kind)};
+    for (std::size_t i = 0; i < names.size(); ++i) {
       driver_.check(driver_.find(&functions[i], module, names[i]), "cannot find");
       driver_.check(driver_.set(functions[i], CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, memory[i]),
                     "cannot give shared memory to");

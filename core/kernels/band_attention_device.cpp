@@ -67,7 +67,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     arguments.out = rows_of<band::Half>(out);
     arguments.sums = sums.data_ptr<float>();
     arguments.seed_place = place_of(seed);
-    kernels->forward(kind_of(in, form), arguments, tiles_of(query), heads_of(query));
+    kernels->forward(kind_of(in, form), arguments, heads_of(query));
     variable_list saved = in;
     saved.push_back(out);
     saved.push_back(sums);
@@ -93,10 +93,11 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     const Tensor d_out = with_aligned_rows(upstream[0]);
     const Tensor d_query = torch::empty(query.sizes(), query.options());
     const Tensor d_position_query = in[1].defined() ? torch::empty(query.sizes(), query.options()) : Tensor();
-    const Tensor d_key = torch::zeros(in[2].sizes(), sums);
-    const Tensor d_value = torch::zeros(in[2].sizes(), sums);
+    const Tensor d_key = torch::empty(in[2].sizes(), query.options());
+    const Tensor d_value = torch::empty(in[2].sizes(), query.options());
     const Tensor d_position = torch::zeros(in[4].sizes(), sums);
     const Tensor d_span = torch::empty({query.size(0), query.size(1), query.size(2), 1}, sums);
+    const Tensor numbers = torch::empty({query.size(0), query.size(1), query.size(2), band::kQueryNumbers}, sums);
     band::Arguments arguments = arguments_of(in, form);
     arguments.out = rows_of<band::Half>(in[6]);
     arguments.sums = in[7].data_ptr<float>();
@@ -104,16 +105,17 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     arguments.d_out = rows_of<const band::Half>(d_out);
     arguments.d_query = rows_of<band::Half>(d_query);
     if (d_position_query.defined()) arguments.d_position_query = rows_of<band::Half>(d_position_query);
-    arguments.d_key = d_key.data_ptr<float>();
-    arguments.d_value = d_value.data_ptr<float>();
+    arguments.d_key = rows_of<band::Half>(d_key);
+    arguments.d_value = rows_of<band::Half>(d_value);
     arguments.d_position = positions_of<float>(d_position, form);
     arguments.d_span = d_span.data_ptr<float>();
-    kernels->backward(kind_of(in, form), arguments, tiles_of(query), heads_of(query));
+    arguments.numbers = numbers.data_ptr<float>();
+    kernels->backward(kind_of(in, form), arguments, heads_of(query));
     variable_list result(8);
     result[2] = d_query;
     result[3] = d_position_query;
-    result[4] = d_key.to(query.scalar_type());
-    result[5] = d_value.to(query.scalar_type());
+    result[4] = d_key;
+    result[5] = d_value;
     result[6] = d_position.to(query.scalar_type());
     if (in[5].defined()) {
       result[7] = d_span.sum_to_size(in[5].sizes()).to(static_cast<torch::ScalarType>(data["span_type"].toInt()));
@@ -122,7 +124,6 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
   }
 
  private:
-  static int tiles_of(const Tensor& query) { return static_cast<int>((query.size(2) + band::kTile - 1) / band::kTile); }
   static const unsigned long long* place_of(const Tensor& seed) {
     return seed.defined() ? reinterpret_cast<const unsigned long long*>(seed.const_data_ptr<std::int64_t>()) : nullptr;
   }

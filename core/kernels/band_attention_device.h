@@ -1,4 +1,4 @@
-// Banded and relative attention by the program's own GPU kernels (core/cuda/kernels/band_attention.cuh): both are
+// Banded and relative attention by the program's own GPU kernels (core/cuda/kernels/band_tiles.cuh): both are
 // attention over a band, forward and backward, in bfloat16 with sums in float32.
 #pragma once
 
@@ -16,9 +16,10 @@ class BandKernels {
   virtual ~BandKernels() = default;
   /// Bytes of shared memory that a block may use.
   virtual int shared_memory() const = 0;
-  /// Both run over `tiles` tiles of queries of `heads` heads of the whole batch.
-  virtual void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
-  virtual void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) = 0;
+  /// Runs over `heads` heads of the whole batch.
+  virtual void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) = 0;
+  /// The pass over queries, then the pass over keys.
+  virtual void backward(const band::Kind& kind, const band::Arguments& arguments, int heads) = 0;
 };
 
 /// As banded_attention_plain, with the dropout of the CPU (banded_dropout_factors). All tensors are bfloat16, but the

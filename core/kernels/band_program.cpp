@@ -64,9 +64,24 @@ fs::path cuda_libraries() {
   return fs::path(info.dli_fname).parent_path().parent_path().parent_path() / "nvidia" / "cu13" / "lib";
 }
 
+/// In the order in which the program includes them.
+constexpr std::array<const char*, 6> kHeaderNames{"core/cuda/kernels/band_arguments.h",
+                                                  "core/cuda/kernels/gpu_block.cuh",
+                                                  "core/cuda/kernels/band_tiles.cuh",
+                                                  "core/cuda/kernels/band_forward.cuh",
+                                                  "core/cuda/kernels/band_backward_queries.cuh",
+                                                  "core/cuda/kernels/band_backward_keys.cuh"};
+
+/// In the order of kHeaderNames.
+std::array<const char*, 6> header_texts() {
+  return {kBandArgumentsText,       kGpuBlockText,        kBandTilesText, kBandForwardText,
+          kBandBackwardQueriesText, kBandBackwardKeysText};
+}
+
 std::string program_text(const band::Kind& kind) {
-  std::string text = "#include \"gpu_block.cuh\"\n#include \"band_attention.cuh\"\n";
-  for (const char* pass : {"forward", "backward"}) {
+  std::string text;
+  for (const char* name : kHeaderNames) text += fmt::format("#include \"{}\"\n", name);
+  for (const char* pass : {"forward", "backward_queries", "backward_keys"}) {
     text += fmt::format(
         "extern \"C\" __global__ void __launch_bounds__({}) attention_{}(const __grid_constant__ xlm::band::Arguments "
         "a) "
@@ -75,12 +90,6 @@ std::string program_text(const band::Kind& kind) {
   }
   return text;
 }
-
-constexpr std::array<const char*, 3> kHeaderNames{"core/cuda/kernels/band_arguments.h", "gpu_block.cuh",
-                                                  "band_attention.cuh"};
-
-/// In the order of kHeaderNames.
-std::array<const char*, 3> header_texts() { return {kBandArgumentsText, kGpuBlockText, kBandAttentionText}; }
 
 std::vector<std::string> compiler_options(int capability) {
   return {fmt::format("--gpu-architecture=sm_{}", capability), "--std=c++17", "--ptxas-options=--verbose"};
@@ -107,7 +116,7 @@ fs::path nvrtc_library() {
 }
 
 GpuProgram compile_by(const Compiler& nvrtc, const band::Kind& kind, int capability) {
-  const std::array<const char*, 3> texts = header_texts();
+  const std::array<const char*, 6> texts = header_texts();
   Program program = nullptr;
   if (nvrtc.create(&program, program_text(kind).c_str(), "attention.cu", static_cast<int>(texts.size()), texts.data(),
                    kHeaderNames.data()) != 0) {

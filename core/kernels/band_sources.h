@@ -5,6 +5,9 @@ namespace xlm {
 
 extern const char* const kBandArgumentsText;
 extern const char* const kGpuBlockText;
-extern const char* const kBandAttentionText;
+extern const char* const kBandTilesText;
+extern const char* const kBandForwardText;
+extern const char* const kBandBackwardQueriesText;
+extern const char* const kBandBackwardKeysText;
 
 }  // namespace xlm

@@ -38,11 +38,15 @@ std::vector<KernelModel> kernel_models() {
 }
 
 /// As the stand-in reports a start (stand_in/driver.cpp).
-std::string start_of(const char* pass, const band::Kind& kind) {
-  const bool forward = pass == std::string("forward");
+std::string start_of(const char* pass, const band::Kind& kind, int shared) {
   return fmt::format("{} width {} {}{}{} shared {}", pass, kind.width, kind.two_queries ? "relative" : "banded",
-                     kind.masked ? " masked" : "", kind.dropped ? " dropped" : "",
-                     forward ? band::forward_memory(kind) : band::backward_memory(kind));
+                     kind.masked ? " masked" : "", kind.dropped ? " dropped" : "", shared);
+}
+
+std::vector<std::string> starts_of(const band::Kind& kind) {
+  return {start_of("forward", kind, band::forward_memory(kind)),
+          start_of("backward_queries", kind, band::backward_queries_memory(kind)),
+          start_of("backward_keys", kind, band::backward_keys_memory(kind))};
 }
 
 /// Bytes of shared memory that a block of a capability may have (CUDA programming guide).
@@ -74,7 +78,7 @@ class NullCudaCapabilities : public NullCuda {
       EXPECT_THAT(seen.own, IsEmpty()) << runs;
       EXPECT_THAT(result.err, HasSubstr(composed)) << runs;
     } else {
-      EXPECT_THAT(seen.own, IsSupersetOf({start_of("forward", model.kind), start_of("backward", model.kind)})) << runs;
+      EXPECT_THAT(seen.own, IsSupersetOf(starts_of(model.kind))) << runs;
       EXPECT_THAT(result.err, Not(HasSubstr("is composed of"))) << runs;
     }
   }

@@ -28,7 +28,7 @@ Json numbers_of(const MachineCode& code) {
           {"spilled_bytes", code.spilled_bytes}};
 }
 
-/// By "forward 64 banded 9.0": the numbers of both passes of a kernel.
+/// By "forward 64 banded 9.0": the numbers of the kernels of a kind.
 Json machine_code_of(const band::Kind& kind, int capability, const fs::path& disassembler) {
   const TemporaryFolder folder;
   const GpuProgram program = compile_band_program(kind, capability);
@@ -38,7 +38,7 @@ Json machine_code_of(const band::Kind& kind, int capability, const fs::path& dis
   std::map<std::string, MachineCode> functions = count_instructions(result.out);
   read_compiler_log(program.log, functions);
   Json numbers = Json::object();
-  for (const char* pass : {"forward", "backward"}) {
+  for (const char* pass : {"forward", "backward_queries", "backward_keys"}) {
     const MachineCode& code = functions[std::string("attention_") + pass];
     EXPECT_GT(code.instructions, 1000);
     EXPECT_GT(code.matrix_instructions, 90);

@@ -39,6 +39,8 @@ TEST(NullCudaRoofline, ElementwiseKernelsMoveTheirOperands) {
   EXPECT_NEAR(modelled([] { null_cuda::model_kernel("other", 7e8, 0); }), 6e-3 + 1e-6, kNanosecond);
 }
 
+using null_cuda::BandPass;
+
 TEST(NullCudaRoofline, AttentionCountsTheTilesThatItsQueriesSee) {
   // 512 queries, a band of 1024: eight tiles of queries see 17 tiles of keys each. 16 heads, 132 · 1.7 GHz.
   xlm::band::Arguments banded{};
@@ -46,19 +48,20 @@ TEST(NullCudaRoofline, AttentionCountsTheTilesThatItsQueriesSee) {
   banded.keys = 1536;
   banded.band = 1024;
   const double step = 16.0 / (132 * 1.7e9);
-  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(true, banded, 8, 16); }), 8 * 17 * 2100 * step + 1e-6,
-              kNanosecond);
-  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(false, banded, 8, 16); }), 8 * 17 * 5100 * step + 1e-6,
-              kNanosecond);
-  // Causal attention over 128 tokens. Bands of one tile of queries begin at different keys, so that the first tile goes
-  // through two tiles of keys, and the second through three.
+  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(BandPass::kForward, banded, 16); }),
+              8 * 17 * @F @ * step + 1e-6, kNanosecond);
+  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(BandPass::kBackwardQueries, banded, 16); }),
+              8 * 17 * @Q @ * step + 1e-6, kNanosecond);
+  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(BandPass::kBackwardKeys, banded, 16); }),
+              8 * 17 * @K @ * step + 1e-6, kNanosecond);
+  // Causal attention over 128 tokens: the first tile of queries sees one tile of keys, the second two.
   xlm::band::Arguments causal{};
   causal.queries = 128;
   causal.keys = 128;
   causal.band = 128;
   causal.key_offset = 127;
-  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(true, causal, 2, 1600); }),
-              5 * 2100 * 1600 / (132 * 1.7e9) + 1e-6, kNanosecond);
+  EXPECT_NEAR(modelled([&] { null_cuda::model_attention(BandPass::kForward, causal, 1600); }),
+              3 * @F @ * 1600 / (132 * 1.7e9) + 1e-6, kNanosecond);
 }
 
 }  // namespace

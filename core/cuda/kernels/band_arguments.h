@@ -12,11 +12,27 @@ using Half = unsigned short;  // the bits of a bfloat16
 constexpr int kTile = 64;      // queries, keys and distances of a tile
 constexpr int kThreads = 128;  // of a block: four warps, each with 16 rows of the tile of queries
 
-constexpr int kRing = 2 * kTile;                // distances in shared memory
-constexpr int kRingStride = kRing + 4;          // of floats
-constexpr int kRingGradientStride = kRing + 8;  // of bfloat16
-constexpr int kPairStride = kTile + 8;          // of a tile of weights, bfloat16
-constexpr int kPad = 8;                         // of rows in shared memory: rows of matrices fall into different banks
+constexpr int kPad = 8;  // of rows in shared memory: rows of matrices fall into different banks
+
+// Scores of 16 queries and 64 keys have 79 distances.
+constexpr int kStrip = kTile + 16;
+constexpr int kStripStride = kStrip + 8;  // of floats
+constexpr int kStripsBytes = kTile * kStripStride * 4;
+
+constexpr int kRing = 2 * kTile;        // gradients by distance: two tiles
+constexpr int kRingStride = kRing + 8;  // of bfloat16
+constexpr int kRingBytes = kTile * kRingStride * 2;
+
+/// Numbers of a query that the pass over queries hands to the pass over keys (QueryNumbers).
+constexpr int kQueryNumbers = 8;
+
+/// The widest heads for which the next tile is loaded while the present one is used, in two stages. Others have one.
+constexpr int kForwardInStages = 64;
+constexpr int kBackwardKeysInStages = 64;
+
+/// The widest heads for which a backward pass takes all scores of a warp at once. Others would have too few registers,
+/// and it takes half of them at a time.
+constexpr int kBackwardAtOnce = 64;
 
 /// What a kernel is compiled for.
 struct Kind {
@@ -27,13 +43,26 @@ struct Kind {
 };
 
 #if !defined(__CUDACC_RTC__)  // the kernels do not need these
-/// Bytes of shared memory of a block.
+constexpr int tiles_of(int rows) { return (rows + kTile - 1) / kTile; }
+constexpr int tile_bytes(Kind kind) { return kTile * (kind.width + kPad) * 2; }
+
+/// Bytes of shared memory of a block, of each kernel.
 constexpr int forward_memory(Kind kind) {
-  return (3 + (kind.two_queries ? 2 : 1)) * kTile * (kind.width + kPad) * 2 + kTile * kRingStride * 4;
+  const int stages = kind.width <= kForwardInStages ? 2 : 1;
+  return ((kind.two_queries ? 2 : 1) + 2 * stages + stages + 1) * tile_bytes(kind) + kStripsBytes;
+}
+constexpr int backward_queries_memory(Kind kind) {
+  return ((kind.two_queries ? 3 : 2) + 2 + 3) * tile_bytes(kind) + kRingBytes + kStripsBytes;
+}
+constexpr int backward_keys_memory(Kind kind) {
+  const int stages = kind.width <= kBackwardKeysInStages ? 2 : 1;
+  return (2 + 2 * stages + (kind.two_queries ? 1 : 0) + 2) * tile_bytes(kind) + kStripsBytes +
+         stages * kQueryNumbers * kTile * 4;
 }
 constexpr int backward_memory(Kind kind) {
-  return (5 + (kind.two_queries ? 2 : 1)) * kTile * (kind.width + kPad) * 2 + kTile * kRingStride * 4 +
-         kTile * kRingGradientStride * 2 + kTile * kPairStride * 2;
+  const int queries = backward_queries_memory(kind);
+  const int keys = backward_keys_memory(kind);
+  return queries > keys ? queries : keys;
 }
 #endif
 
@@ -56,10 +85,11 @@ struct Arguments {
   Rows<const Half> d_out;  // [B, n, M, d]
   Rows<Half> d_query;      // [B, n, M, d], with the positions' share if one query serves both
   Rows<Half> d_position_query;
-  float* d_key;            // [B, n, T, d], contiguous; the kernels add to it, and to the next two
-  float* d_value;          // [B, n, T, d]
-  Rows<float> d_position;  // [-, n, L, d]
+  Rows<Half> d_key;        // [B, n, T, d]
+  Rows<Half> d_value;      // [B, n, T, d]
+  Rows<float> d_position;  // [-, n, L, d]; the kernels add to it
   float* d_span;           // [B, n, M]
+  float* numbers;          // [B, n, M, kQueryNumbers], from the pass over queries to that over keys
 
   int heads, queries, keys, band, key_offset;
   float scale;                           // of scores: 1 / √d

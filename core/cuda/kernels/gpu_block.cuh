@@ -23,10 +23,17 @@ XLM_DEVICE void sync_block() { __syncthreads(); }
 XLM_DEVICE void sync_warp() { __syncwarp(); }
 XLM_DEVICE float shuffle_xor(float x, int mask) { return __shfl_xor_sync(0xFFFFFFFFU, x, mask); }
 
-XLM_DEVICE void copy_16_bytes(Half* to, const Half* from) {
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+/// Begins to copy 16 bytes to shared memory, or to clear them if they are not there. The thread that began it awaits
+/// it.
+XLM_DEVICE void begin_copy(void* to, const void* from, bool there) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(__cvta_generic_to_global(from)),
+                 "r"(there ? 16 : 0)
+               : "memory");
 }
-XLM_DEVICE void clear_16_bytes(Half* to) { *reinterpret_cast<uint4*>(to) = make_uint4(0, 0, 0, 0); }
+/// Until all copies that this thread began are complete. Other threads see them after a barrier.
+XLM_DEVICE void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 /// Two values as bfloat16, rounded to the nearest: the first in the lower half.
 XLM_DEVICE unsigned pack(float low, float high) {
@@ -35,7 +42,14 @@ XLM_DEVICE unsigned pack(float low, float high) {
   return result;
 }
 XLM_DEVICE void store_pair(Half* to, unsigned pair) { *reinterpret_cast<unsigned*>(to) = pair; }
-XLM_DEVICE Half to_half(float x) { return static_cast<Half>(pack(x, 0.0F)); }
+XLM_DEVICE unsigned load_pair(const Half* from) { return *reinterpret_cast<const unsigned*>(from); }
+XLM_DEVICE void store_pair(float* to, float first, float second) {
+  *reinterpret_cast<float2*>(to) = make_float2(first, second);
+}
+XLM_DEVICE Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
+XLM_DEVICE Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
+XLM_DEVICE unsigned bits_of(float x) { return __float_as_uint(x); }
+XLM_DEVICE float float_of(unsigned bits) { return __uint_as_float(bits); }
 XLM_DEVICE float to_float(Half x) { return __uint_as_float(static_cast<unsigned>(x) << 16U); }
 
 XLM_DEVICE float larger(float a, float b) { return fmaxf(a, b); }
@@ -82,8 +96,7 @@ XLM_DEVICE void load_matrices_transposed(unsigned (&to)[4], const Half* row) {
 /// and 2·t + 1 of row g, of row g + 8, and the same 8 columns on; of B the rows 2·t and 2·t + 1, and 8 rows on, of
 /// column g; of the sums the columns 2·t and 2·t + 1 of row g and of row g + 8.
 XLM_DEVICE void multiply_add(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));

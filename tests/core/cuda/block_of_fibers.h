@@ -83,6 +83,19 @@ class BlockOfFibers {
   /// How many products of matrices its warps have computed, in all runs.
   std::int64_t multiplications() const { return multiplications_; }
 
+  /// A copy of 16 bytes is made when it is awaited, the latest that it can be.
+  void begin_copy(void* to, const void* from) { fibers_[now_].copies.push_back({to, from}); }
+  void await_copies() {
+    for (const Copy& copy : fibers_[now_].copies) {
+      if (copy.from != nullptr) {
+        std::memcpy(copy.to, copy.from, 16);
+      } else {
+        std::memset(copy.to, 0, 16);
+      }
+    }
+    fibers_[now_].copies.clear();
+  }
+
   void sync_block() {
     if (++block_.arrived < fibers_.size()) return wait();
     block_.arrived = 0;
@@ -113,11 +126,16 @@ class BlockOfFibers {
   static constexpr std::size_t kLanes = 32;
   static constexpr std::size_t kStack = 1 << 18;
 
+  struct Copy {
+    void* to;
+    const void* from;  // null: the bytes are cleared
+  };
   struct Fiber {
     std::unique_ptr<char[]> stack;
     ucontext_t context{};
     bool done = false;
     bool waits = false;
+    std::vector<Copy> copies;  // begun and not awaited
   };
   struct Slot {
     int kind = 0;
@@ -148,6 +166,7 @@ class BlockOfFibers {
   void start(Fiber& fiber) {
     fiber.done = false;
     fiber.waits = false;
+    fiber.copies.clear();
     ::getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = kStack;
@@ -233,8 +252,13 @@ inline float shuffle_xor(float x, int mask) {
   return this_block().exchange(2, x)[static_cast<std::size_t>((thread_index() % 32) ^ mask)];
 }
 
-inline void copy_16_bytes(Half* to, const Half* from) { std::memcpy(to, from, 16); }
-inline void clear_16_bytes(Half* to) { std::memset(to, 0, 16); }
+inline void begin_copy(void* to, const void* from, bool there) {
+  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0 || (there && reinterpret_cast<std::uintptr_t>(from) % 16 != 0)) {
+    throw std::logic_error("cp.async: a place is not at 16 bytes");
+  }
+  this_block().begin_copy(to, there ? from : nullptr);
+}
+inline void await_copies() { this_block().await_copies(); }
 
 inline Half to_half(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
@@ -249,6 +273,20 @@ inline float part_of(unsigned pair, int which) {
   return to_float(static_cast<Half>(pair >> (16U * static_cast<unsigned>(which))));
 }
 inline void store_pair(Half* to, unsigned pair) { std::memcpy(to, &pair, sizeof(pair)); }
+inline void store_pair(float* to, float first, float second) {
+  if (reinterpret_cast<std::uintptr_t>(to) % 8 != 0) throw std::logic_error("st.v2: a pair is not at 8 bytes");
+  to[0] = first;
+  to[1] = second;
+}
+inline unsigned load_pair(const Half* from) {
+  unsigned pair = 0;
+  std::memcpy(&pair, from, sizeof(pair));
+  return pair;
+}
+inline Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
+inline Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
+inline unsigned bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
+inline float float_of(unsigned bits) { return std::bit_cast<float>(bits); }
 
 inline float larger(float a, float b) { return std::fmax(a, b); }
 inline float exponential_2(float x) { return std::exp2(x); }

@@ -6,7 +6,8 @@
 
 #include "tests/core/cuda/block_of_fibers.h"
 
-#include "core/cuda/kernels/band_attention.cuh"
+#include "core/cuda/kernels/band_backward_keys.cuh"
+#include "core/cuda/kernels/band_forward.cuh"
 
 namespace xlm::band {
 
@@ -22,9 +23,14 @@ class FiberBlocks {
     run(kind, tiles, heads, forward_memory(kind),
         [&]<int width, bool two, bool masked, bool dropped> { forward<width, two, masked, dropped>(arguments); });
   }
-  void run_backward(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
-    run(kind, tiles, heads, backward_memory(kind),
-        [&]<int width, bool two, bool masked, bool dropped> { backward<width, two, masked, dropped>(arguments); });
+  void run_backward_queries(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
+    run(kind, tiles, heads, backward_queries_memory(kind), [&]<int width, bool two, bool masked, bool dropped> {
+      backward_queries<width, two, masked, dropped>(arguments);
+    });
+  }
+  void run_backward_keys(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
+    run(kind, tiles, heads, backward_keys_memory(kind),
+        [&]<int width, bool two, bool masked, bool dropped> { backward_keys<width, two, masked, dropped>(arguments); });
   }
 
  private:

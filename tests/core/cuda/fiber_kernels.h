@@ -19,11 +19,12 @@ class FiberKernels : public BandKernels {
   /// Of all warps so far.
   std::int64_t multiplications() const { return blocks_.multiplications(); }
 
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    blocks_.run_forward(kind, arguments, tiles, heads);
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    blocks_.run_forward(kind, arguments, band::tiles_of(arguments.queries), heads);
   }
-  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
-    blocks_.run_backward(kind, arguments, tiles, heads);
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    blocks_.run_backward_queries(kind, arguments, band::tiles_of(arguments.queries), heads);
+    blocks_.run_backward_keys(kind, arguments, band::tiles_of(arguments.keys), heads);
   }
 
  private:

@@ -24,15 +24,15 @@ using torch::Tensor;
 class FaultyKernels : public FiberKernels {
  public:
   explicit FaultyKernels(void (*spoil)(band::Arguments&)) : spoil_(spoil) {}
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
     band::Arguments spoilt = arguments;
     spoil_(spoilt);
-    FiberKernels::forward(kind, spoilt, tiles, heads);
+    FiberKernels::forward(kind, spoilt, heads);
   }
-  void backward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
     band::Arguments spoilt = arguments;
     spoil_(spoilt);
-    FiberKernels::backward(kind, spoilt, tiles, heads);
+    FiberKernels::backward(kind, spoilt, heads);
   }
 
  private:
@@ -77,9 +77,9 @@ class TroubledKernels final : public FiberKernels {
   explicit TroubledKernels(Trouble& trouble) : trouble_(&trouble) {}
 
   int shared_memory() const override { return trouble_->shared_memory; }
-  void forward(const band::Kind& kind, const band::Arguments& arguments, int tiles, int heads) override {
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
     if (trouble_->calls++ < trouble_->failures) trouble_->fail();
-    FiberKernels::forward(kind, arguments, tiles, heads);
+    FiberKernels::forward(kind, arguments, heads);
   }
 
  private:

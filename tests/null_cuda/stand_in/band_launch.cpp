@@ -100,11 +100,23 @@ Kind kind_of(const Arguments& arguments) {
           .dropped = arguments.drop_threshold > 0};
 }
 
-int shared_memory_of(bool forward, const Kind& kind) {
-  return forward ? xlm::band::forward_memory(kind) : xlm::band::backward_memory(kind);
+const char* name_of(BandPass pass) {
+  if (pass == BandPass::kForward) return "forward";
+  return pass == BandPass::kBackwardQueries ? "backward_queries" : "backward_keys";
 }
 
-void run_band_kernel(bool forward, const Arguments& a, int tiles, int heads, const std::string& folder) {
+int tiles_of(BandPass pass, const Arguments& arguments) {
+  return xlm::band::tiles_of(pass == BandPass::kBackwardKeys ? arguments.keys : arguments.queries);
+}
+
+int shared_memory_of(BandPass pass, const Kind& kind) {
+  if (pass == BandPass::kForward) return xlm::band::forward_memory(kind);
+  return pass == BandPass::kBackwardQueries ? xlm::band::backward_queries_memory(kind)
+                                            : xlm::band::backward_keys_memory(kind);
+}
+
+void run_band_kernel(BandPass pass, const Arguments& a, int heads, const std::string& folder) {
+  const bool forward = pass == BandPass::kForward;
   const Kind kind = kind_of(a);
   const int batch = heads / a.heads;
   const Sizes of_queries{batch, a.heads, a.queries, kind.width};
@@ -119,19 +131,18 @@ void run_band_kernel(bool forward, const Arguments& a, int tiles, int heads, con
   fill(a.span, of_spans, static_cast<float>(a.band));
   if (!forward) fill(a.d_out, of_queries);
   // What the kernel adds to begins as zero: libtorch's kernel for that was not run either.
-  const Rows<float> d_key = forward ? Rows<float>{} : contiguous(a.d_key, of_keys);
-  const Rows<float> d_value = forward ? Rows<float>{} : contiguous(a.d_value, of_keys);
-  const Rows<float> d_position = forward ? Rows<float>{} : a.d_position;
-  const auto clear = [](float* place) { *place = 0; };
-  for_each_element(d_key, of_keys, clear);
-  for_each_element(d_value, of_keys, clear);
-  for_each_element(d_position, of_positions, clear);
+  if (pass == BandPass::kBackwardQueries) {
+    for_each_element(a.d_position, of_positions, [](float* place) { *place = 0; });
+  }
 
   xlm::band::FiberBlocks blocks(/*order=*/1);
+  const int tiles = tiles_of(pass, a);
   if (forward) {
     blocks.run_forward(kind, a, tiles, heads);
+  } else if (pass == BandPass::kBackwardQueries) {
+    return blocks.run_backward_queries(kind, a, tiles, heads);
   } else {
-    blocks.run_backward(kind, a, tiles, heads);
+    blocks.run_backward_keys(kind, a, tiles, heads);
   }
 
   std::FILE* file = next_file(folder, forward ? "forward" : "backward");
@@ -168,9 +179,9 @@ void run_band_kernel(bool forward, const Arguments& a, int tiles, int heads, con
   } else {
     write(file, a.d_query, of_queries);
     write(file, a.d_position_query, of_queries);
-    write(file, d_key, of_keys);
-    write(file, d_value, of_keys);
-    write(file, d_position, of_positions);
+    write(file, a.d_key, of_keys);
+    write(file, a.d_value, of_keys);
+    write(file, a.d_position, of_positions);
     write(file, contiguous(a.d_span, of_spans), of_spans);
   }
   std::fclose(file);

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "core/cuda/kernels/band_arguments.h"
@@ -25,29 +26,34 @@ struct Function {
 
 Function& function_of(CUfunction handle) { return *reinterpret_cast<Function*>(handle); }
 
-std::string described(bool forward, const xlm::band::Kind& kind, int shared) {
-  return std::string(forward ? "forward" : "backward") + " width " + std::to_string(kind.width) +
+std::string described(BandPass pass, const xlm::band::Kind& kind, int shared) {
+  return std::string(name_of(pass)) + " width " + std::to_string(kind.width) +
          (kind.two_queries ? " relative" : " banded") + (kind.masked ? " masked" : "") +
          (kind.dropped ? " dropped" : "") + " shared " + std::to_string(shared);
 }
 
-CUresult launch_band(const Function& function, unsigned tiles, unsigned heads, unsigned shared, void* stream,
-                     const xlm::band::Arguments& arguments) {
-  const bool forward = function.name == "attention_forward";
+/// Which of the program's own kernels a function is, or none.
+std::optional<BandPass> pass_of(const Function& function) {
+  for (const BandPass pass : {BandPass::kForward, BandPass::kBackwardQueries, BandPass::kBackwardKeys}) {
+    if (function.name == std::string("attention_") + name_of(pass)) return pass;
+  }
+  return std::nullopt;
+}
+
+CUresult launch_band(const Function& function, BandPass pass, unsigned tiles, unsigned heads, unsigned shared,
+                     void* stream, const xlm::band::Arguments& arguments) {
   const xlm::band::Kind kind = kind_of(arguments);
-  const int needed = shared_memory_of(forward, kind);
+  const int needed = shared_memory_of(pass, kind);
   if (static_cast<int>(shared) != needed) violation("an attention kernel gets another amount of shared memory");
-  const int wanted_tiles = (arguments.queries + xlm::band::kTile - 1) / xlm::band::kTile;
+  const int wanted_tiles = tiles_of(pass, arguments);
   if (static_cast<int>(tiles) != wanted_tiles) violation("an attention kernel gets another number of tiles");
   enqueue(stream, function.name.c_str());
   ++counts().launches;
   started(function.name);
-  started_own(described(forward, kind, static_cast<int>(shared)));
-  model_attention(forward, arguments, static_cast<int>(tiles), static_cast<int>(heads));
+  started_own(described(pass, kind, static_cast<int>(shared)));
+  model_attention(pass, arguments, static_cast<int>(heads));
   const std::string& folder = settings().values;
-  if (!folder.empty()) {
-    run_band_kernel(forward, arguments, static_cast<int>(tiles), static_cast<int>(heads), folder);
-  }
+  if (!folder.empty()) run_band_kernel(pass, arguments, static_cast<int>(heads), folder);
   return CUDA_SUCCESS;
 }
 
@@ -130,13 +136,14 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned grid_x, unsigned grid_y, uns
     violation("a grid, a block or its shared memory is not what an attention kernel may have");
     return CUDA_ERROR_INVALID_VALUE;
   }
-  if (function.name != "attention_forward" && function.name != "attention_backward") {  // of libtorch's own compiler
+  const std::optional<BandPass> pass = pass_of(function);
+  if (!pass) {  // of libtorch's own compiler
     enqueue(stream, function.name.c_str());
     ++counts().launches;
     started(function.name);
     return CUDA_SUCCESS;
   }
-  return launch_band(function, grid_x, grid_y, shared, stream,
+  return launch_band(function, *pass, grid_x, grid_y, shared, stream,
                      *static_cast<const xlm::band::Arguments*>(parameters[0]));
 }
 

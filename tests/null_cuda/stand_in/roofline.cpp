@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kStart = 2.0e-6;        // of a kernel, seconds; also what a short one takes
 constexpr double kOverhead = 1.0e-6;     // of one that takes longer: filling and draining the GPU
-constexpr double kForwardCycles = 2100;  // of a tile of keys (docs/performance.md)
-constexpr double kBackwardCycles = 5100;
+constexpr double kForwardCycles = 1100;  // instructions of a warp for a tile of keys (docs/performance.md)
+constexpr double kBackwardQueriesCycles = 1490;
+constexpr double kBackwardKeysCycles = 1215;
 constexpr double kLargeProduct = 2.0 * 132 * 64 * 64;  // results below which a product leaves multiprocessors idle
 constexpr double kSmallShare = 0.35;                   // of the rate, for such a product
 
@@ -56,18 +57,19 @@ void model_kernel(const std::string& name, double threads, double elements) {
   add((each > 0 ? each * elements : kBytesOfThread * threads) / generation().bandwidth);
 }
 
-void model_attention(bool forward, const xlm::band::Arguments& arguments, int tiles, int heads) {
+void model_attention(BandPass pass, const xlm::band::Arguments& arguments, int heads) {
   constexpr int kTile = xlm::band::kTile;
   double steps = 0;
-  for (int tile = 0; tile < tiles; ++tile) {  // as the kernels' BlockOfQueries
-    const int first = kTile * tile;
-    const int first_step = std::max(0, arguments.key_offset - first) / kTile;
-    const int last_key = (arguments.keys - 1 + arguments.key_offset - first) / kTile;
-    const int last_step = std::min((arguments.band + kTile - 2) / kTile, last_key);
-    steps += std::max(0, last_step - first_step + 1);
+  for (int first = 0; first < arguments.queries; first += kTile) {  // as the kernels' BlockOfQueries
+    const int last = std::min(first + kTile, arguments.queries) - 1;
+    const int first_key = std::max(0, first - arguments.key_offset);
+    const int last_key = std::min(last + arguments.band - 1 - arguments.key_offset, arguments.keys - 1);
+    if (last_key >= first_key) steps += (last_key - first_key) / kTile + 1;
   }
-  add(steps * heads * (forward ? kForwardCycles : kBackwardCycles) /
-      (generation().multiprocessors * generation().clock));
+  const double cycles = pass == BandPass::kForward           ? kForwardCycles
+                        : pass == BandPass::kBackwardQueries ? kBackwardQueriesCycles
+                                                             : kBackwardKeysCycles;
+  add(steps * heads * cycles / (generation().multiprocessors * generation().clock));
 }
 
 }  // namespace null_cuda

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/cuda/kernels/band_arguments.h"
+#include "tests/null_cuda/stand_in/band_launch.h"
 
 namespace null_cuda {
 
@@ -17,7 +18,7 @@ void model_product(double m, double n, double k, double batch, int element_bytes
 /// A kernel of libtorch, by its mangled name. `elements` is its first argument, if that is a number of elements.
 void model_kernel(const std::string& name, double threads, double elements);
 
-/// One of the program's own attention kernels on so many tiles of queries and heads.
-void model_attention(bool forward, const xlm::band::Arguments& arguments, int tiles, int heads);
+/// One of the program's own attention kernels on so many heads of the whole batch.
+void model_attention(BandPass pass, const xlm::band::Arguments& arguments, int heads);
 
 }  // namespace null_cuda
