@@ -134,8 +134,8 @@ TEST(ExaminedKernels, ThatFailOtherwiseAreNotTriedAgain) {
 TEST(ExaminedKernels, ThatDoNotFitAreNeverRun) {
   TroubledKernels::Trouble small{.shared_memory = 99 * 1024};
   ExaminedKernels none = examined(small);
-  EXPECT_EQ(none.obstacle(64, false), "a block has 99 KB of shared memory, and heads 64 wide need 113");
-  EXPECT_EQ(none.obstacle(128, true), "a block has 99 KB of shared memory, and heads 128 wide need 178");
+  EXPECT_EQ(none.obstacle(64, false), "a block has 99 KB of shared memory, and heads 64 wide need 102");
+  EXPECT_EQ(none.obstacle(128, true), "a block has 99 KB of shared memory, and heads 128 wide need 175");
   EXPECT_THAT(none.describe(), AllOf(testing::StartsWith("composed: banded attention 64 wide (a block has 99 KB"),
                                      HasSubstr("relative attention 128 wide (a block has 99 KB")));
   EXPECT_EQ(small.calls, 0);
