@@ -59,6 +59,7 @@ class Trainer {
   double step();
   bool is_recorded(std::int64_t step) const;
   void record(double loss);
+  void tell_memory();
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
   Evaluated evaluate_while_training();
@@ -90,6 +91,7 @@ class Trainer {
   std::int64_t evaluated_step_ = 0;
   std::optional<BestWeights> best_;  // with eval.select=best
   TrainingCosts costs_;
+  bool has_told_memory_ = false;
   NamedValues statistics_;      // of the model, as last read
   double statistics_read_ = 0;  // when, by monotonic_seconds
 };
@@ -304,6 +306,15 @@ void Trainer::record(double loss) {
   sink_->metrics(step_, values);
   model_->reset_statistics();
   budget_->counts_begin_anew();
+  if (!has_told_memory_ && costs_.is_warm()) tell_memory();
+}
+
+/// Says once what the first steps take: a sweep starts further runs beside this one if they fit. All processes call
+/// this.
+void Trainer::tell_memory() {
+  has_told_memory_ = true;
+  costs_.pause();
+  sink_->costs(costs_.memory());
 }
 
 bool Trainer::checkpoint_due() const {

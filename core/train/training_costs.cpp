@@ -62,13 +62,20 @@ std::int64_t TrainingCosts::reserved_memory_of_all() const {
   return std::max(static_cast<std::int64_t>(memory), past_reserved_memory_);
 }
 
-NamedValues TrainingCosts::values() const {
+bool TrainingCosts::is_warm() const { return steps_here_ > kUntimedSteps; }
+
+NamedValues TrainingCosts::memory() const {
   NamedValues values;
-  if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
   const std::int64_t peak = peak_memory_of_all();
   if (peak > 0) values["peak_memory"] = static_cast<double>(peak);
   const std::int64_t reserved = reserved_memory_of_all();
   if (reserved > 0) values["reserved_memory"] = static_cast<double>(reserved);
+  return values;
+}
+
+NamedValues TrainingCosts::values() const {
+  NamedValues values = memory();
+  if (steps_ > 0) values["step_seconds"] = seconds_ / static_cast<double>(steps_);
   return values;
 }
 

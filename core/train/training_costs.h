@@ -28,8 +28,12 @@ class TrainingCosts {
 
   /// Since the run began; nullopt before the first timed step. Does not wait for the device.
   std::optional<double> tokens_per_second() const;
-  /// step_seconds, peak_memory and, on a GPU, reserved_memory (bytes), as far as they are known. Call it in a pause, in
-  /// all processes of the group.
+  /// Whether this process has taken the steps that libraries need to get ready.
+  bool is_warm() const;
+  /// peak_memory and, on a GPU, reserved_memory (bytes), as far as they are known. Call it in a pause, in all processes
+  /// of the group.
+  NamedValues memory() const;
+  /// The same with step_seconds, if that is known.
   NamedValues values() const;
 
   /// For checkpoints. Call it in a pause, in all processes of the group.

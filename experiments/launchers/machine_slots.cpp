@@ -2,8 +2,11 @@
 #include "experiments/launchers/machine_slots.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 #include "experiments/launchers/resources.h"
 #include "experiments/runs/machine_resources.h"
@@ -59,6 +62,9 @@ void MachineSlots::start(std::size_t slot, const RunStart& start) {
   Worker& worker = workers_[slot];
   worker.process.emplace(command);
   worker.run = &run;
+  worker.next_look = 0;
+  worker.looked_up_to = 0;
+  worker.has_shown_memory = false;
   ++busy_;
   left_ = std::max<std::int64_t>(left_ - 1, 0);
 }
@@ -68,6 +74,7 @@ std::optional<int> MachineSlots::ended(std::size_t slot) {
   const std::optional<int> code = worker.process->ended();
   if (code) --busy_;
   if (code && limits_by_memory()) learn_from(*worker.run);
+  if (!code) look_at(worker);
   return code;
 }
 
@@ -103,14 +110,35 @@ bool MachineSlots::limits_by_memory() const {
 
 std::int64_t MachineSlots::runs_per_gpu() const { return list_.runs_per_gpu > 0 ? list_.runs_per_gpu : fitting(); }
 
-/// Computes how many runs fit in memory if all take as much as the largest.
-void MachineSlots::learn_from(const SweepRun& run) {
+/// Computes how many runs fit in memory if all take as much as the largest. Returns whether the run tells what it
+/// takes.
+bool MachineSlots::learn_from(const SweepRun& run) {
   try {
     const std::optional<std::int64_t> count =
         runs_that_fit(read_run(run.planned.paths.folder), !gpus_.empty(), memory_);
     if (count) fitting_ = std::min(fitting_.value_or(*count), *count);
+    return count.has_value();
   } catch (const Error&) {
-    // A damaged folder tells nothing.
+    return false;  // a damaged folder tells nothing
+  }
+}
+
+/// Learns from a run that trains, once it has journaled the memory of its first steps. Only on GPUs, which a small run
+/// leaves idle: on the processor the first run has all cores to its end, and others would take them from it.
+void MachineSlots::look_at(Worker& worker) {
+  constexpr std::string_view kMemory = "\"peak_memory\"";
+  if (worker.has_shown_memory || gpus_.empty() || !limits_by_memory()) return;
+  const double now = settings_.clock();
+  if (now < worker.next_look) return;
+  worker.next_look = now + settings_.elsewhere_seconds;
+  try {
+    const MappedFile journal(worker.run->planned.paths.journal());
+    const std::size_t from = std::exchange(worker.looked_up_to, journal.size());
+    const std::size_t overlap = std::min(from, kMemory.size());  // its name may have been half written
+    if (journal.text().find(kMemory, from - overlap) == std::string_view::npos) return;
+    worker.has_shown_memory = learn_from(*worker.run);
+  } catch (const Error&) {
+    // It may come later.
   }
 }
 

@@ -31,6 +31,9 @@ class MachineSlots : public RunSlots {
   struct Worker {
     std::optional<WorkerProcess> process;
     const SweepRun* run = nullptr;
+    double next_look = 0;          // at the journal, for what the run takes
+    std::size_t looked_up_to = 0;  // of the journal, in bytes
+    bool has_shown_memory = false;
   };
 
   std::int64_t slots_with_gpus() const;
@@ -40,7 +43,8 @@ class MachineSlots : public RunSlots {
   bool limits_by_memory() const;
   std::int64_t runs_per_gpu() const;
   std::int64_t fitting() const { return fitting_.value_or(1); }
-  void learn_from(const SweepRun& run);
+  bool learn_from(const SweepRun& run);
+  void look_at(Worker& worker);
 
   const WorkList& list_;
   const LaunchSettings& settings_;

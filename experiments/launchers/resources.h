@@ -28,7 +28,7 @@ struct Resources {
   Need gpus;
   Need memory;                    // bytes
   Need time;                      // seconds
-  std::int64_t runs_per_gpu = 0;  // in parallel; 0: as many as fit, judging by the memory of finished runs
+  std::int64_t runs_per_gpu = 0;  // in parallel; 0: as many as fit, judging by the memory that runs take
 };
 
 /// Reads a map `resources: {nodes: 1, cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`. Null gives unset
@@ -72,7 +72,7 @@ double save_seconds(const std::optional<double>& site, double checkpoint, double
 /// dot.
 std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std::string& cluster);
 
-/// How many runs like this finished one fit in memory, with a margin: of its GPU or, without `gpu`, of a machine with
+/// How many runs like this one fit in memory, with a margin: of its GPU or, without `gpu`, of a machine with
 /// `machine` bytes. Returns nullopt if the run does not tell, or if it used the other kind of device.
 std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machine);
 

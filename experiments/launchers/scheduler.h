@@ -35,7 +35,7 @@ class RunSlots {
  public:
   virtual ~RunSlots() = default;
 
-  /// The number of slots, at least one. It may change as finished runs show what they need.
+  /// The number of slots, at least one. It may change as runs show what they need.
   virtual std::size_t count() const = 0;
 
   /// Starts the process of a run in a free slot. Throws Error if it cannot be started.

@@ -114,8 +114,9 @@ class CoreWork final : public Work {
     require_start(run, options);
     check_threads(options.train.threads * hosts.share(processes));
     Core& core = open_core_();
+    const Json facts = facts_of(core, options.device);
     begin_attempt(run,
-                  {.facts = facts_of(core, options.device),
+                  {.facts = facts,
                    .threads = options.train.threads,
                    .processes = processes,
                    .hosts = hosts.names,
@@ -128,7 +129,8 @@ class CoreWork final : public Work {
     sink.begin({.steps = steps.count,
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,
-                .energy = run.costs.contains("energy") ? run.costs.at("energy") : 0,
+                .before = run.costs,
+                .gpus = gpus_from(facts.at("device").get<std::string>(), hosts.share(processes)),
                 .tensorboard = options.results.tensorboard,
                 .times_steps = true});
     peers_.emplace(

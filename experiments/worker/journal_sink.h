@@ -13,6 +13,7 @@
 #include "core/api/interface.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/worker/energy_meter.h"
+#include "experiments/worker/gpu_energy_meter.h"
 #include "results/exports/event_file.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
@@ -45,7 +46,8 @@ class JournalSink : public TrainSink {
     double steps = 0;
     double tokens_per_step = 0;
     double max_seconds = 0;    // of this process; 0: no limit
-    double energy = 0;         // joules that earlier attempts used
+    NamedValues before = {};   // costs of earlier attempts: their joules are added
+    GpuRange gpus = {};        // that this process and others of the run on this machine use
     bool tensorboard = false;  // whether event files are written
     bool times_steps = false;  // whether metrics come as their steps end: those of programs come when they are read
   };
@@ -108,9 +110,10 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  double energy_before_ = 0;           // of earlier attempts
-  std::optional<EnergyMeter> energy_;  // from `begin` on
-  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
+  NamedValues before_;                        // costs of earlier attempts
+  std::optional<EnergyMeter> energy_;         // from `begin` on
+  std::optional<GpuEnergyMeter> gpu_energy_;  // likewise
+  std::int64_t saved_step_ = -1;              // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   struct TimedStep {
     std::int64_t step = 0;

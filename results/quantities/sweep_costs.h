@@ -6,8 +6,8 @@
 
 namespace xlm {
 
-inline constexpr std::array<const char*, 5> kSweepCosts{"processor_hours", "gpu_hours", "training_flops",
-                                                        "evaluation_flops", "energy"};
+inline constexpr std::array<const char*, 6> kSweepCosts{"processor_hours",  "gpu_hours", "training_flops",
+                                                        "evaluation_flops", "energy",    "energy_gpu"};
 
 /// What the run itself spent: a run that goes on from another's checkpoint inherits the arithmetic behind that.
 inline double own_cost(std::string_view name, double value, double inherited_flops) {

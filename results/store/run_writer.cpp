@@ -96,27 +96,27 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 20> kKeys{"data.path",
-                                                   "device",
-                                                   "eval.by_document",
-                                                   "program.code",
-                                                   "program.grace",
-                                                   "program.name",
-                                                   "program.resume",
-                                                   "results.tensorboard",
-                                                   "train.checkpoint_every",
-                                                   "train.checkpoint_windows",
-                                                   "train.cuda_graph",
-                                                   "train.deterministic",
-                                                   "train.keep_every",
-                                                   "train.debug",
-                                                   "train.log_every",
-                                                   "train.log_norms",
-                                                   "train.max_hours",
-                                                   "train.micro_batch",
-                                                   "train.processes",
-                                                   "train.threads"};
-  return std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end() || key == kTrainTokens ||
+  constexpr std::array<std::string_view, 20> kWaysOfRunning{"data.path",
+                                                            "device",
+                                                            "eval.by_document",
+                                                            "program.code",
+                                                            "program.grace",
+                                                            "program.name",
+                                                            "program.resume",
+                                                            "results.tensorboard",
+                                                            "train.checkpoint_every",
+                                                            "train.checkpoint_windows",
+                                                            "train.cuda_graph",
+                                                            "train.deterministic",
+                                                            "train.keep_every",
+                                                            "train.debug",
+                                                            "train.log_every",
+                                                            "train.log_norms",
+                                                            "train.max_hours",
+                                                            "train.micro_batch",
+                                                            "train.processes",
+                                                            "train.threads"};
+  return std::find(kWaysOfRunning.begin(), kWaysOfRunning.end(), key) != kWaysOfRunning.end() || key == kTrainTokens ||
          key.starts_with(kChosenPrefix) || key.starts_with(kDirectionPrefix);
 }
 

@@ -103,14 +103,15 @@ class Campaign : public ProgramTest {
   static std::string text_of_store(const fs::path& file) {
     Store store = Store::open_read_only(file);
     std::string text;
-    for (const char* query : {"SELECT run_id, experiment, status, step, seed_group FROM runs ORDER BY 1",
-                              "SELECT run_id, split, metric, step, settings, value, final, main FROM evaluations "
-                              "WHERE metric <> 'seconds' ORDER BY 1, 2, 3, 4, 5",
-                              "SELECT * FROM metrics ORDER BY 1, 2, 3",
-                              // What follows from time is different each time.
-                              "SELECT * FROM costs WHERE name NOT IN ('processor_hours', 'gpu_hours', 'energy') "
-                              "ORDER BY 1, 2",
-                              "SELECT * FROM experiments ORDER BY 1, 2"}) {
+    for (const char* query :
+         {"SELECT run_id, experiment, status, step, seed_group FROM runs ORDER BY 1",
+          "SELECT run_id, split, metric, step, settings, value, final, main FROM evaluations "
+          "WHERE metric <> 'seconds' ORDER BY 1, 2, 3, 4, 5",
+          "SELECT * FROM metrics ORDER BY 1, 2, 3",
+          // What follows from time is different each time.
+          "SELECT * FROM costs WHERE name NOT IN ('processor_hours', 'gpu_hours', 'energy', 'energy_gpu') "
+          "ORDER BY 1, 2",
+          "SELECT * FROM experiments ORDER BY 1, 2"}) {
       for (const std::vector<Json>& row : run_sql(store, query).rows) text += Json(row).dump() + "\n";
     }
     return text;

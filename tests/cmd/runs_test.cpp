@@ -345,12 +345,14 @@ TEST_F(ResultsCommands, CostsAreAddedUp) {
   make_sweep();
   for (const auto& [id, flops] :
        {std::pair{"adaptive-span-text8-00000001", 2e9}, {"adaptive-span-text8-00000002", 3e9}}) {
-    maker_.journal({.id = id}).append("costs", {{"values", {{"training_flops", flops}, {"energy", 50.0}}}});
+    maker_.journal({.id = id})
+        .append("costs", {{"values", {{"training_flops", flops}, {"energy", 50.0}, {"energy_gpu", 700.0}}}});
   }
   const Json costs = json("runs cost");
   ASSERT_EQ(costs["runs"].size(), 8);
   EXPECT_EQ(costs["all"]["training_flops"], 5e9);
   EXPECT_EQ(costs["all"]["energy"], 100);
+  EXPECT_EQ(costs["all"]["energy_gpu"], 1400);
   EXPECT_EQ(costs["all"]["gpu_hours"], nullptr);
   EXPECT_EQ(json("runs cost --where seed=1 --where model.span=64")["runs"].size(), 2);
   const std::string text = xlm("runs cost").out;
@@ -358,7 +360,7 @@ TEST_F(ResultsCommands, CostsAreAddedUp) {
   EXPECT_THAT(text, HasSubstr("5.00G"));
   EXPECT_THAT(text, Not(HasSubstr("GPU hours"))) << "no run has them";
   EXPECT_THAT(xlm("runs cost --format csv").out,
-              HasSubstr("run,status,processor_hours,gpu_hours,training_flops,evaluation_flops,energy\n"));
+              HasSubstr("run,status,processor_hours,gpu_hours,training_flops,evaluation_flops,energy,energy_gpu\n"));
   EXPECT_EQ(xlm("runs cost --format xml").code, 2);
   maker_.journal({.id = "adaptive-span-text8-00000002"})
       .append("costs", {{"values", {{"training_flops", 3e9}, {"inherited_flops", 1e9}}}});

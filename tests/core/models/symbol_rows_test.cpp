@@ -22,9 +22,11 @@ using Unit = Vocabulary::Unit;
 
 /// The tensors of every model that have a row for each symbol.
 const std::set<std::string>& tensors_of_symbols() {
-  static const std::set<std::string> names{"in_emb.weight",   "out_emb.weight",    "out_emb.bias",
-                                           "word_emb.weight", "final_cast.weight", "final_cast.bias",
-                                           "wte.weight",      "lm_head.weight",    "model.embed_tokens.weight"};
+  static const std::set<std::string> names{
+      "in_emb.weight", "out_emb.weight", "out_emb.bias", "word_emb.weight", "final_cast.weight", "final_cast.bias",
+      "wte.weight", "lm_head.weight", "model.embed_tokens.weight",
+      // of the small model whose entropies cut
+      "model.boundaries.model.lm_head.weight", "model.boundaries.model.model.embed_tokens.weight"};
   return names;
 }
 

@@ -66,6 +66,38 @@ TEST_F(TrainerTest, PeakMemoryIsThatOfTrainingAlone) {
   EXPECT_LT(hungry.cost.at("peak_memory"), plain.cost.at("peak_memory") + kHungry / 2.0);
 }
 
+/// Keeps what is said of costs, by the step after which it is said.
+class CostsByStep : public RecordingSink {
+ public:
+  void costs(const NamedValues& values) override {
+    RecordingSink::costs(values);
+    by_step[last_step] = values;
+  }
+  std::map<std::int64_t, NamedValues> by_step;
+};
+
+TEST_F(TrainerTest, EveryAttemptSaysOnceWhatMemoryItsFirstStepsTake) {
+  TrainJob parts = job("parts");
+  parts.options.train.log_every = 2;
+  CostsByStep first;
+  first.stop_after = 13;
+  ASSERT_EQ(train(parts, first), TrainOutcome::kStopped);
+  ASSERT_EQ(first.by_step.size(), 1U);
+  const auto& [step, memory] = *first.by_step.begin();
+  EXPECT_EQ(step, 4) << "the first record behind the three steps that warm caches";
+  EXPECT_EQ(memory.size(), 1U) << "on the CPU nothing else is known";
+  EXPECT_GT(memory.at("peak_memory"), 0);
+  CostsByStep second;
+  ASSERT_EQ(train(parts, second), TrainOutcome::kDone);
+  ASSERT_EQ(second.by_step.size(), 2U);
+  EXPECT_EQ(second.by_step.begin()->first, 18) << "its fourth step is 17";
+  EXPECT_GE(second.by_step.begin()->second.at("peak_memory"), memory.at("peak_memory"));
+  EXPECT_TRUE(second.by_step.rbegin()->second.contains("params")) << "all costs come at the end";
+  RecordingSink at_once;
+  ASSERT_EQ(train(job("at-once"), at_once), TrainOutcome::kDone);
+  EXPECT_EQ(second.losses.at(24), at_once.losses.at(24)) << "it changes no step";
+}
+
 TEST(TrainingCosts, ReservedMemoryIsTheMostOfAllAttempts) {
   TrainingCosts costs(torch::kCPU, nullptr);
   EXPECT_EQ(costs.values().count("reserved_memory"), 0U) << "there is no GPU";

@@ -181,6 +181,58 @@ TEST_F(LauncherTest, AsManyRunsShareAGpuAsFitOnceOneHasShownItsMemory) {
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
+/// The largest number of parallel workers on one GPU of 10 GB, of runs that end only when `all` have begun. Each says
+/// while it trains what memory it takes.
+TEST_F(LauncherTest, AsManyRunsShareAGpuAsFitOnceOneThatTrainsHasShownItsMemory) {
+  ::setenv("CUDA_VISIBLE_DEVICES", "4", 1);
+  settings_.jobs = 0;
+  const auto most_at_once = [&](const std::string& seeds, int all, int looks, const std::string& costs) {
+    auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
+    for (SweepRun& run : runs) run.planned.options.device = "auto";
+    for (const char* left : {"begun", "working", "counts"}) fs::remove_all(runs_ / left);
+    launch(runs,
+           fmt::format("cd \"$1\"\nsed -i '0,/{{/s//{{\"gpu_memory\": \"10000000000\",/' environment.json\n"
+                       "cd ..\nmkdir -p begun working\ntouch begun/$$ working/$$\n"
+                       "echo '{{\"type\":\"metric\",\"time\":1,\"step\":1,\"values\":{{}}}}' >> \"$1/journal.jsonl\"\n"
+                       "sleep 0.1\n{}"  // the journal has been looked at before
+                       "i=0; while [ $(ls begun | wc -l) -lt {} ] && [ $i -lt {} ]; do i=$((i+1)); sleep 0.02; done\n"
+                       "ls working | wc -l >> counts\nrm working/$$\n",
+                       costs, all, looks) +
+               state("done"));
+    std::ifstream counts(runs_ / "counts");
+    int most = 0;
+    for (int count = 0; counts >> count;) most = std::max(most, count);
+    return most;
+  };
+  const auto costs = [](const std::string& values) {
+    return "echo '{\"type\":\"costs\",\"time\":1,\"values\":{" + values + "}}' >> \"$1/journal.jsonl\"\n";
+  };
+  constexpr int kFor10Seconds = 500;
+  constexpr int kForAMoment = 15;
+  EXPECT_EQ(most_at_once("1, 2, 3", 3, kFor10Seconds, costs("\"peak_memory\":2e9,\"reserved_memory\":2.4e9")), 3)
+      << "0.9 · 10 GB of 2.4 GB and 0.6 GB in addition each";
+  EXPECT_EQ(most_at_once("11, 12, 13", 3, kForAMoment, costs("\"peak_memory\":2e9,\"reserved_memory\":3.9e9")), 2);
+  EXPECT_EQ(most_at_once("21, 22", 2, kForAMoment, costs("\"peak_memory\":9e9")), 1) << "one fills the GPU";
+  EXPECT_EQ(most_at_once("31, 32", 2, kForAMoment, costs("\"params\":5")), 1) << "it does not say";
+  settings_.jobs = 1;
+  EXPECT_EQ(most_at_once("41, 42", 2, kForAMoment, costs("\"peak_memory\":1e9")), 1) << "as the user says";
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+}
+
+/// On a CPU the first run has all cores to its end: others beside it would take them from it.
+TEST_F(LauncherTest, ARunThatTrainsOnAllCoresStaysAlone) {
+  settings_.jobs = 0;
+  list_.cores = 8;
+  const auto runs = submitted("sweep: {grid: {seed: [1, 2]}}\n");
+  launch(runs,
+         "cd \"$1\"\nsed -i '0,/{/s//{\"device\": \"cpu\",/' environment.json\n"
+         "echo '{\"type\":\"costs\",\"time\":1,\"values\":{\"peak_memory\":1e6}}' >> journal.jsonl\n"
+         "[ ! -e ../first ] && touch ../first && sleep 0.3\n"
+         "ls .. | grep -c begun. >> ../counts; touch ../begun.$$\n" +
+             state("done"));
+  EXPECT_EQ(read_file(runs_ / "counts"), "0\n1\n") << "the second began when the first had ended";
+}
+
 /// "THREADS of RUNS" for each run of a sweep on a CPU, in order: its threads, and the most running runs that it saw.
 /// All but the first wait until `awaited` are running, for this many checks.
 TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownItsMemory) {
