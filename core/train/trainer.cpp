@@ -305,7 +305,7 @@ void Trainer::record(double loss) {
   if (!kept) return;
   sink_->metrics(step_, values);
   model_->reset_statistics();
-  budget_->counts_begin_anew();
+  budget_->counts_begin_again();
   if (!has_told_memory_ && costs_.is_warm()) tell_memory();
 }
 

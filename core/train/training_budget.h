@@ -23,8 +23,8 @@ class TrainingBudget {
   void begin_step();
   /// Call it after that and before the update, in all processes of the group.
   void spend(const Batch& batch);
-  /// Call it when the model's counts begin anew between two steps.
-  void counts_begin_anew() { counts_before_ = Counts(); }
+  /// Call it when the model's counts begin again between two steps.
+  void counts_begin_again() { counts_before_ = Counts(); }
   /// Time stands still until the next step.
   void pause() { clock_.reset(); }
 

@@ -219,7 +219,7 @@ TEST_F(LauncherTest, AsManyRunsShareAGpuAsFitOnceOneThatTrainsHasShownItsMemory)
   ::unsetenv("CUDA_VISIBLE_DEVICES");
 }
 
-/// On a CPU the first run has all cores to its end: others beside it would take them from it.
+/// On a CPU the first run has all cores to its end: others would take them from it.
 TEST_F(LauncherTest, ARunThatTrainsOnAllCoresStaysAlone) {
   settings_.jobs = 0;
   list_.cores = 8;
