@@ -213,7 +213,7 @@ TEST_F(BudgetTest, CountsAreReadOnceForEachStep) {
     EXPECT_EQ(model.reads, ++reads);
     if (counted != 5) continue;
     model.counted = 0;
-    budget.counts_begin_anew();
+    budget.counts_begin_again();
   }
 }
 
