@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
+
+#include "base/options.h"
 
 namespace xlm {
 
@@ -207,6 +210,33 @@ std::optional<OptionProblem> BytePatchesOptions::problem_with(const EvalOptions&
   return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window in " +
                             "evaluations (eval.context=" + std::to_string(eval.context) +
                             ")\ngive eval.context and eval.stride, or more positions"}};
+}
+
+std::optional<std::string> BytePatchesOptions::difference_of_inner(TransformerOptions inner) const {
+  BlockOptions wanted = block;
+  BlockOptions& given = inner.block;
+  wanted.windows = {local_window};
+  bool has_window = !given.windows.empty();
+  for (std::int64_t i = 0; has_window && i < boundaries.layers; ++i) has_window = given.window_of(i) == local_window;
+  if (has_window) given.windows = wanted.windows;
+  for (BlockOptions* options : {&wanted, &given}) {
+    if (options->key_value_heads == 0) options->key_value_heads = boundaries.width / options->head_width;
+  }
+  // No prediction depends on these.
+  wanted.weights = given.weights;
+  wanted.dropout = given.dropout;
+  if (wanted.rotary == BlockOptions::Rotary::kNone) wanted.rope_theta = given.rope_theta;
+  OptionLister of_wanted;
+  wanted.visit(of_wanted);
+  OptionLister of_given;
+  given.visit(of_given);
+  const auto text = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
+  for (std::size_t i = 0; i < of_wanted.entries().size(); ++i) {
+    const OptionEntry& want = of_wanted.entries()[i];
+    const Json& is = of_given.entries()[i].value;
+    if (is != want.value) return "model." + want.key + " is " + text(is) + ", and must be " + text(want.value);
+  }
+  return std::nullopt;
 }
 
 std::vector<BytePatchesOptions> BytePatchesOptions::smallest() {

@@ -10,6 +10,7 @@
 
 #include "core/api/block_options.h"
 #include "core/api/model_options.h"
+#include "core/api/transformer_options.h"
 
 namespace xlm {
 
@@ -81,6 +82,10 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   std::optional<OptionProblem> problem_of_boundaries() const;
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
   std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
+
+  /// Which option makes `inner` predict otherwise than the small model of entropies that complete options describe, in
+  /// words; nullopt if none does. What shapes of weights tell is not compared.
+  std::optional<std::string> difference_of_inner(TransformerOptions inner) const;
 
   /// Local blocks in front of the global ones; the others stand behind them.
   std::int64_t layers_before() const { return local_layers / 2; }

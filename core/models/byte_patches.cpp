@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "core/api/byte_patches_options.h"
+#include "core/api/transformer_options.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/models/capabilities.h"
@@ -68,6 +69,7 @@ class BytePatches final : public LanguageModel,
   std::string inner_model() const override {
     return o_.boundaries.type == PatchBoundaryOptions::Type::kEntropy ? o_.boundaries.model : "";
   }
+  void check_inner_options(const ModelOptions& options, const std::string& source) const override;
   void take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors, const std::string& source) override;
   std::string fit_inner_model(const Tensor& tokens) override;
   /// Sizes follow from the window and the options alone, and nothing is read back from the device.
@@ -154,6 +156,18 @@ void BytePatches::set_vocabulary(const Vocabulary& vocabulary) {
   if (const auto problem = boundaries_->set_symbols(vocabulary.symbols)) {
     throw UsageError(*problem + "\nuse other data, or another type such as fixed");
   }
+}
+
+void BytePatches::check_inner_options(const ModelOptions& options, const std::string& source) const {
+  const auto* inner = options.get_if<TransformerOptions>();
+  const std::optional<std::string> difference =
+      inner == nullptr ? fmt::format("model.type is {}, and must be {}", options.type(), TransformerOptions::kType)
+                       : o_.difference_of_inner(*inner);
+  if (!difference) return;
+  throw DataError(
+      fmt::format("model.boundaries.model: {}: {}\n"
+                  "train the small model with this, or give this model the options of the small one",
+                  source, *difference));
 }
 
 void BytePatches::take_inner_model(const std::vector<std::pair<std::string, Tensor>>& tensors,

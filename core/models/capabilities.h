@@ -130,6 +130,9 @@ class HoldsInnerModel {
   virtual ~HoldsInnerModel() = default;
   /// The folder of that model; "" if the options name none.
   virtual std::string inner_model() const = 0;
+  /// Throws DataError with `source` if a model of these options predicts otherwise than the one that this model's
+  /// options describe, even if its weights have the same shapes.
+  virtual void check_inner_options(const ModelOptions& options, const std::string& source) const = 0;
   /// Copies its weights. Throws DataError with `source` if they are not those of the model that the options describe.
   virtual void take_inner_model(const std::vector<std::pair<std::string, torch::Tensor>>& tensors,
                                 const std::string& source) = 0;

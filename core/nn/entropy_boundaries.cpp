@@ -23,6 +23,7 @@ namespace {
 using torch::Tensor;
 using Rule = PatchBoundaryOptions::Rule;
 
+constexpr std::int64_t kRowsAtOnce = 4;  // of the text that says which threshold
 constexpr double kFirstThreshold = 0.9;  // of the entropy of guessing, until a text has said which
 
 /// The transformer of core/models/transformer.cpp, for whole windows, with its names of weights.
@@ -94,11 +95,12 @@ class EntropyBoundaries final : public PatchBoundaries {
   /// The threshold that as many bytes exceed as there are patches of the wanted length. Beginnings begin patches, too.
   std::string fit(const PatchText& text) override {
     const torch::NoGradGuard no_grad;
-    const Tensor sorted = std::get<0>(surprise(text).masked_select(text.beginnings.logical_not()).sort(0, true));
+    const Tensor surprises = surprise_by_rows(text);
+    const Tensor sorted = std::get<0>(surprises.masked_select(text.beginnings.logical_not()).sort(0, true));
     const std::int64_t beginnings = text.beginnings.sum().item<std::int64_t>();
     const std::int64_t patches = std::max<std::int64_t>(1, text.tokens.numel() / wanted_ - beginnings);
     threshold_.fill_(sorted[std::min(patches, sorted.size(0) - 1)].item<double>());
-    const auto begun = find(text).begins.sum().item<double>();
+    const auto begun = (surprises > threshold_).logical_or(text.beginnings).sum().item<double>();
     return fmt::format("patches begin {} {:.4f} bits: {:.2f} bytes each on validation",
                        rule_ == Rule::kGlobal ? "above" : "where the entropy rises by more than",
                        threshold_.item<double>(), static_cast<double>(text.tokens.numel()) / begun);
@@ -116,6 +118,17 @@ class EntropyBoundaries final : public PatchBoundaries {
     if (rule_ == Rule::kGlobal) return of_last_bytes(behind.narrow(1, 0, length - 1));
     const std::int64_t compared = std::max<std::int64_t>(0, length - 2);
     return of_last_bytes(behind.narrow(1, 1, compared) - behind.narrow(1, 0, compared));
+  }
+
+  /// The same, of a text whose logits would take much memory at once.
+  Tensor surprise_by_rows(const PatchText& text) const {
+    std::vector<Tensor> parts;
+    for (std::int64_t row = 0; row < text.tokens.size(0); row += kRowsAtOnce) {
+      const std::int64_t count = std::min(kRowsAtOnce, text.tokens.size(0) - row);
+      parts.push_back(
+          surprise({.tokens = text.tokens.narrow(0, row, count), .beginnings = text.beginnings.narrow(0, row, count)}));
+    }
+    return torch::cat(parts);
   }
 
   std::int64_t wanted_;  // bytes of a patch

@@ -70,10 +70,18 @@ std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void
   return std::nullopt;
 }
 
+std::optional<Checkpoint> CheckpointFolder::load_first(std::int64_t start,
+                                                       const std::function<void(const std::string&)>& warn) const {
+  std::optional<Checkpoint> newest = load_newest(warn);
+  if (!newest && start > 0) newest = load_start(start);
+  return newest;
+}
+
 Checkpoint CheckpointFolder::load_start(std::int64_t step) const {
   const fs::path path = folder_ / kStartCheckpoint;
   try {
     Checkpoint checkpoint = load_checkpoint(path);
+    checkpoint.of_other_run = true;
     if (checkpoint.step == step) return checkpoint;
     throw DataError(
         fmt::format("{} is of step {}, and this run begins at step {}", path.string(), checkpoint.step, step));

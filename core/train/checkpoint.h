@@ -12,9 +12,10 @@
 namespace xlm {
 
 struct Checkpoint {
-  std::int64_t step = 0;  // updates done
-  NamedTensors tensors;   // weights, optimiser state, carried state
-  Json state;             // stream position, best evaluation, …
+  std::int64_t step = 0;      // updates done
+  NamedTensors tensors;       // weights, optimiser state, carried state
+  Json state;                 // stream position, best evaluation, …
+  bool of_other_run = false;  // with which this one begins
 
   void add_weight(const std::string& name, const torch::Tensor& weight);
   /// The weights among the tensors, by the names of the parameters.
@@ -33,6 +34,9 @@ class CheckpointFolder {
 
   /// The newest whole checkpoint; nullopt if there is none. A corrupt one is reported to `warn` and skipped.
   std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn) const;
+
+  /// What a run goes on from: load_newest, or else load_start if `start` is not 0.
+  std::optional<Checkpoint> load_first(std::int64_t start, const std::function<void(const std::string&)>& warn) const;
 
   /// The checkpoint of `step` of another run that this one begins with. Throws DataError if it is missing or corrupt.
   Checkpoint load_start(std::int64_t step) const;

@@ -2,14 +2,38 @@
 #include "core/train/inner_model.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
+#include "base/options.h"
+#include "base/yaml.h"
+#include "core/api/model_list.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 
 namespace xlm {
+namespace {
+
+/// What config.yaml of a model folder says of the model. Throws DataError if it names no type of model.
+ModelOptions options_of_folder(const fs::path& folder) {
+  const fs::path file = folder / "config.yaml";
+  const Yaml tree = read_yaml(file);
+  const Yaml* model = tree.is_map() ? tree.find("model") : nullptr;
+  const Yaml* type = model != nullptr && model->is_map() ? model->find("type") : nullptr;
+  const std::vector<std::string>& types = model_types();
+  const auto found = type == nullptr ? types.end() : std::find(types.begin(), types.end(), type->scalar);
+  if (found == types.end()) throw DataError(fmt::format("{} does not say which model.type it is of", file.string()));
+  ModelOptions options = default_model_options(static_cast<std::size_t>(found - types.begin()));
+  OptionReader reader(*model);
+  options.visit(reader);
+  return options;
+}
+
+}  // namespace
 
 bool needs_inner_model(const LanguageModel& model) {
   const auto* holds = capability<HoldsInnerModel>(model);
@@ -25,6 +49,7 @@ std::string take_inner_model(LanguageModel& model, const PreparedData& data, con
     throw DataError(fmt::format("model.boundaries.model: {} has other symbols than {}\ntrain it on the same data",
                                 inner.name, data.path.string()));
   }
+  holds.check_inner_options(options_of_folder(holds.inner_model()), inner.name);
   holds.take_inner_model(inner.tensors, inner.name);
   const std::int64_t length = std::max<std::int64_t>(1, std::min(block - 1, text.size()));
   const std::int64_t windows = std::min(kMaxWindows, text.size() / length);

@@ -14,7 +14,7 @@ bool needs_inner_model(const LanguageModel& model);
 
 /// Loads the weights of that model, and lets `model` choose what follows from it on the first windows of `text`, of
 /// `block` inputs with a beginning. Returns a note about it. Throws DataError if the inner model has other symbols than
-/// the data, or another shape than the options say.
+/// the data, or another shape or other options than `model` says.
 std::string take_inner_model(LanguageModel& model, const PreparedData& data, const TokenSource& text,
                              std::int64_t block);
 

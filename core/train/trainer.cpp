@@ -52,7 +52,7 @@ class Trainer {
 
   const TokenSource& source(const std::string& split);
   void begin_weights();
-  void restore();
+  void restore(const Checkpoint& checkpoint);
   bool checkpoint_due() const;
   void check_same_start();
   void save();
@@ -114,7 +114,9 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   batches_ =
       scheme_of(*model_).batches(source("train"), {options_->train.batch, options_->train.block}, options_->seed);
   begin_weights();
-  if (needs_inner_model(*model_)) {
+  std::optional<Checkpoint> checkpoint = checkpoints_.load_first(
+      options_->continues.at, [this](const std::string& text) { sink_->message("warning: " + text); });
+  if (!checkpoint && needs_inner_model(*model_)) {  // a checkpoint has what follows from it, too
     const char* split = data_.splits.contains("valid") ? "valid" : "train";
     sink_->message(take_inner_model(*model_, data_, source(split), options_->train.block));
   }
@@ -131,7 +133,8 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
     sink_->message(
         "note: this processor multiplies no bfloat16: steps round as bfloat16 does but take longer than in float32");
   }
-  restore();
+  if (checkpoint) restore(*checkpoint);
+  checkpoint.reset();
   check_same_start();
   gradients_->fit_memory(*batches_, *sink_);
   gradients_->start_recording(*sink_);
@@ -176,41 +179,38 @@ void Trainer::begin_weights() {
   if (!note.empty()) sink_->message(note);
 }
 
-void Trainer::restore() {
-  const auto warn = [this](const std::string& text) { sink_->message("warning: " + text); };
-  std::optional<Checkpoint> checkpoint = checkpoints_.load_newest(warn);
-  const bool begins = !checkpoint && options_->continues.at > 0;  // with a checkpoint of another run
-  if (begins) checkpoint = checkpoints_.load_start(options_->continues.at);
-  if (!checkpoint) return;
-  const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint->step, job_->folder.string());
-  load_weights(*model_, checkpoint->weights(), source);
-  optimizer_->restore(checkpoint->tensors, source);
+void Trainer::restore(const Checkpoint& checkpoint) {
+  const bool begins = checkpoint.of_other_run;
+  const std::string source = fmt::format("the checkpoint of step {} in {}", checkpoint.step, job_->folder.string());
+  load_weights(*model_, checkpoint.weights(), source);
+  optimizer_->restore(checkpoint.tensors, source);
   if (!begins || options_->continues.text == ContinueOptions::Text::kContinue) {
-    batches_->restore(checkpoint->state.at("stream"));
-    gradients_->restore(*checkpoint);
+    batches_->restore(checkpoint.state.at("stream"));
+    gradients_->restore(checkpoint);
   }
-  evaluated_step_ = checkpoint->state.at("evaluated_step").get<std::int64_t>();
-  if (checkpoint->state.contains("budget")) {
-    budget_->restore(checkpoint->state.at("budget"));
+  evaluated_step_ = checkpoint.state.at("evaluated_step").get<std::int64_t>();
+  if (checkpoint.state.contains("budget")) {
+    budget_->restore(checkpoint.state.at("budget"));
   } else {
     budget_->lose_past();
   }
   if (begins) {  // another run has paid for what led to its checkpoint
     budget_->inherit();
-  } else if (checkpoint->state.contains("costs")) {
-    costs_.restore(checkpoint->state.at("costs"));
+  } else if (checkpoint.state.contains("costs")) {
+    costs_.restore(checkpoint.state.at("costs"));
   }
-  if (writes() && checkpoint->state.contains("counts")) {  // of all processes: only one of them may continue them
-    const Json& counts = checkpoint->state.at("counts");
+  if (writes() && checkpoint.state.contains("counts")) {  // of all processes: only one of them may continue them
+    const Json& counts = checkpoint.state.at("counts");
     model_->set_counts({.sums = counts.at("sums").get<std::vector<double>>(),
                         .maxima = counts.at("maxima").get<std::vector<double>>()});
   }
-  step_ = saved_step_ = checkpoint->step;
+  step_ = saved_step_ = checkpoint.step;
   if (best_) best_->recall();
-  if (best_ && !best_->known() && checkpoint->state.value("has_best", false)) {
-    warn(fmt::format(
-        "{} is missing or damaged: the best weights of the first {} steps are lost, and later ones become the model",
-        best_->file().string(), step_));
+  if (best_ && !best_->known() && checkpoint.state.value("has_best", false)) {
+    sink_->message(
+        fmt::format("warning: {} is missing or damaged: the best weights of the first {} steps are lost, and later "
+                    "ones become the model",
+                    best_->file().string(), step_));
   }
   sink_->message(begins ? fmt::format("going on from step {} of {}", step_, options_->continues.run)
                         : fmt::format("resuming from step {}", step_));

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <functional>
-#include <set>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -21,13 +20,13 @@
 #include "base/sha256.h"
 #include "base/staged_folder.h"
 #include "base/text.h"
+#include "experiments/programs/code_manifest.h"
 #include "experiments/programs/code_paths.h"
 
 namespace xlm {
 namespace {
 
 constexpr const char* kUnfinishedPrefix = ".new";  // as of the program's own copies, which lie next to these
-constexpr std::size_t kCodeHashDigits = 16;
 constexpr int kReadings = 5;
 constexpr std::chrono::milliseconds kBetweenReadings{200};
 constexpr std::size_t kLargestNamed = 5;
@@ -67,26 +66,6 @@ std::string target_of_link(const fs::path& path) {
   std::string target = fs::read_symlink(path, error).string();
   if (error) throw_file_error("read the link", path, error.value());
   return target;
-}
-
-const char* kind_name(CodeFile::Kind kind) {
-  switch (kind) {
-    case CodeFile::Kind::kExecutable:
-      return "executable";
-    case CodeFile::Kind::kLink:
-      return "link";
-    default:
-      return "file";
-  }
-}
-
-std::string hash_of_code(const std::vector<CodeFile>& files) {
-  Sha256 hash;
-  for (const CodeFile& file : files) {
-    hash.update(fmt::format("{} {} {}:{}{}:{}\n", kind_name(file.kind), file.bytes, file.path.size(), file.path,
-                            file.content.size(), file.content));
-  }
-  return hash.finish().substr(0, kCodeHashDigits);
 }
 
 /// The files and how they look, without their contents.
@@ -134,13 +113,6 @@ std::vector<CodeFile> files_in(const std::vector<std::pair<CodeFile, Look>>& fou
   return files;
 }
 
-/// Whether a link's target, as text, lies in the folder of the code.
-bool points_inside(const std::string& path, const std::string& target) {
-  if (fs::path(target).is_absolute()) return false;
-  const fs::path place = (fs::path(path).parent_path() / target).lexically_normal();
-  return place.empty() || *place.begin() != "..";
-}
-
 /// What a link of the copy says: one that leaves the folder leads to the same place from elsewhere.
 std::string placed_target(const fs::path& folder, const CodeFile& link) {
   if (fs::path(link.content).is_absolute() || points_inside(link.path, link.content)) return link.content;
@@ -165,65 +137,10 @@ std::vector<std::string> frozen_hashes(const fs::path& place) {
   return hashes;
 }
 
-void write_manifest(const Code& code, const fs::path& frozen) {
-  Json files = Json::array();
-  for (const CodeFile& file : code.files) {
-    Json entry = {{"path", file.path}, {"kind", kind_name(file.kind)}};
-    if (file.kind == CodeFile::Kind::kLink) {
-      entry["target"] = file.content;
-      entry["leads_to"] = file.leads_to;
-    } else {
-      entry["bytes"] = file.bytes;
-      entry["sha256"] = file.content;
-    }
-    files.push_back(entry);
-  }
-  write_file(manifest_place(frozen), json_text({{"from", fs::absolute(code.folder).string()}, {"files", files}}));
-}
-
-/// A manifest may come from others: none of its files lies outside of the copy, or behind one of its links.
-void check_places(const std::vector<CodeFile>& files, const fs::path& manifest) {
-  std::set<fs::path> links;
-  for (const CodeFile& file : files) {
-    if (file.kind == CodeFile::Kind::kLink) links.insert(file.path);
-  }
-  for (const CodeFile& file : files) {
-    const fs::path path = file.path;
-    bool is_inside = !path.empty() && path.is_relative() && path == path.lexically_normal() && *path.begin() != "..";
-    for (fs::path above = path.parent_path(); is_inside && !above.empty(); above = above.parent_path()) {
-      is_inside = !links.contains(above);
-    }
-    if (!is_inside)
-      throw DataError(fmt::format("{} names a file outside of the copy: {}", manifest.string(), file.path));
-  }
-}
-
 /// A copy as its manifest describes it. Throws DataError if there is none, or none that has this hash.
 Code read_frozen(const fs::path& place, const std::string& hash) {
   const fs::path file = manifest_place(frozen_place(place, hash));
-  const Json manifest = read_json_object(file);
-  Code frozen;
-  try {
-    frozen.folder = manifest.at("from").get<std::string>();
-    for (const Json& entry : manifest.at("files")) {
-      CodeFile found{.path = entry.at("path").get<std::string>()};
-      const auto kind = entry.at("kind").get<std::string>();
-      if (kind == "link") {
-        found.kind = CodeFile::Kind::kLink;
-        found.content = entry.at("target").get<std::string>();
-        found.leads_to = entry.at("leads_to").get<std::string>();
-      } else {
-        found.kind = kind == "executable" ? CodeFile::Kind::kExecutable : CodeFile::Kind::kFile;
-        found.bytes = entry.at("bytes").get<std::uint64_t>();
-        found.content = entry.at("sha256").get<std::string>();
-      }
-      frozen.files.push_back(found);
-    }
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(fmt::format("{}: {}", file.string(), reason_of(error)));
-  }
-  check_places(frozen.files, file);
-  frozen.hash = hash_of_code(frozen.files);
+  Code frozen = read_manifest(file);
   if (frozen.hash != hash) throw DataError(fmt::format("{} does not have the hash {}", file.string(), hash));
   return frozen;
 }
@@ -297,7 +214,7 @@ void place_code(const Code& code, const fs::path& place) {
     const StagedFolder copy(target, kUnfinishedPrefix);
     create_folders(files_place(copy.path()));
     for (const CodeFile& file : code.files) place_file(code, file, files_place(copy.path()));
-    write_manifest(code, copy.path());
+    write_manifest(code, manifest_place(copy.path()));
     if (copy.move_into_place()) return;
   }
   // It is there: made by another process at the same time, or long ago. Programs may run in it, so it stays, and what
@@ -306,7 +223,7 @@ void place_code(const Code& code, const fs::path& place) {
   try {
     wanted.files = read_frozen(place, code.hash).files;
   } catch (const DataError&) {
-    write_manifest(code, target);
+    write_manifest(code, manifest_place(target));
   }
   for (const CodeFile& file : damaged_files(place, wanted)) place_file(code, file, files_place(target));
 }
@@ -431,6 +348,8 @@ void restore_unpacked_code(const fs::path& place) {
         const fs::path path = code_folder(place, hash) / file.path;
         std::error_code ignored;
         if (file.kind == CodeFile::Kind::kExecutable) {
+          // The mode of a link's file would be changed, wherever it is.
+          if (!fs::is_regular_file(fs::symlink_status(path, ignored))) continue;
           fs::permissions(path, kReadByAll | kExecutedByAll | fs::perms::owner_write, ignored);
         } else if (file.kind == CodeFile::Kind::kLink) {
           create_folders(path.parent_path());

@@ -29,7 +29,7 @@ struct CodeFile {
   enum class Kind { kFile, kExecutable, kLink } kind = Kind::kFile;
   std::uint64_t bytes = 0;
   std::string content;   // SHA-256 of a file; the target of a link
-  std::string leads_to;  // target of a link's copy, which is another one if the link leaves the folder
+  std::string leads_to;  // target of a link's copy, which is another one if the link leaves the folder; not hashed
 
   bool operator==(const CodeFile&) const = default;
 };

@@ -17,7 +17,9 @@ namespace xlm {
 namespace {
 
 using ::testing::Contains;
+using ::testing::Each;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 TEST_F(TrainerTest, TheSmallModelOfEntropiesIsTakenInAndStaysAsItIs) {
@@ -25,6 +27,7 @@ TEST_F(TrainerTest, TheSmallModelOfEntropiesIsTakenInAndStaysAsItIs) {
   TransformerOptions small{.width = 8, .layers = 1, .positions = 16};
   small.block = {.head_width = 4, .windows = {6}};
   before.options.model = small;
+  before.model_yaml = "model: {type: transformer, width: 8, layers: 1, positions: 16, head_width: 4, windows: [6]}\n";
   before.options.train.steps = 6;
   before.options.eval.context = before.options.eval.stride = 16;
   RecordingSink of_small;
@@ -61,6 +64,27 @@ TEST_F(TrainerTest, TheSmallModelOfEntropiesIsTakenInAndStaysAsItIs) {
     }
   }
   EXPECT_EQ(taken, make_model(small, 5)->weights().size());
+
+  TrainJob parts = job("parts");
+  parts.options = patches.options;
+  RecordingSink stopped;
+  stopped.stop_after = 3;
+  ASSERT_EQ(train(parts, stopped), TrainOutcome::kStopped);
+  const fs::path moved = folder_.path() / "moved";
+  fs::rename(before.folder, moved);
+  RecordingSink resumed;
+  ASSERT_EQ(train(parts, resumed), TrainOutcome::kDone) << "without the small model's folder";
+  EXPECT_THAT(resumed.messages, Contains(HasSubstr("resuming from step 3")));
+  EXPECT_THAT(resumed.messages, Each(Not(HasSubstr("bytes each on validation"))));
+  expect_same_model(patches, parts);
+  fs::rename(moved, before.folder);
+
+  write_file(before.folder / "model/config.yaml",
+             "model: {type: transformer, width: 8, layers: 1, positions: 16, head_width: 4, windows: [5]}\n");
+  TrainJob of_other_windows = job("other-windows");
+  of_other_windows.options = patches.options;
+  EXPECT_THAT([&] { train(of_other_windows, sink); },
+              ThrowsMessage<DataError>(HasSubstr("model.windows is 5, and must be 6")));
 
   write_file(folder_.path() / "other.txt", std::string(4000, 'a') + std::string(4000, 'b'));
   prepare(check_request({.dataset = "text", .from = {folder_.path() / "other.txt"}, .out = folder_.path() / "other"}),

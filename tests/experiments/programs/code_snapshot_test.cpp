@@ -102,29 +102,85 @@ TEST_F(FrozenCodeTest, ACopyThatWasDamagedIsFoundAndMended) {
       "all", [&] { fs::remove_all(place()); }, "is missing");
 }
 
-/// With a hash that fits, as one can make it for an archive.
-TEST_F(FrozenCodeTest, AManifestOfOthersNamesNoFileOutsideOfTheCopy) {
-  const std::string content = "x = 1\n";
-  const auto error_of_manifest = [&](const std::string& link, const std::string& file) {
-    Json files = Json::array();
-    std::string lines;
-    if (!link.empty()) {
-      files.push_back({{"path", link}, {"kind", "link"}, {"target", "/tmp"}, {"leads_to", "/tmp"}});
-      lines += fmt::format("link 0 {}:{}4:/tmp\n", link.size(), link);
+/// Writes a manifest of files and links with a hash that fits, as one can make it for an archive. Returns the hash.
+std::string put_manifest(const fs::path& place, const std::vector<CodeFile>& files) {
+  Json entries = Json::array();
+  std::string lines;
+  for (const CodeFile& file : files) {
+    const bool is_link = file.kind == CodeFile::Kind::kLink;
+    const char* kind = is_link ? "link" : file.kind == CodeFile::Kind::kExecutable ? "executable" : "file";
+    const std::string content = is_link ? file.content : sha256(file.content);
+    Json entry = {{"path", file.path}, {"kind", kind}};
+    if (is_link) {
+      entry.update({{"target", file.content}, {"leads_to", file.leads_to}});
+    } else {
+      entry.update({{"bytes", file.content.size()}, {"sha256", content}});
     }
-    files.push_back({{"path", file}, {"kind", "file"}, {"bytes", content.size()}, {"sha256", sha256(content)}});
-    lines += fmt::format("file {} {}:{}64:{}\n", content.size(), file.size(), file, sha256(content));
-    const std::string hash = sha256(lines).substr(0, 16);
-    put(place() / ("code-" + hash) / "manifest.json", Json{{"from", "/"}, {"files", files}}.dump());
-    create_folders(code_folder(place(), hash));
-    return check_error(hash);
-  };
-  for (const char* outside : {"../x.py", "/tmp/x.py", "a/../../../x.py", ""}) {
-    EXPECT_THAT(error_of_manifest("", outside), HasSubstr("outside of the copy")) << outside;
+    entries.push_back(entry);
+    lines += fmt::format("{} {} {}:{}{}:{}\n", kind, is_link ? 0 : file.content.size(), file.path.size(), file.path,
+                         content.size(), content);
   }
-  EXPECT_THAT(error_of_manifest("lib", "lib/x.py"), HasSubstr("outside of the copy")) << "it is where the link leads";
-  EXPECT_THAT(error_of_manifest("lib", "libs/x.py"), AllOf(HasSubstr("was changed"), Not(HasSubstr("outside"))))
+  const std::string hash = sha256(lines).substr(0, 16);
+  create_folders(code_folder(place, hash));
+  write_file(place / ("code-" + hash) / "manifest.json", Json{{"from", "/"}, {"files", entries}}.dump());
+  return hash;
+}
+
+CodeFile link_of_others(const std::string& path, const std::string& target, const std::string& leads_to) {
+  return {.path = path, .kind = CodeFile::Kind::kLink, .content = target, .leads_to = leads_to};
+}
+
+TEST_F(FrozenCodeTest, AManifestOfOthersNamesNoFileOutsideOfTheCopy) {
+  const CodeFile lib = link_of_others("lib", "/tmp", "/tmp");
+  const auto error_of_file = [&](std::vector<CodeFile> files, const std::string& path) {
+    files.push_back({.path = path, .content = "x = 1\n"});
+    return check_error(put_manifest(place(), files));
+  };
+  for (const char* outside : {"../x.py", "/tmp/x.py", "a/../../../x.py", "", ".", "x/"}) {
+    EXPECT_THAT(error_of_file({}, outside), HasSubstr("outside of the copy")) << outside;
+  }
+  EXPECT_THAT(error_of_file({lib}, "lib/x.py"), HasSubstr("outside of the copy")) << "it is where the link leads";
+  EXPECT_THAT(error_of_file({lib}, "libs/x.py"), AllOf(HasSubstr("was changed"), Not(HasSubstr("outside"))))
       << "both are only missing";
+}
+
+TEST_F(FrozenCodeTest, AnUnpackedArchiveOfOthersChangesNoFileOutsideOfTheCopy) {
+  const fs::path secret = at("secret");
+  put(secret, "key\n");
+  fs::permissions(secret, fs::perms(0600));
+  const CodeFile run{.path = "run.sh", .kind = CodeFile::Kind::kExecutable, .content = "key\n"};
+  const std::string twice = put_manifest(place(), {link_of_others("run.sh", secret.string(), secret.string()), run});
+  restore_unpacked_code(place());
+  EXPECT_EQ(fs::status(secret).permissions(), fs::perms(0600)) << "of a path that is a link and a file";
+  EXPECT_FALSE(fs::is_symlink(code_folder(place(), twice) / "run.sh"));
+  EXPECT_THAT(check_error(twice), HasSubstr("names a file twice: run.sh"));
+
+  const std::string once = put_manifest(place(), {run});
+  fs::create_symlink(secret, code_folder(place(), once) / "run.sh");
+  restore_unpacked_code(place());
+  EXPECT_EQ(fs::status(secret).permissions(), fs::perms(0600)) << "of a file that is a link by now";
+  fs::remove(code_folder(place(), once) / "run.sh");
+  put(code_folder(place(), once) / "run.sh", "key\n");
+  restore_unpacked_code(place());
+  EXPECT_EQ(fs::status(code_folder(place(), once) / "run.sh").permissions(), fs::perms(0755));
+  EXPECT_EQ(check_error(once), "whole");
+}
+
+/// Where a link's copy leads is no part of the hash.
+TEST_F(FrozenCodeTest, ALinkOfOthersLeadsWhereItsTargetSays) {
+  const auto is_refused = [&](const std::string& path, const std::string& target, const std::string& leads_to) {
+    const std::string error = check_error(put_manifest(place(), {link_of_others(path, target, leads_to)}));
+    return error.find("the link " + path + " leads to " + leads_to) != std::string::npos;
+  };
+  EXPECT_FALSE(is_refused("a.py", "main.py", "main.py"));
+  EXPECT_TRUE(is_refused("a.py", "main.py", "/etc/passwd"));
+  EXPECT_FALSE(is_refused("a", "/data", "/data"));
+  EXPECT_TRUE(is_refused("a", "/data", "/secret"));
+  EXPECT_FALSE(is_refused("lib/a", "../../data/books", "/home/other/data/books")) << "of any machine";
+  EXPECT_TRUE(is_refused("lib/a", "../../data/books", "/home/other/secret"));
+  EXPECT_TRUE(is_refused("lib/a", "../../data/books", "/home/other/no-data/books"));
+  EXPECT_TRUE(is_refused("lib/a", "../../data/books", "data/books"));
+  EXPECT_FALSE(is_refused("a", "..", "/home/other")) << "the folder's parent has any name";
 }
 
 TEST_F(FrozenCodeTest, WhatProgramsWriteThereDoesNoHarm) {
