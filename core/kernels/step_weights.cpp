@@ -1,6 +1,6 @@
 // Weights that a step uses many times. Each use has the weight as a constant, and a ticket as an input: an empty
 // tensor, from which the weight's gradient follows. libtorch goes back through the ticket when it has gone back through
-// all uses. By then each has left its part behind.
+// all uses. By then each has left its part behind. Parts of many bytes are added to the gradient earlier.
 //
 // m rows, in and out features, k width.
 #include "core/kernels/step_weights.h"
@@ -9,6 +9,7 @@
 
 #include <ATen/core/ivalue.h>
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -23,6 +24,12 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
+std::size_t bytes_of(const std::vector<Tensor>& parts) {
+  std::size_t bytes = 0;
+  for (const Tensor& part : parts) bytes += part.nbytes();
+  return bytes;
+}
+
 }  // namespace
 
 /// Each use adds tensors of as many rows; all of them one below the other give the gradients.
@@ -30,30 +37,45 @@ class WeightUses : public torch::CustomClassHolder {
  public:
   using Gradients = std::function<variable_list(const std::vector<Tensor>& joined)>;
 
-  /// `gradients` are those of weight and bias.
-  explicit WeightUses(Gradients gradients) : gradients_(std::move(gradients)) {}
+  /// `gradients` are those of weight and bias, in memory of their own.
+  WeightUses(std::shared_ptr<StepWeights::UsedBytes> bytes, Gradients gradients)
+      : bytes_(std::move(bytes)), gradients_(std::move(gradients)) {}
 
-  void add(std::vector<Tensor> parts) { parts_.push_back(std::move(parts)); }
+  void add(std::vector<Tensor> parts) {
+    bytes_->now += bytes_of(parts);
+    parts_.push_back(std::move(parts));
+    if (bytes_->now > bytes_->limit) sum_up();
+    bytes_->most = std::max(bytes_->most, bytes_->now);
+  }
 
   /// Of weight and bias; undefined if there was no use. Forgets the uses.
   variable_list gradients() {
-    variable_list result(2);
-    if (parts_.empty()) return result;
+    sum_up();
+    return std::exchange(sums_, variable_list(2));
+  }
+
+ private:
+  /// Turns the parts that are there into gradients.
+  void sum_up() {
+    if (parts_.empty()) return;
     std::vector<Tensor> joined;
     for (std::size_t i = 0; i < parts_.front().size(); ++i) {
       std::vector<Tensor> column;
       for (const std::vector<Tensor>& use : parts_) column.push_back(use[i]);
       joined.push_back(column.size() > 1 ? torch::cat(column) : column.front());
     }
+    for (const std::vector<Tensor>& use : parts_) bytes_->now -= bytes_of(use);
     parts_.clear();
-    result = gradients_(joined);
-    result.resize(2);
-    return result;
+    variable_list found = gradients_(joined);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      sums_[i] = sums_[i].defined() ? sums_[i].add_(found[i]) : std::move(found[i]);
+    }
   }
 
- private:
+  std::shared_ptr<StepWeights::UsedBytes> bytes_;
   Gradients gradients_;
   std::vector<std::vector<Tensor>> parts_;  // by use
+  variable_list sums_ = variable_list(2);   // gradients of earlier uses
 };
 
 namespace {
@@ -172,8 +194,10 @@ struct StepWeights::Shared {
   UsesPointer uses;  // null: there was none
 };
 
-StepWeights::StepWeights(torch::ScalarType products)
-    : products_(products), before_(std::exchange(current_weights, this)) {}
+StepWeights::StepWeights(torch::ScalarType products, std::size_t most_bytes)
+    : products_(products),
+      bytes_(std::make_shared<UsedBytes>(UsedBytes{.limit = most_bytes})),
+      before_(std::exchange(current_weights, this)) {}
 StepWeights::~StepWeights() { current_weights = before_; }
 
 StepWeights* StepWeights::current() { return torch::GradMode::is_enabled() ? current_weights : nullptr; }
@@ -189,7 +213,8 @@ Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& 
   if (!common.uses) {
     common.weight = weight.detach().to(products_);
     common.bias = bias.detach().to(products_);
-    common.uses = c10::make_intrusive<WeightUses>([type = weight.scalar_type()](const std::vector<Tensor>& joined) {
+    const torch::ScalarType type = weight.scalar_type();
+    common.uses = c10::make_intrusive<WeightUses>(bytes_, [type](const std::vector<Tensor>& joined) {
       return variable_list{product_as(joined[0].t(), joined[1], type), joined[1].sum(0, /*keepdim=*/false, type)};
     });
     common.ticket = WeightTicket::apply(weight, std::optional(bias), common.uses);
@@ -201,7 +226,7 @@ Tensor StepWeights::rows(const Tensor& table, const Tensor& indices) {
   Shared& common = shared(table);
   if (!common.uses) {
     common.weight = table.detach();
-    common.uses = c10::make_intrusive<WeightUses>([count = table.size(0)](const std::vector<Tensor>& joined) {
+    common.uses = c10::make_intrusive<WeightUses>(bytes_, [count = table.size(0)](const std::vector<Tensor>& joined) {
       return variable_list{torch::embedding_dense_backward(joined[1], joined[0], count, /*padding_idx=*/-1,
                                                            /*scale_grad_by_freq=*/false)};
     });
@@ -216,7 +241,7 @@ Tensor StepWeights::layer_norm(const Tensor& x, const Tensor& weight, const Tens
     common.weight = weight.detach();
     common.bias = bias.detach();
     common.uses = c10::make_intrusive<WeightUses>(
-        [scale = common.weight, shift = common.bias](const std::vector<Tensor>& joined) {
+        bytes_, [scale = common.weight, shift = common.bias](const std::vector<Tensor>& joined) {
           auto gradients = torch::native_layer_norm_backward(joined[0], joined[1], {joined[1].size(1)}, joined[2],
                                                              joined[3], scale, shift, {false, true, true});
           return variable_list{std::get<1>(gradients), std::get<2>(gradients)};

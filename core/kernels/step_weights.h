@@ -2,6 +2,7 @@
 // once, and its gradient is computed once, from what all uses leave behind.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <unordered_map>
 
@@ -13,14 +14,26 @@ namespace xlm {
 /// weights appear in the backward pass as usual, which may run after its end. Weights must not change while it lives.
 class StepWeights {
  public:
+  /// What uses of all weights leave behind, in bytes.
+  struct UsedBytes {
+    std::size_t limit = 0;
+    std::size_t now = 0;
+    std::size_t most = 0;  // so far
+  };
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+
   /// `products`: the type that matrices are multiplied in.
-  explicit StepWeights(torch::ScalarType products);
+  /// `most_bytes`: what uses may leave behind before it becomes gradients, which are added up.
+  explicit StepWeights(torch::ScalarType products, std::size_t most_bytes = kMostBytes);
   ~StepWeights();
   StepWeights(const StepWeights&) = delete;
   StepWeights& operator=(const StepWeights&) = delete;
 
   /// That of this thread; null if none lives or no gradient is wanted.
   static StepWeights* current();
+
+  /// The most bytes that uses have left behind at a time.
+  std::size_t most_held() const { return bytes_->most; }
 
   /// x·W + b of x [..., in], weight [in, out] and bias [out], in the type of products: [..., out].
   torch::Tensor affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
@@ -35,6 +48,7 @@ class StepWeights {
   Shared& shared(const torch::Tensor& weight);
 
   torch::ScalarType products_;
+  std::shared_ptr<UsedBytes> bytes_;                                 // of all weights
   std::unordered_map<const void*, std::unique_ptr<Shared>> shared_;  // by the weight's identity
   StepWeights* before_;
 };

@@ -58,6 +58,7 @@ class BytePatches final : public LanguageModel,
   bool has_token_values() const override { return true; }
   std::unique_ptr<TextReader> reader(std::int64_t context) override;
   double rate_multiplier(const std::string& name) const override;
+  double part_multiplier(const std::string& name) const override;
   NamedValues statistics() const override;
   void reset_statistics() override {
     if (counts_.defined()) counts_.zero_();
@@ -355,9 +356,13 @@ NamedValues BytePatches::statistics() const {
   return values;
 }
 
-double BytePatches::rate_multiplier(const std::string& name) const {
+double BytePatches::part_multiplier(const std::string& name) const {
   const bool of_patches = name.starts_with(kGlobalBlocks) || name == std::string(kEmbeddings) + "places.weight";
-  const double of_stage = o_.local_rate > 0 && !of_patches ? o_.local_rate : 1;
+  return o_.local_rate > 0 && !of_patches ? o_.local_rate : 1;
+}
+
+double BytePatches::rate_multiplier(const std::string& name) const {
+  const double of_stage = part_multiplier(name);
   if (o_.block.weights != BlockOptions::Weights::kSimple) return of_stage;
   for (const auto& [parameter, weight] : weights()) {
     const bool matrix = weight.dim() == 2 && !parameter.starts_with(kEmbeddings);

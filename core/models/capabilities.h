@@ -122,6 +122,8 @@ class HasRateMultipliers {
   virtual ~HasRateMultipliers() = default;
   /// What the learning rate of this parameter is multiplied by.
   virtual double rate_multiplier(const std::string& name) const = 0;
+  /// The factor in it that follows from the part of the model, not from the parameter's size.
+  virtual double part_multiplier(const std::string& /*name*/) const { return 1; }
 };
 
 /// Has another model inside, which was trained before and stays as it is.
@@ -183,6 +185,13 @@ inline std::function<double(const std::string&)> rate_multipliers(const Language
   const auto* has = capability<HasRateMultipliers>(model);
   if (has == nullptr) return {};
   return [has](const std::string& name) { return has->rate_multiplier(name); };
+}
+
+/// The same without factors that follow from sizes.
+inline std::function<double(const std::string&)> part_multipliers(const LanguageModel& model) {
+  const auto* has = capability<HasRateMultipliers>(model);
+  if (has == nullptr) return {};
+  return [has](const std::string& name) { return has->part_multiplier(name); };
 }
 
 /// The operations of a training step if they are known (Capturable).

@@ -50,7 +50,7 @@ struct BatchShape {
 enum class ActivationPolicy {
   kKeep,
   kRecompute,  // only the state between windows; the backward pass computes each window again
-  kRecord      // all, in a recording (captured_steps.h), where a GPU's own generator cannot be seeded
+  kRecord      // all, as in a recording (captured_steps.h), where a GPU's own generator cannot be seeded
 };
 
 struct TrainingLoss {

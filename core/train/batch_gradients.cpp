@@ -23,6 +23,7 @@ namespace xlm {
 namespace {
 
 constexpr const char* kFittedRows = "fitted_rows";  // in checkpoints since rows are chosen by memory
+constexpr const char* kWantedRows = "wanted_rows";  // what they were chosen from
 
 double bytes_of_state(const State& state) {
   double bytes = 0;
@@ -56,7 +57,11 @@ void BatchGradients::restore(const Checkpoint& checkpoint) {
   }
   held_sizes_ = checkpoint.state.value("held_sizes", std::vector<std::int64_t>());
   // Parts of another size give other bits, and how much memory is free depends on other programs.
-  if (options_->train.deterministic) fitted_rows_ = checkpoint.state.value(kFittedRows, std::int64_t{0});
+  // Fewer processes have more rows each, of which nothing is known.
+  const std::int64_t most = most_rows_at_once();
+  if (options_->train.deterministic && checkpoint.state.value(kWantedRows, most) >= most) {
+    fitted_rows_ = checkpoint.state.value(kFittedRows, std::int64_t{0});
+  }
 }
 
 void BatchGradients::save(Checkpoint& checkpoint) const {
@@ -66,7 +71,10 @@ void BatchGradients::save(Checkpoint& checkpoint) const {
         group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
   if (holds_sizes_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
-  if (fitted_rows_ > 0) checkpoint.state[kFittedRows] = fitted_rows_;
+  if (fitted_rows_ > 0) {
+    checkpoint.state[kFittedRows] = fitted_rows_;
+    checkpoint.state[kWantedRows] = most_rows_at_once();
+  }
 }
 
 std::int64_t BatchGradients::rows_at_once(std::int64_t rows) const {
@@ -88,7 +96,8 @@ void BatchGradients::fit_memory(BatchStream& batches, double available, TrainSin
   std::string reason = "as before (train.deterministic)";
   if (fitted_rows_ == 0) {
     const RowsAtOnce chosen = rows_for_memory(batches, all, available);
-    fitted_rows_ = least_of_all(chosen.rows < all ? chosen.rows : rows_at_once(options_->train.batch));
+    const std::int64_t most = most_rows_at_once();
+    fitted_rows_ = least_of_all(chosen.rows < all ? chosen.rows : most);  // a process may have fewer rows than others
     const std::string needed =
         chosen.bytes_of_all > 0 ? "all need about " + human_bytes(chosen.bytes_of_all) : std::string("more do not fit");
     reason = fitted_rows_ < chosen.rows ? "no more fit on the GPU of another process"
@@ -120,6 +129,14 @@ RowsAtOnce BatchGradients::rows_for_memory(BatchStream& batches, std::int64_t al
   model_->train();
   bytes_with_rows(batch, 1);  // sets libtorch up: its workspaces do not belong to a row
   return rows_in_memory(all, available, [&](std::int64_t rows) { return bytes_with_rows(batch, rows); });
+}
+
+/// What the last process computes at once if memory suffices: no other one has more rows.
+std::int64_t BatchGradients::most_rows_at_once() const {
+  const TrainOptions& train = options_->train;
+  const std::int64_t rows =
+      group_ != nullptr ? rows_of(group_->size() - 1, group_->size(), train.batch).count : train.batch;
+  return train.micro_batch > 0 ? std::min(train.micro_batch, rows) : rows;
 }
 
 /// The least of the numbers of all processes, so that they go on alike after memory has run out in one.
@@ -186,16 +203,19 @@ void BatchGradients::start_recording(TrainSink& sink) {
     if (wanted == CudaGraph::kTrue) sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
     return;
   }
-  record_by(make_cuda_recorder(device_), sink);
+  record_by(make_cuda_recorder(device_), sink, [this] { return has_room_for_recording(); });
 }
 
-void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
+void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink,
+                               std::function<bool()> has_room) {
   auto* captured = capability<Capturable>(*model_);
   captured->hold_sizes();
   captured->set_held_sizes(held_sizes_);
   holds_sizes_ = true;
   captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights());
   sink_ = &sink;
+  has_room_ = std::move(has_room);
+  // For good: how much memory is free decides whether steps are recorded, but not what dropout draws.
   policy_ = ActivationPolicy::kRecord;
 }
 
@@ -266,11 +286,12 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
         captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
     state_ = std::move(outcome.state);
     const auto loss = outcome.loss.item<double>();
-    if (captured_->recordings() == 0 && !has_room_for_recording()) {
+    if (captured_->records_next() && has_room_ && !has_room_()) {
       sink_->message(
-          "note: steps are not recorded, because a recording keeps as much memory as a step needs "
-          "(train.cuda_graph=true tries it)");
-      stop_recording();
+          fmt::format("note: steps are {} recorded, because a recording keeps as much memory as a step needs "
+                      "(train.cuda_graph=true tries it)",
+                      captured_->recordings() == 0 ? "not" : "no longer"));
+      captured_.reset();
     }
     return loss;
   } catch (const RefusedRecording& refusal) {
@@ -278,7 +299,7 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
         fmt::format("warning: train.cuda_graph has no effect from step {} on, because that step cannot be recorded: {}",
                     step + 1, refusal.what()));
   }
-  stop_recording();
+  captured_.reset();
   return std::nullopt;
 }
 
@@ -290,8 +311,22 @@ bool BatchGradients::has_room_for_recording() const {
 }
 
 void BatchGradients::stop_recording() {
+  if (!captured_) return;
+  captured_->forget();
   captured_.reset();
-  policy_ = ActivationPolicy::kKeep;
+  return_kept_memory(device_);
+}
+
+void BatchGradients::beside_recording(const std::function<void()>& work) {
+  try {
+    work();
+    return;
+  } catch (const c10::Error& error) {
+    if (!captured_ || !is_out_of_memory(error)) throw;
+  }
+  sink_->message("note: steps are no longer recorded, because an evaluation needs the memory of the recording");
+  stop_recording();
+  work();
 }
 
 TrainingLoss BatchGradients::loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state) {

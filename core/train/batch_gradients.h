@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -39,8 +40,14 @@ class BatchGradients {
   /// Records steps from now on as train.cuda_graph says. If it asks for that in vain, a note to `sink` says why.
   void start_recording(TrainSink& sink);
   /// Records steps from now on by `recorder`. If it refuses a step, that one and all later ones are computed without
-  /// it, and a warning to `sink` says so once.
-  void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink);
+  /// it, and a warning to `sink` says so once. `has_room` is asked before each recording whether memory suffices; if
+  /// not, a note says so and none is made any more. Random numbers stay those of steps that are recorded.
+  void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink, std::function<bool()> has_room = {});
+  /// Drops the recording, frees its memory and records no more. Drops the gradients, too.
+  void stop_recording();
+  /// Does `work`, such as an evaluation, beside the recording. If memory runs out, stops recording, says so and does
+  /// it once more.
+  void beside_recording(const std::function<void()>& work);
 
   /// From now on `watch` sees the passes of each batch.
   void watch(FirstNonFinite& watch) { watch_ = &watch; }
@@ -48,6 +55,8 @@ class BatchGradients {
   /// Adds the gradients of all processes to those of the weights. Returns the batch's mean loss in nats. Random numbers
   /// follow from `step`, the number of updates before this batch. Throws StepMemoryError if memory is too small.
   double add(const Batch& batch, std::int64_t step);
+
+  ActivationPolicy policy() const { return policy_; }
 
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
@@ -62,7 +71,7 @@ class BatchGradients {
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
   bool has_room_for_recording() const;
-  void stop_recording();
+  std::int64_t most_rows_at_once() const;
   NamedTensors weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
   const RunOptions* options_;
@@ -73,12 +82,13 @@ class BatchGradients {
   DeviceSums* sums_;
   ActivationPolicy policy_;
   std::int64_t micro_batch_;              // rows computed at once; 0: all
-  std::int64_t fitted_rows_ = 0;          // that memory holds, at most train.batch; 0: not known
+  std::int64_t fitted_rows_ = 0;          // that a process computes at once; 0: not known
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;
   TrainSink* sink_ = nullptr;                // for a warning about recordings
   bool holds_sizes_ = false;                 // since steps were first recorded
+  std::function<bool()> has_room_;           // for a recording; empty: always
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
 };
 

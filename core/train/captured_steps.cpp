@@ -51,10 +51,9 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   const std::vector<Tensor> given = tensors_of(input, targets, state);
   const std::string wanted = signature + sizes_of(given);
   if (wanted != signature_) {
-    signature_ = wanted;
-    seen_ = 0;
-    wanted_ = uncaptured();
     forget();
+    signature_ = wanted;
+    wanted_ = uncaptured();
   }
   if (seen_ < wanted_) {
     ++seen_;
@@ -89,13 +88,13 @@ int CapturedSteps::uncaptured() const {
 
 /// Begins again with the next step.
 void CapturedSteps::refuse(const std::string& why) {
-  signature_.clear();
   forget();
   throw RefusedRecording(first_line(why));
 }
 
-/// Drops the recording, and what refers to its memory.
 void CapturedSteps::forget() {
+  signature_.clear();
+  seen_ = 0;
   for (auto& [name, weight] : weights_) weight.mutable_grad().reset();
   gradients_.clear();
   outcome_ = {};

@@ -68,13 +68,17 @@ class CapturedSteps {
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
 
+  /// Drops the recording with its memory, and the gradients. The next steps run unrecorded again at first.
+  void forget();
+
   std::int64_t recordings() const { return recordings_; }
+  /// Whether the next step is recorded if its operations are those of the last one. There is no recording then.
+  bool records_next() const { return seen_ > 0 && seen_ == wanted_; }
 
  private:
   int uncaptured() const;
   void record(const ModelInput& input, const torch::Tensor& targets, const State& state, const Work& work);
   [[noreturn]] void refuse(const std::string& why);
-  void forget();
 
   std::unique_ptr<StepRecorder> recorder_;
   NamedTensors weights_;

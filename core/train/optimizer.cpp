@@ -54,7 +54,8 @@ void adagrad_together(const std::vector<torch::Tensor>& weights, const std::vect
   torch::_foreach_add_(weights, updates);
 }
 
-Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier)
+Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier,
+                     const RateMultiplier& part_multiplier)
     : options_(options), weights_(std::move(weights)) {
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     const auto& [name, weight] = weights_[i];
@@ -66,7 +67,8 @@ Optimizer::Optimizer(OptimizerOptions options, NamedTensors weights, const RateM
         type == Type::kMuon || (type == Type::kAdamW && (options_.decay == Decay::kAll || weight.dim() >= 2));
     // The length of Muon's updates does not follow from the gradient: multipliers that follow from a matrix's size do
     // not apply.
-    double share = multiplier && type != Type::kMuon ? multiplier(name) : 1;
+    const RateMultiplier& own = type == Type::kMuon ? part_multiplier : multiplier;
+    double share = own ? own(name) : 1;
     if (type != options_.type) share *= share_of_rate(options_);
     groups_[{type, share, decays ? options_.weight_decay : 0}].push_back(i);
   }

@@ -29,9 +29,11 @@ using RateMultiplier = std::function<double(const std::string& name)>;
 /// matrices of layers with AdamW for the rest.
 class Optimizer {
  public:
-  /// `step` updates `weights` in place by their gradients. Without `multiplier` all have the same learning rate. Throws
-  /// UsageError if none of them is a matrix for Muon.
-  Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier = {});
+  /// `step` updates `weights` in place by their gradients. Without `multiplier` all have the same learning rate; Muon's
+  /// matrices have those of `part_multiplier`, which do not follow from sizes. Throws UsageError if none of them is a
+  /// matrix for Muon.
+  Optimizer(OptimizerOptions options, NamedTensors weights, const RateMultiplier& multiplier = {},
+            const RateMultiplier& part_multiplier = {});
 
   /// One update with learning rate `rate`; `number` counts updates from 1. Weights without a gradient stay.
   void step(double rate, std::int64_t number);

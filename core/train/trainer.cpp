@@ -40,8 +40,6 @@ namespace {
 constexpr std::int64_t kRecordsOfARun = 1000;  // metrics written by default
 constexpr double kStatisticsRefresh = 0.2;     // seconds between readings that are only shown
 
-double to_bpc(double nats) { return nats / std::numbers::ln2; }
-
 class Trainer {
  public:
   Trainer(const TrainJob& job, TrainSink& sink);
@@ -121,7 +119,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
     sink_->message(take_inner_model(*model_, data_, source(split), options_->train.block));
   }
   model_->to(device_);
-  optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_));
+  optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_), part_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   budget_.emplace(options_->train, *model_, group_.get());
   if (options_->train.log_norms) norms_.emplace(all_weights());
@@ -297,7 +295,7 @@ void Trainer::record(double loss) {
   NamedValues values = statistics_;
   values.insert(norms_of_step_.begin(), norms_of_step_.end());
   values["loss"] = loss;
-  if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = to_bpc(loss);
+  if (data_.vocabulary.unit != Vocabulary::Unit::kBpe) values["bpc"] = loss / std::numbers::ln2;
   values["lr"] = learning_rate(options_->optimizer, step_, budget_->steps(step_));
   values.merge(budget_->values());
   if (const auto rate = costs_.tokens_per_second()) values["tokens_per_second"] = *rate;
@@ -329,7 +327,6 @@ bool Trainer::evaluation_due() const {
 
 /// Returns nullopt if it was stopped.
 std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool final) {
-  const Split& split = data_.split(split_name);
   RunOptions options = *options_;
   TokenSource source = this->source(split_name);
   if (!final) {
@@ -340,12 +337,14 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   costs_.evaluated();
   settings.group = group_.get();
   settings.by_part = settings.by_part && final;
-  std::optional<Evaluation> evaluation =
-      measure(*model_, {split_name, split, source, data_.vocabulary}, settings, options_->seed,
-              final && writes() ? Traced::kYes : Traced::kNo, [&](std::int64_t scored, std::int64_t total) {
-                sink_->evaluating(split_name, static_cast<double>(scored), static_cast<double>(total));
-                return !sink_->should_stop();
-              });
+  const auto go_on = [&](std::int64_t scored, std::int64_t total) {
+    sink_->evaluating(split_name, static_cast<double>(scored), static_cast<double>(total));
+    return !sink_->should_stop();
+  };
+  const MeasuredText text{split_name, data_.split(split_name), source, data_.vocabulary};
+  const Traced traced = final && writes() ? Traced::kYes : Traced::kNo;
+  std::optional<Evaluation> evaluation;
+  gradients_->beside_recording([&] { evaluation = measure(*model_, text, settings, options_->seed, traced, go_on); });
   if (!evaluation) return std::nullopt;
   evaluation->step = step_;
   evaluation->final = final;
@@ -408,6 +407,7 @@ bool Trainer::in_any_process(bool here) {
 /// The final evaluations and model/.
 Trainer::Evaluated Trainer::finish() {
   save();
+  gradients_->stop_recording();  // the evaluations may need its memory
   std::vector<Evaluation> evaluations;
   for (const std::string split : {"valid", "test"}) {
     if (data_.splits.count(split) == 0) continue;

@@ -75,6 +75,24 @@ TEST(StepWeights, AddTheirGradientsToThoseThatAreThere) {
   }
 }
 
+/// A use of affine or of layer_norm leaves more than 500 bytes here, and a use of rows 336.
+TEST(StepWeights, KeepNoMoreThanTheyMayAndHaveTheSameGradients) {
+  const ChainOfWindows chain;
+  const std::vector<Tensor> wanted = torch::autograd::grad({chain.sum(nullptr)}, chain.leaves());
+  for (const std::size_t most : {0U, 500U, 1500U}) {
+    StepWeights shared(torch::kDouble, most);
+    const Tensor total = chain.sum(&shared);
+    EXPECT_EQ(shared.most_held(), 0U) << "before the backward pass";
+    const std::vector<Tensor> given = torch::autograd::grad({total}, chain.leaves());
+    for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-9, 1e-9)) << i;
+    EXPECT_LE(shared.most_held(), most);
+    EXPECT_EQ(shared.most_held() > 0, most >= 500);
+  }
+  StepWeights shared(torch::kDouble);
+  torch::autograd::grad({chain.sum(&shared)}, chain.leaves());
+  EXPECT_GT(shared.most_held(), 3000U) << "without a limit that matters";
+}
+
 TEST(StepWeights, OfWhichNoUseReachesTheLossHaveNoGradient) {
   const ChainOfWindows chain;
   StepWeights shared(torch::kDouble);

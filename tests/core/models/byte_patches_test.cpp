@@ -14,6 +14,7 @@
 #include "core/api/learning_rate.h"
 #include "core/models/capabilities.h"
 #include "core/schemes/scheme.h"
+#include "core/train/muon.h"
 #include "core/train/optimizer.h"
 #include "tests/core/models/golden_patches.h"
 
@@ -239,6 +240,45 @@ TEST(BytePatches, WhatWorksOnBytesMayLearnFaster) {
   options.block.weights = BlockOptions::Weights::kGpt;
   EXPECT_DOUBLE_EQ(rates().at("model.before.0.mlp.up_proj.weight"), 3);
   EXPECT_DOUBLE_EQ(rates().at("model.patches.0.mlp.up_proj.weight"), 1);
+}
+
+/// Muon's matrices of local blocks move three times as far in each of four steps; those of patches as far as before.
+TEST(BytePatches, WhatWorksOnBytesMayLearnFasterByMuon) {
+  BytePatchesOptions options = patches_options(golden_patches().at("variants").at(5));
+  const auto moves = [&] {  // of each step and weight
+    torch::manual_seed(4);
+    const auto model = make_model(options, some_bytes());
+    const NamedTensors weights{model->weights().begin(), model->weights().end()};
+    Optimizer optimizer({.type = OptimizerOptions::Type::kMuon, .lr = 0.02, .adamw_lr = 0.003}, weights,
+                        rate_multipliers(*model), part_multipliers(*model));
+    torch::manual_seed(5);
+    std::vector<NamedTensors> found;
+    for (std::int64_t step = 1; step <= 4; ++step) {
+      NamedTensors before;
+      for (const auto& [name, weight] : weights) {
+        before.emplace_back(name, weight.detach().clone());
+        if (weight.requires_grad()) weight.mutable_grad() = torch::randn_like(weight.detach());
+      }
+      optimizer.step(0.02, step);
+      for (std::size_t i = 0; i < weights.size(); ++i) before[i].second = weights[i].second.detach() - before[i].second;
+      found.push_back(std::move(before));
+    }
+    return found;
+  };
+  const std::vector<NamedTensors> usual = moves();
+  options.local_rate = 3;
+  const std::vector<NamedTensors> faster = moves();
+  std::map<double, int> matrices;  // by the factor
+  for (std::size_t step = 0; step < usual.size(); ++step) {
+    for (std::size_t i = 0; i < usual[step].size(); ++i) {
+      const auto& [name, move] = usual[step][i];
+      const double factor = name.starts_with("model.patches.") || name == "model.embed_places.weight" ? 1 : 3;
+      EXPECT_TRUE(torch::allclose(faster[step][i].second, factor * move, 1e-3, 1e-5)) << name << " at step " << step;
+      if (is_matrix_of_layer(name, move) && move.abs().max().item<double>() > 1e-3) ++matrices[factor];
+    }
+  }
+  EXPECT_GE(matrices[1], 4);
+  EXPECT_GE(matrices[3], 4);
 }
 
 /// Boundaries learn in training alone, and unigram needs what it learns from.

@@ -1,4 +1,4 @@
-// How a step is computed does not change what it computes: refused recordings, and rows that memory holds.
+// How many rows memory holds does not change what a step computes.
 #include "core/train/batch_gradients.h"
 
 #include <algorithm>
@@ -20,7 +20,6 @@
 #include "core/parallel/process_group.h"
 #include "core/train/checkpoint.h"
 #include "core/train/optimizer.h"
-#include "core/train/rerun_recorder.h"
 #include "tests/core/train/training.h"
 
 namespace xlm {
@@ -30,25 +29,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// Runs a step like a recorder, and then finds that it cannot be recorded.
-class RefusingRecorder final : public StepRecorder {
- public:
-  RefusingRecorder(std::function<void()> refuse, int& asked) : refuse_(std::move(refuse)), asked_(&asked) {}
-  void warm_up(const std::function<void()>& work) override { work(); }
-  void record(const std::function<void()>& work) override {
-    ++*asked_;
-    work();
-    torch::manual_seed(77);  // the generator must be seeded again
-    refuse_();
-  }
-  void replay() override { FAIL() << "there is no recording"; }
-  void forget() override {}
-
- private:
-  std::function<void()> refuse_;
-  int* asked_;
-};
 
 RunOptions options_with(const ModelOptions& model, std::int64_t micro_batch = 0) {
   RunOptions options;
@@ -116,45 +96,7 @@ std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<
   return {std::move(result.losses), std::move(result.weights)};
 }
 
-std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
-  return trained_after([&](BatchGradients& gradients) { gradients.record_by(std::move(recorder), sink); });
-}
-
 void as_it_is(BatchGradients& /*gradients*/) {}
-
-TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
-  const auto [expected, weights] = trained_after(as_it_is);
-  const std::vector<std::pair<std::function<void()>, const char*>> refusals{
-      {[] {
-         throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0},
-                          "CUDA error: operation not permitted when stream is capturing\nand more");
-       },
-       "CUDA error: operation not permitted when stream is capturing"},
-      {[] {
-         throw c10::OutOfMemoryError(c10::SourceLocation{__func__, __FILE__, 0}, "CUDA out of memory.");
-       },
-       "CUDA out of memory."},
-      {[] { throw Error("cannot start an attention kernel: unknown"); }, "cannot start an attention kernel: unknown"}};
-  for (const auto& [refuse, why] : refusals) {
-    RecordingSink sink;
-    int asked = 0;
-    const auto [losses, found] = trained_by(std::make_unique<RefusingRecorder>(refuse, asked), sink);
-    EXPECT_EQ(losses, expected) << why;
-    EXPECT_TRUE(found.equal(weights)) << why;
-    EXPECT_THAT(sink.messages,
-                ElementsAre(AllOf(HasSubstr("train.cuda_graph has no effect from step 6 on"), testing::EndsWith(why))));
-    EXPECT_EQ(asked, 1);
-  }
-}
-
-TEST(RefusedRecordings, OthersAreReplayedWithoutAWord) {
-  const auto [expected, weights] = trained_after(as_it_is);
-  RecordingSink sink;
-  const auto [losses, found] = trained_by(std::make_unique<RerunRecorder>(), sink);
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
-  EXPECT_THAT(sink.messages, IsEmpty());
-}
 
 /// Batches that know their place, of these widths and of 16 places behind them.
 class CountedBatches final : public BatchStream {
@@ -416,6 +358,44 @@ TEST(FittingMemory, ComputesAsManyRowsAsTheProcessThatHoldsLeast) {
       EXPECT_EQ(error.rows(), other_rows == 1 ? 1 : 2);
     }
   }
+}
+
+/// All rows fit in each of two processes. One process alone has twice as many.
+TEST(FittingMemory, MeasuresAgainIfFewerProcessesResume) {
+  RunOptions options;
+  options.train.batch = 4;
+  options.train.block = 16;
+  options.train.deterministic = true;
+  Watched model;
+  model.most_rows = 2;
+  Checkpoint checkpoint;
+  checkpoint.state = Json::object();
+  {
+    OtherProcess other(4);
+    CountedBatches batches(true, {}, 4);
+    RecordingSink sink;
+    BatchGradients two(options, model, torch::kCPU, &other, nullptr);
+    two.fit_memory(batches, kPlenty, sink);
+    two.save(checkpoint);
+    EXPECT_THAT(sink.messages, IsEmpty());
+  }
+  EXPECT_EQ(checkpoint.state.at("fitted_rows"), 2) << "of a process";
+  const auto resumed = [&](std::int64_t batch) {
+    options.train.batch = batch;
+    CountedBatches batches(true, {}, batch);
+    RecordingSink sink;
+    BatchGradients alone(options, model, torch::kCPU, nullptr, nullptr);
+    alone.restore(checkpoint);
+    model.calls.clear();
+    alone.fit_memory(batches, kPlenty, sink);
+    alone.add(batches.next(), 0);
+    return sink.messages;
+  };
+  model.most_rows = 1;
+  EXPECT_THAT(resumed(4), ElementsAre(AllOf(HasSubstr("1 of 4 rows"), HasSubstr("more do not fit"))));
+  model.most_rows = 2;
+  EXPECT_THAT(resumed(2), IsEmpty());
+  EXPECT_EQ(model.calls.size(), 1U) << "what is known is not measured";
 }
 
 TEST(FittingMemory, LeavesTheCpuAlone) {
