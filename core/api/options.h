@@ -320,7 +320,7 @@ struct TrainOptions {
     v.field(
         {.name = "checkpoint_windows",
          .help = "if a sequence is cut into windows: keep only what one passes to the next, and compute each "
-                 "again in the backward pass: the memory of about one window, and steps that take 1.5 to 1.7 times as long",
+                 "again in the backward pass: about one window's memory, and steps that take 1.5 to 1.7 times as long",
          .affects_result = false},
         checkpoint_windows);
     v.field(

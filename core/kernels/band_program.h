@@ -19,8 +19,8 @@ struct GpuProgram {
   std::string log;     // the compiler's messages: registers, spills
 };
 
-/// attention_forward, attention_backward_queries and attention_backward_keys of a kind, each called with band::Arguments, for a compute capability (80
-/// is 8.0). Throws Error if there is no compiler, or if it fails.
+/// attention_forward, attention_backward_queries and attention_backward_keys of a kind, each called with
+/// band::Arguments, for a compute capability (80 is 8.0). Throws Error if there is no compiler, or if it fails.
 GpuProgram compile_band_program(const band::Kind& kind, int capability);
 
 /// The binary of that program. It is compiled if `cache` does not have it, and then kept there.

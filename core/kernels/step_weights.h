@@ -20,11 +20,11 @@ class StepWeights {
     std::size_t now = 0;
     std::size_t most = 0;  // so far
   };
-  static constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 30U;
 
   /// `products`: the type that matrices are multiplied in.
   /// `most_bytes`: what uses may leave behind before it becomes gradients, which are added up.
-  explicit StepWeights(torch::ScalarType products, std::size_t most_bytes = kMostBytes);
+  explicit StepWeights(torch::ScalarType products, std::size_t most_bytes = kMaxBytes);
   ~StepWeights();
   StepWeights(const StepWeights&) = delete;
   StepWeights& operator=(const StepWeights&) = delete;

@@ -45,8 +45,8 @@ class BatchGradients {
   void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink, std::function<bool()> has_room = {});
   /// Drops the recording, frees its memory and records no more. Drops the gradients, too.
   void stop_recording();
-  /// Does `work`, such as an evaluation, beside the recording. If memory runs out, stops recording, says so and does
-  /// it once more.
+  /// Does `work`, such as an evaluation, while the recording keeps its memory. If memory runs out, stops recording,
+  /// says so and does it once more.
   void beside_recording(const std::function<void()>& work);
 
   /// From now on `watch` sees the passes of each batch.

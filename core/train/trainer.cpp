@@ -307,7 +307,7 @@ void Trainer::record(double loss) {
   if (!has_told_memory_ && costs_.is_warm()) tell_memory();
 }
 
-/// Says once what the first steps take: a sweep starts further runs beside this one if they fit. All processes call
+/// Says once what the first steps take: a sweep starts further runs if they fit. All processes call
 /// this.
 void Trainer::tell_memory() {
   has_told_memory_ = true;
