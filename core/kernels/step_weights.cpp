@@ -37,7 +37,7 @@ class WeightUses : public torch::CustomClassHolder {
  public:
   using Gradients = std::function<variable_list(const std::vector<Tensor>& joined)>;
 
-  /// `gradients` are those of weight and bias, in memory of their own.
+  /// `gradients` are those of weight and bias. Nothing else uses their memory.
   WeightUses(std::shared_ptr<StepWeights::UsedBytes> bytes, Gradients gradients)
       : bytes_(std::move(bytes)), gradients_(std::move(gradients)) {}
 
