@@ -71,7 +71,8 @@ TEST(NullCudaMachineCode, NoKernelGrows) {
     write_budgets("machine_code", measured);
     GTEST_SKIP() << "machine_code.json is written: " << budget_file("machine_code");
   }
-  EXPECT_THAT(worse_than_budgets(measured, read_budgets("machine_code")), IsEmpty());
+  // The compiler's result differs by a few instructions from one run to the next.
+  EXPECT_THAT(worse_than_budgets(measured, read_budgets("machine_code"), {{"instructions", 0.01}}), IsEmpty());
 }
 
 // The numbers come from text that could change: each kind of line counts, and a function with one instruction more is
