@@ -39,18 +39,6 @@ RunOptions options_with(const ModelOptions& model, std::int64_t micro_batch = 0)
   return options;
 }
 
-AdaptiveSpanOptions spans_of(AdaptiveSpanOptions::SpanType type) {
-  return {.width = 16,
-          .heads = 2,
-          .feed_forward = 32,
-          .layers = 2,
-          .dropout = 0.2,
-          .attention_dropout = 0.2,
-          .span = 40,
-          .span_type = type,
-          .span_ramp = 8};
-}
-
 struct Trained {
   std::vector<double> losses;
   torch::Tensor weights;

@@ -21,6 +21,19 @@
 
 namespace xlm {
 
+/// A small model with a cache, dropout and spans of that type.
+inline AdaptiveSpanOptions spans_of(AdaptiveSpanOptions::SpanType type) {
+  return {.width = 16,
+          .heads = 2,
+          .feed_forward = 32,
+          .layers = 2,
+          .dropout = 0.2,
+          .attention_dropout = 0.2,
+          .span = 40,
+          .span_type = type,
+          .span_ramp = 8};
+}
+
 /// Keeps all values. Asks training to stop after chosen steps.
 class RecordingSink : public TrainSink {
  public:
@@ -85,15 +98,7 @@ class TrainerTest : public testing::Test {
     create_folders(job.folder);
     job.model_yaml = "model: {}\n";
     job.options.data.path = folder_.path() / "data";
-    job.options.model = AdaptiveSpanOptions{.width = 16,
-                                            .heads = 2,
-                                            .feed_forward = 32,
-                                            .layers = 2,
-                                            .dropout = 0.2,
-                                            .attention_dropout = 0.2,
-                                            .span = 40,
-                                            .span_type = type,
-                                            .span_ramp = 8};
+    job.options.model = spans_of(type);
     job.options.optimizer = {
         .type = OptimizerOptions::Type::kAdagrad, .lr = 0.07, .warmup_steps = 5, .clip_step = 0.03};
     job.options.train.steps = 24;
