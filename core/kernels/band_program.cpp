@@ -8,14 +8,13 @@
 #include <utility>
 #include <vector>
 
-#include <torch/torch.h>
-
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/shared_library.h"
 #include "core/kernels/band_sources.h"
+#include "core/runtime/cuda_libraries.h"
 
 namespace xlm {
 namespace {
@@ -34,14 +33,8 @@ struct Compiler {
   int (*destroy)(Program*) = nullptr;
 
   explicit Compiler(const fs::path& file) {
-    constexpr const char* kAdvice = "install the CUDA libraries with `make setup CUDA=1`";
-    // NVRTC opens this library by its bare name, which works only next to the machine's own toolkit, or if it is open
-    // already.
-    for (const auto& entry : fs::directory_iterator(file.parent_path())) {
-      const std::string name = entry.path().filename().string();
-      if (name.starts_with("libnvrtc-builtins.so.")) open_library(entry.path(), Symbols::kOwn, kAdvice);
-    }
-    void* library = open_library(file, Symbols::kOwn, kAdvice);
+    open_compiler_headers();
+    void* library = open_library(file, Symbols::kOwn, "install the CUDA libraries with `make setup CUDA=1`");
     const auto get = [&](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
       if (function == nullptr) throw Error(fmt::format("'{}' has no {}", file.string(), name));
@@ -56,13 +49,6 @@ struct Compiler {
     get(destroy, "nvrtcDestroyProgram");
   }
 };
-
-/// libtorch's wheel is next to those of CUDA.
-fs::path cuda_libraries() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return {};
-  return fs::path(info.dli_fname).parent_path().parent_path().parent_path() / "nvidia" / "cu13" / "lib";
-}
 
 /// In the order in which the program includes them.
 constexpr std::array<const char*, 6> kHeaderNames{"core/cuda/kernels/band_arguments.h",
@@ -111,7 +97,7 @@ std::string key_of_program(const Compiler& nvrtc, const fs::path& library, const
 
 fs::path nvrtc_library() {
   const std::optional<fs::path> file = find_nvrtc();
-  if (!file) throw Error(fmt::format("there is no run-time compiler in '{}'", cuda_libraries().string()));
+  if (!file) throw Error(fmt::format("there is no run-time compiler in '{}'", cuda_library_folder().string()));
   return *file;
 }
 
@@ -146,7 +132,7 @@ GpuProgram compile_by(const Compiler& nvrtc, const band::Kind& kind, int capabil
 }  // namespace
 
 std::optional<fs::path> find_nvrtc() {
-  const fs::path file = cuda_libraries() / "libnvrtc.so.13";
+  const fs::path file = cuda_library_folder() / "libnvrtc.so.13";
   return fs::exists(file) ? std::optional(file) : std::nullopt;
 }
 

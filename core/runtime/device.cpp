@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/shared_library.h"
 #include "base/text.h"
+#include "core/runtime/cuda_libraries.h"
 
 namespace xlm {
 namespace {
@@ -30,13 +31,6 @@ namespace {
 bool gpus_are_hidden() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   return visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1");
-}
-
-/// libtorch_cuda.so, next to the library that has libtorch's own functions.
-fs::path cuda_library() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&torch::cuda::is_available), &info) == 0) return "libtorch_cuda.so";
-  return fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
 }
 
 /// For the whole process. cuBLAS reads its variable at its first use. Of libtorch's attention kernels the
@@ -90,6 +84,7 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
     state.remedy = ", or install the CUDA libraries with `make setup CUDA=1`";
     return state;
   }
+  open_compiler_headers();
   state.usable = torch::cuda::is_available();
   if (state.usable) return state;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) {
@@ -103,7 +98,7 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
 }
 
 const CudaState& cuda_state() {
-  static const CudaState state = find_cuda({"/dev/nvidiactl", "/dev/dxg"}, cuda_library());
+  static const CudaState state = find_cuda({"/dev/nvidiactl", "/dev/dxg"}, torch_cuda_library());
   return state;
 }
 

@@ -1,12 +1,15 @@
 // Which device is chosen, and the error if a GPU cannot be used.
 #include "core/runtime/device.h"
 
+#include <dlfcn.h>
+
 #include <cstdlib>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/runtime/cuda_libraries.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -72,6 +75,12 @@ TEST_F(FindCuda, AdviceFitsTheReason) {
   ::setenv("CUDA_VISIBLE_DEVICES", "7", 1);
   EXPECT_THAT(error_of("cuda", find_cuda({gpu_}, opens)),
               AllOf(HasSubstr("finds none of the GPUs of CUDA_VISIBLE_DEVICES=7"), HasSubstr("`nvidia-smi -L` lists")));
+}
+
+TEST_F(FindCuda, CompilesOnAMachineWithoutACudaToolkit) {
+  if (!fs::exists(cuda_library_folder())) GTEST_SKIP() << "the CUDA libraries are missing: make setup CUDA=1";
+  find_cuda({gpu_}, "libm.so.6");
+  EXPECT_NE(::dlopen("libnvrtc-builtins.so.13.0", RTLD_NOW | RTLD_NOLOAD), nullptr) << "or libtorch cannot compile";
 }
 
 TEST_F(FindCuda, OtherNamesAreRefused) {
