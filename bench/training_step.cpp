@@ -12,6 +12,7 @@
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
+#include "core/api/transformer_options.h"
 #include "core/models/capabilities.h"
 #include "core/models/language_model.h"
 #include "core/runtime/device.h"
@@ -96,6 +97,21 @@ std::vector<StepRow> window_rows() {
   return rows;
 }
 
+/// The transformer of bytes as nanoGPT has it, with all keys and with windows: one layer of four looks at everything.
+std::vector<StepRow> transformer_rows() {
+  constexpr std::int64_t kBlock = 2048;
+  TransformerOptions full{.width = 384, .positions = kBlock, .tied = true};
+  full.block.norm = BlockOptions::Norm::kLayer;
+  full.block.rotary = BlockOptions::Rotary::kNone;
+  full.block.activation = BlockOptions::Activation::kGelu;
+  TransformerOptions windows = full;
+  windows.block.windows = {512, 512, 512, 0};
+  const auto row = [](std::string name, const TransformerOptions& model) {
+    return StepRow{.name = std::move(name), .model = model, .batch = 2, .block = kBlock, .symbols = 256};
+  };
+  return {row("transformer-full", full), row("transformer-windows", windows)};
+}
+
 /// text8's symbols, the space first.
 Vocabulary letters() {
   Vocabulary vocabulary;
@@ -133,6 +149,7 @@ std::vector<StepRow> rows_for_a_processor() {
   std::vector<StepRow> rows = span_rows();
   for (StepRow& row : hourglass_rows()) rows.push_back(std::move(row));
   for (StepRow& row : window_rows()) rows.push_back(std::move(row));
+  for (StepRow& row : transformer_rows()) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -1,4 +1,4 @@
-// Causal attention: libtorch's fused kernel without dropout, plain operations with it.
+// Causal attention: the banded kernel or libtorch's fused one without dropout, plain operations with it.
 #include "core/kernels/causal_attention.h"
 
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/window_attention.h"
 
 namespace xlm {
 namespace {
@@ -26,7 +27,9 @@ torch::Tensor widened_causal_attention(CausalAttentionInput input) {
   return causal_attention(input).to(type);
 }
 
-torch::Tensor fused_causal_attention(const CausalAttentionInput& input) {
+}  // namespace
+
+torch::Tensor causal_attention_composed(const CausalAttentionInput& input) {
   const std::int64_t queries = input.query.size(2);
   const std::int64_t before = input.key.size(2) - queries;
   // The kernels have a flag for causal order, but disagree about it if there are more keys than queries: for libtorch's
@@ -44,7 +47,10 @@ torch::Tensor fused_causal_attention(const CausalAttentionInput& input) {
   return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout);
 }
 
-}  // namespace
+torch::Tensor causal_attention_fused(const CausalAttentionInput& input) {
+  return window_attention_fused(
+      {.query = input.query, .key = input.key, .value = input.value, .window = input.key.size(2)});
+}
 
 torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
   const double scale = 1 / std::sqrt(static_cast<double>(input.query.size(3)));
@@ -62,8 +68,10 @@ torch::Tensor causal_attention(const CausalAttentionInput& input) {
   switch (choose_kernel(Operation::kCausalAttention, attention_call(input.query, input.dropout))) {
     case KernelVersion::kWidened:
       return widened_causal_attention(input);
+    case KernelVersion::kOwn:
+      return causal_attention_fused(input);
     case KernelVersion::kComposed:
-      return fused_causal_attention(input);
+      return causal_attention_composed(input);
     default:
       return causal_attention_plain(input);
   }

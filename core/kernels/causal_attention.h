@@ -21,6 +21,12 @@ struct CausalAttentionInput {
 /// Returns [B, H, T, d].
 torch::Tensor causal_attention(const CausalAttentionInput& input);
 
+/// The kernel of windows on the CPU, with one window over all keys; without dropout.
+torch::Tensor causal_attention_fused(const CausalAttentionInput& input);
+
+/// libtorch's fused attention; without dropout on the CPU.
+torch::Tensor causal_attention_composed(const CausalAttentionInput& input);
+
 /// The plain version, from libtorch's differentiable operations: memory O(B H T K).
 torch::Tensor causal_attention_plain(const CausalAttentionInput& input);
 

@@ -22,6 +22,8 @@
 namespace xlm {
 namespace {
 
+constexpr std::int64_t kFewQueries = 16;  // the own loops work on tiles of queries
+constexpr std::int64_t kManyQueries = 4096;
 constexpr std::int64_t kManySymbols = 1024;  // fewer logits are smaller than what is saved elsewhere
 
 bool is_real(torch::ScalarType type) { return type == torch::kFloat || type == torch::kDouble; }
@@ -55,6 +57,19 @@ const char* against_own_loops(const KernelCall& call) {
 const char* against_own_sums(const KernelCall& call) {
   if (!call.device.is_cpu()) return "the device is no CPU";
   return is_real(call.type) ? nullptr : "the operands are neither float32 nor double";
+}
+
+const char* against_own_causal_attention(const KernelCall& call) {
+  if (!call.device.is_cpu()) return "the device is no CPU";
+  if (call.dropout) return "it has no dropout";
+  if (call.queries > kManyQueries) return "tiles with so many keys leave the cache";
+  return call.queries < kFewQueries ? "there are few queries" : nullptr;
+}
+
+/// libtorch's multiplies by MKL, whose loops for other processors are slower.
+const char* against_own_causal_attention_here(const KernelCall& call) {
+  if (const char* obstacle = against_own_causal_attention(call)) return obstacle;
+  return __builtin_cpu_is("intel") != 0 ? "it was measured to be faster on AMD's processors alone" : nullptr;
 }
 
 const char* against_fused_causal_attention(const KernelCall& call) {
@@ -98,8 +113,12 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kLinear, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kCausalAttention, KernelVersion::kWidened, "float32 with bfloat16's values",
               "25 times libtorch's bfloat16", against_widening},
+    KernelRow{Operation::kCausalAttention, KernelVersion::kOwn, "tiles in cache", "1.1 to 1.6 times a step",
+              against_own_causal_attention_here},
     KernelRow{Operation::kCausalAttention, KernelVersion::kComposed, "libtorch's fused attention",
               "no scores in memory", against_fused_causal_attention},
+    KernelRow{Operation::kCausalAttention, KernelVersion::kOwn, "tiles in cache", "",
+              against_own_causal_attention},  // on request
     KernelRow{Operation::kCausalAttention, KernelVersion::kPlain, "libtorch's, step by step", "", nothing},
     KernelRow{Operation::kBandedAttention, KernelVersion::kOwn, "tiles in cache",
               "2 to 20 times a step of the published program", against_own_loops},
@@ -215,6 +234,7 @@ KernelCall attention_call(const torch::Tensor& query, double dropout) {
   call.dropout = dropout > 0;
   call.head_width = query.size(-1);
   call.heads = query.size(0) * query.size(1);
+  call.queries = query.size(2);
   return call;
 }
 

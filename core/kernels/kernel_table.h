@@ -43,13 +43,14 @@ struct KernelCall {
   bool dropout = false;                    // of attention weights
   std::int64_t head_width = 64;
   std::int64_t heads = 1;          // of attention, those of every row of the batch
+  std::int64_t queries = 1 << 10;  // of a head
   std::int64_t symbols = 1 << 16;  // of the cross-entropy; 0 if it is given logits
 };
 
 /// The device, type and autocast of a call on `x`.
 KernelCall kernel_call(const torch::Tensor& x);
 
-/// The same with the head width and heads of queries [B, n, T, d].
+/// The same with the head width, heads and number of queries [B, n, T, d].
 KernelCall attention_call(const torch::Tensor& query, double dropout);
 
 /// The requested version if nothing stands against it, otherwise the first of the table. Throws UsageError for an

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <functional>
 #include <string>
@@ -65,9 +66,14 @@ class LocalSlurm {
           "    scontrol update JobId=$task StartTime=now+3; done 2>/dev/null");
   }
 
-  /// Waits for a condition about Slurm, unless the test has failed already. The test's time limit ends the wait.
+  /// Waits for a condition about Slurm, unless the test has failed already. After five minutes it fails.
   static void until(const std::function<bool()>& condition) {
-    while (!testing::Test::HasFatalFailure() && !condition()) ::usleep(50000);
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (!testing::Test::HasFatalFailure() && !condition()) {
+      ASSERT_LT(std::chrono::steady_clock::now(), end)
+          << shell(fs::current_path(), "squeue -o '%i %T %r %S'; sinfo -R; scontrol show node").out;
+      ::usleep(50000);
+    }
   }
 
  private:

@@ -1,4 +1,4 @@
-// Causal attention: the chosen version against the plain one.
+// Causal attention: every version against the plain one.
 #include "core/kernels/causal_attention.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,14 @@
 namespace xlm {
 namespace {
 
-TEST(CausalAttention, EqualsThePlainVersionInValueAndGradient) {
+using Version = torch::Tensor (*)(const CausalAttentionInput&);
+
+class CausalAttentionVersion : public testing::TestWithParam<Version> {};
+
+INSTANTIATE_TEST_SUITE_P(All, CausalAttentionVersion,
+                         testing::Values(causal_attention, causal_attention_fused, causal_attention_composed));
+
+TEST_P(CausalAttentionVersion, EqualsThePlainVersionInValueAndGradient) {
   torch::manual_seed(1);
   for (const auto& [queries, keys] : std::vector<std::pair<std::int64_t, std::int64_t>>{
            {1, 1}, {1, 9}, {7, 7}, {7, 8}, {70, 70}, {65, 68}, {64, 65}, {5, 9}, {5, 10}, {5, 40}}) {
@@ -18,7 +25,7 @@ TEST(CausalAttention, EqualsThePlainVersionInValueAndGradient) {
     };
     const CausalAttentionInput input{.query = of(queries), .key = of(keys), .value = of(keys)};
     const torch::Tensor expected = causal_attention_plain(input);
-    const torch::Tensor actual = causal_attention(input);
+    const torch::Tensor actual = GetParam()(input);
     EXPECT_TRUE(torch::allclose(actual, expected, 1e-9, 1e-10)) << queries << " " << keys;
     const torch::Tensor upstream = torch::randn_like(expected);
     const std::vector<torch::Tensor> leaves{input.query, input.key, input.value};
@@ -35,21 +42,21 @@ TEST(CausalAttention, NeedsNoMaskIfFewKeysComeFirst) {
   const auto of = [](std::int64_t length) { return torch::randn({1, 2, length, 8}); };
   for (const std::int64_t before : {0, 1, 20}) {
     const CalledOperations called;
-    causal_attention({.query = of(64), .key = of(64 + before), .value = of(64 + before)});
+    causal_attention_composed({.query = of(64), .key = of(64 + before), .value = of(64 + before)});
     EXPECT_EQ(called.of("aten::_scaled_dot_product_flash_attention_for_cpu"), 1) << before;
     EXPECT_EQ(called.of("aten::tril"), 0) << before;
   }
   const CalledOperations called;
-  causal_attention({.query = of(64), .key = of(200), .value = of(200)});
+  causal_attention_composed({.query = of(64), .key = of(200), .value = of(200)});
   EXPECT_EQ(called.of("aten::tril"), 1) << "padding queries would cost more than a mask";
 }
 
-TEST(CausalAttention, InSinglePrecisionIsAsExactAsThePlainVersion) {
+TEST_P(CausalAttentionVersion, InSinglePrecisionIsAsExactAsThePlainVersion) {
   torch::manual_seed(2);
   for (const auto& [queries, keys] : std::vector<std::pair<std::int64_t, std::int64_t>>{{300, 301}, {250, 300}}) {
     const auto of = [](std::int64_t length) { return torch::randn({2, 3, length, 32}, torch::kDouble); };
     const CausalAttentionInput exact{.query = of(queries), .key = of(keys), .value = of(keys)};
-    const auto results = [&](torch::Tensor (*attention)(const CausalAttentionInput&), torch::ScalarType type) {
+    const auto results = [&](Version attention, torch::ScalarType type) {
       const auto leaf = [&](const torch::Tensor& x) { return x.to(type).clone().set_requires_grad(true); };
       const CausalAttentionInput input{.query = leaf(exact.query), .key = leaf(exact.key), .value = leaf(exact.value)};
       const torch::Tensor output = attention(input);
@@ -61,8 +68,8 @@ TEST(CausalAttention, InSinglePrecisionIsAsExactAsThePlainVersion) {
       return all;
     };
     Exactness exactness;
-    exactness.add(torch::kFloat, results(causal_attention, torch::kFloat),
-                  results(causal_attention_plain, torch::kFloat), results(causal_attention_plain, torch::kDouble));
+    exactness.add(torch::kFloat, results(GetParam(), torch::kFloat), results(causal_attention_plain, torch::kFloat),
+                  results(causal_attention_plain, torch::kDouble));
     exactness.expect_as_plain(1e-6);
   }
 }

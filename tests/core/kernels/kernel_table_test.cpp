@@ -20,7 +20,13 @@ TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
                                     Operation::kCrossEntropy, Operation::kSegmentSums, Operation::kSmoothing}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
-  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, call), KernelVersion::kComposed);
+}
+
+TEST(KernelTable, OwnCausalAttentionIsForTilesOfQueriesOnAmdsProcessors) {
+  const bool intel = __builtin_cpu_is("intel") != 0;
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {}), intel ? KernelVersion::kComposed : KernelVersion::kOwn);
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.queries = 1}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.queries = 4097}), KernelVersion::kComposed);
 }
 
 TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
@@ -44,9 +50,11 @@ TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
 }
 
 TEST(KernelTable, Bfloat16IsWidenedIfTheProcessorLacksIt) {
-  const KernelVersion expected = has_bfloat16_products() ? KernelVersion::kComposed : KernelVersion::kWidened;
-  EXPECT_EQ(choose_kernel(Operation::kLinear, {.autocast = true}), expected);
-  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.type = torch::kBFloat16, .autocast = true}), expected);
+  const bool widened = !has_bfloat16_products();
+  EXPECT_EQ(choose_kernel(Operation::kLinear, {.autocast = true}),
+            widened ? KernelVersion::kWidened : KernelVersion::kComposed);
+  const KernelCall attention{.type = torch::kBFloat16, .autocast = true};
+  EXPECT_EQ(choose_kernel(Operation::kCausalAttention, attention) == KernelVersion::kWidened, widened);
 }
 
 TEST(KernelTable, ACallIsReadOffItsTensor) {
@@ -55,6 +63,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
   EXPECT_EQ(call.type, torch::kDouble);
   EXPECT_EQ(call.head_width, 64);
   EXPECT_EQ(call.heads, 6);
+  EXPECT_EQ(call.queries, 5);
   EXPECT_TRUE(call.dropout);
   EXPECT_FALSE(call.autocast);
   EXPECT_TRUE(kernel_call(torch::zeros({0, 4})).empty);
