@@ -117,7 +117,8 @@ class SweepSummary {
     return value == evaluation->values.end() ? "" : list_number(measure_, value->second);
   }
 
-  /// The headline of all runs together, as papers report such models.
+  /// The headline of all runs together, as papers report such models. Runs without one are shown by a quantity of
+  /// `program.better`.
   Quantity find_measure() const {
     const auto any_has = [&](const std::string& name) {
       return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
@@ -126,8 +127,18 @@ class SweepSummary {
         return evaluation != nullptr && evaluation->values.contains(name);
       });
     };
-    const Quantity* found = headline_of(any_has);
-    return found != nullptr ? *found : *headlines().back();
+    if (const Quantity* found = headline_of(any_has)) return *found;
+    for (const SweepRun& run : planned_) {
+      const auto& program = run.planned.options.program;
+      if (!program) continue;
+      for (const auto& [name, better] : program->better) {
+        if (!any_has(name)) continue;
+        Quantity declared = quantity(name);
+        declared.better = better == kBetterNames[1] ? Better::kHigher : Better::kLower;
+        return declared;
+      }
+    }
+    return *headlines().back();
   }
 
   std::string failures() const {

@@ -62,7 +62,9 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
     print(json_text(run_json(run)));
   } else if (report.code == kDone) {
     const Terminal& terminal = global.standard_output;
-    print(results_table(run, terminal.is_terminal ? terminal.width : 0));
+    const bool is_evaluated = std::any_of(run.evaluations.begin(), run.evaluations.end(),
+                                          [](const RunEvaluation& evaluation) { return evaluation.main; });
+    if (is_evaluated) print(results_table(run, terminal.is_terminal ? terminal.width : 0));
     const bool has_model = fs::is_directory(planned.paths.model());
     if (!global.quiet && has_model) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }

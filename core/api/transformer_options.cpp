@@ -1,6 +1,8 @@
 // Options of the plain transformer.
 #include "core/api/transformer_options.h"
 
+#include <string>
+
 namespace xlm {
 
 void TransformerOptions::visit(OptionVisitor& v) {
@@ -37,6 +39,19 @@ void TransformerOptions::paper_defaults(OptimizerOptions& optimizer, TrainOption
 
 void TransformerOptions::complete(TrainOptions& /*train*/) {
   if (feed_forward == 0) feed_forward = block.default_feed_forward(width);
+}
+
+std::optional<OptionProblem> TransformerOptions::problem_with(const TrainOptions& train) const {
+  if (positions == 0 || train.block <= positions) return std::nullopt;
+  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the tokens of a window " +
+                            "(train.block=" + std::to_string(train.block) + ")"}};
+}
+
+std::optional<OptionProblem> TransformerOptions::problem_with(const EvalOptions& eval) const {
+  if (positions == 0 || eval.context <= positions) return std::nullopt;
+  return {{"positions", "model.positions (" + std::to_string(positions) +
+                            ") are fewer than the tokens of a window in evaluations (eval.context=" +
+                            std::to_string(eval.context) + ")\ngive eval.context and eval.stride, or more positions"}};
 }
 
 std::vector<TransformerOptions> TransformerOptions::smallest() {

@@ -11,7 +11,7 @@
 
 namespace xlm {
 
-struct TransformerOptions : WithDerivedOptions {
+struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules {
   static constexpr std::string_view kType = "transformer";
   static constexpr TextScheme kScheme = TextScheme::kRandomWindows;
   static constexpr std::string_view kSummary =
@@ -33,6 +33,8 @@ struct TransformerOptions : WithDerivedOptions {
   void complete(TrainOptions& train);
 
   std::optional<OptionProblem> problem() const { return block.problem_at(width); }
+  std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
+  std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
 
   /// See OptionsOfAModel.
   static std::vector<TransformerOptions> smallest();

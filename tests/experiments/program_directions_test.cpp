@@ -99,6 +99,13 @@ TEST_F(ProgramDirections, WhatIsDeclaredLaterIsRecordedWithRunsThatAreDoneAndMer
   EXPECT_THAT(run({"--runs", "other", "claims", "run.yaml"}).out, HasSubstr("confirmed"));
 }
 
+TEST_F(ProgramDirections, ASweepEndsWithWhatItsProgramDeclares) {
+  configure_scoring(kHigher);
+  const std::string out = run({"sweep", "run.yaml"}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("valid accuracy"), HasSubstr("test accuracy"), Not(HasSubstr("valid loss"))));
+  EXPECT_THAT(out, HasSubstr("best of 3 settings by valid accuracy:\n  0.4060 (mean over 2 seeds)  options.lr=0.4\n"));
+}
+
 TEST_F(ProgramDirections, ContradictionsAreRefusedUntilOneIsCorrected) {
   configure_scoring(kHigher);
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);

@@ -38,6 +38,13 @@ TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
   EXPECT_EQ(only_run().history.size(), done.history.size());
 }
 
+TEST_F(ProgramOfUser, ATrainingWithoutEvaluationsPrintsNoTable) {
+  configure("[python3, -c, pass]");
+  const ProgramResult result = run({"train", "run.yaml"});
+  ASSERT_EQ(result.code, kDone) << result.err;
+  EXPECT_EQ(result.out, "");
+}
+
 TEST_F(ProgramOfUser, ASweepOfOptionsGoesFromItsPlanToATable) {
   configure_training("",
                      "sweep:\n  grid: {options.lr: [0.1, 0.2], seed: [1, 2]}\n  exclude: [{options.lr: 0.2, seed: 2}]\n"

@@ -150,6 +150,17 @@ TEST(Configuration, RefusesWindowsOfEvaluationWithMoreBytesThanPositions) {
   EXPECT_THAT(with("  positions: 512\n", ""), AllOf(HasSubstr("run.yaml:5"), HasSubstr("train.block=1024")));
 }
 
+/// A transformer's evaluation comes after hours of training, too.
+TEST(Configuration, RefusesWindowsWithMoreTokensThanATransformerHasPositions) {
+  const auto with = [](const std::string& rest) {
+    return complaint("data: {path: d}\nmodel: {type: transformer, positions: 32}\n" + rest);
+  };
+  EXPECT_THAT(with("train: {steps: 10, block: 16}\n"),
+              AllOf(HasSubstr("run.yaml:2"), HasSubstr("model.positions (32)"), HasSubstr("eval.context=1024")));
+  EXPECT_THAT(with("train: {steps: 10, block: 33}\n"), HasSubstr("train.block=33"));
+  EXPECT_EQ(with("train: {steps: 10, block: 32}\neval: {context: 32, stride: 32}\n"), "");
+}
+
 TEST(Configuration, ChecksTheDevice) {
   for (const char* device : {"cpu", "cuda", "cuda:1", "auto"}) {
     EXPECT_EQ(complaint(std::string(kSmallest) + "device: " + device + "\n"), "") << device;
