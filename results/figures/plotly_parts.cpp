@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "results/figures/figure_inset.h"
 #include "results/figures/series_looks.h"
 
 namespace xlm {
@@ -292,6 +293,37 @@ void add_notes(const Figure& figure, Json& layout) {
   layout["annotations"] = std::move(texts);
 }
 
+constexpr double kInsetTexts = 0.08;  // of the plot, for the texts at an inset's ticks
+
+/// Draws a part of the plot again in a corner, and outlines it. A reader can move and enlarge both.
+void add_inset(const Figure& figure, Json& plot) {
+  FigureLayout whole;
+  whole.plot = {0, 1, 0, 1};
+  whole.x = x_axis(figure);
+  whole.y = y_axis(figure);
+  whole.enlarged = enlarged_part(figure, whole).value_or(Box{});
+  const Box box = free_box_of_inset(figure, whole).value_or(boxes_of_inset(figure, whole).front());
+  const Figure inset = inset_figure(figure);
+  Json& layout = plot["layout"];
+  layout["xaxis2"] = plotly_axis("", x_axis(inset));
+  layout["xaxis2"].update(
+      {{"domain", {box.left + kInsetTexts, box.right}}, {"anchor", "y2"}, {"mirror", true}, {"automargin", false}});
+  layout["yaxis2"] = plotly_axis("", y_axis(inset));
+  layout["yaxis2"].update(
+      {{"domain", {box.bottom + kInsetTexts, box.top}}, {"anchor", "x2"}, {"mirror", true}, {"automargin", false}});
+  for (Json trace : plotly_series(inset, figure.x_label)) {
+    trace.update({{"xaxis", "x2"}, {"yaxis", "y2"}, {"showlegend", false}});
+    plot["data"].push_back(std::move(trace));
+  }
+  const InsetKeys& keys = *figure.description.looks.inset;
+  layout["shapes"].push_back({{"type", "rect"},
+                              {"x0", keys.x[0]},
+                              {"x1", keys.x[1]},
+                              {"y0", keys.y[0]},
+                              {"y1", keys.y[1]},
+                              {"line", {{"color", kReferenceColour}, {"width", 1}}}});
+}
+
 }  // namespace
 
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
@@ -317,8 +349,10 @@ Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
 }
 
 Json series_plot(const Figure& figure) {
-  return plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
-                      plotly_axis(figure.y_label, y_axis(figure)));
+  Json plot = plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
+                           plotly_axis(figure.y_label, y_axis(figure)));
+  if (figure.description.looks.inset) add_inset(figure, plot);
+  return plot;
 }
 
 }  // namespace xlm
