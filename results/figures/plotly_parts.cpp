@@ -305,12 +305,14 @@ void add_inset(const Figure& figure, Json& plot) {
   const Box box = free_box_of_inset(figure, whole).value_or(boxes_of_inset(figure, whole).front());
   const Figure inset = inset_figure(figure);
   Json& layout = plot["layout"];
-  layout["xaxis2"] = plotly_axis("", x_axis(inset));
-  layout["xaxis2"].update(
-      {{"domain", {box.left + kInsetTexts, box.right}}, {"anchor", "y2"}, {"mirror", true}, {"automargin", false}});
-  layout["yaxis2"] = plotly_axis("", y_axis(inset));
-  layout["yaxis2"].update(
-      {{"domain", {box.bottom + kInsetTexts, box.top}}, {"anchor", "x2"}, {"mirror", true}, {"automargin", false}});
+  const auto add_axis = [&](const char* name, const Axis& axis, double low, double high, const char* other) {
+    Json json = plotly_axis("", axis);
+    json.update({{"domain", {low + kInsetTexts, high}}, {"anchor", other}, {"mirror", true}, {"automargin", false}});
+    json.update({{"tickmode", "auto"}, {"nticks", 5}});  // the reader's screen decides how many have room
+    layout[name] = std::move(json);
+  };
+  add_axis("xaxis2", x_axis(inset), box.left, box.right, "y2");
+  add_axis("yaxis2", y_axis(inset), box.bottom, box.top, "x2");
   for (Json trace : plotly_series(inset, figure.x_label)) {
     trace.update({{"xaxis", "x2"}, {"yaxis", "y2"}, {"showlegend", false}});
     plot["data"].push_back(std::move(trace));

@@ -89,14 +89,11 @@
     if (event.key === "Escape") hide_panel();
   });
 
-  /// The names of the axes of a plot, and of its inset.
-  const axes_of = (layout) => Object.keys(layout).filter((key) => /^[xy]axis/.test(key));
-
   /// Our ticks suit the whole picture. For a part of it plotly.js chooses the ticks.
   function keep_ticks_readable(plot, layout) {
     plot.on("plotly_relayout", (change) => {
       const update = {};
-      for (const axis of axes_of(layout)) {
+      for (const axis of ["xaxis", "yaxis"]) {
         if (!(`${axis}.range[0]` in change) && !(`${axis}.range` in change)) continue;
         const [low, high] = plot.layout[axis].range;
         const whole = low === layout[axis].range[0] && high === layout[axis].range[1];
@@ -116,7 +113,8 @@
     Object.assign(layout, { paper_bgcolor: paper, plot_bgcolor: paper });
     layout.font.color = ink;
     Object.assign(layout.hoverlabel, { bgcolor: "#23282e", font: { ...layout.hoverlabel.font, color: ink } });
-    for (const axis of axes_of(layout).map((name) => layout[name])) Object.assign(axis, { gridcolor: grid, linecolor: soft, tickcolor: soft });
+    const axes = [layout.xaxis, layout.yaxis, layout.xaxis2, layout.yaxis2].filter((axis) => axis !== undefined);
+    for (const axis of axes) Object.assign(axis, { gridcolor: grid, linecolor: soft, tickcolor: soft });
     const lighter = (colour) => (colour === "#000000" ? ink : colour === "#333333" ? soft : colour);
     for (const trace of data) {
       for (const part of [trace.line, trace.marker, trace.error_y]) {

@@ -133,6 +133,7 @@ TEST_F(Insets, ShowTheNumbersOfTheirPart) {
   EXPECT_EQ(plot["layout"]["yaxis2"]["range"], Json({1.28, 1.36}));
   EXPECT_EQ(plot["layout"]["shapes"].back()["x0"], 3000);
   EXPECT_GT(plot["layout"]["xaxis2"]["domain"][0], 0.4) << "at the right";
+  EXPECT_EQ(plot["layout"]["xaxis2"]["tickmode"], "auto") << "a phone has room for few numbers";
 }
 
 TEST_F(Insets, StandWhereTheyAreToldOrAreRefused) {
