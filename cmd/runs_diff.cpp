@@ -51,6 +51,7 @@ ValuesByName settings_of_run(const Run& run) {
 ValuesByName environment_of_run(const Run& run) {
   ValuesByName values;
   collect_values(run.environment, "", values);
+  values.erase("command");  // it names the run's folder, so it differs always
   return values;
 }
 

@@ -9,7 +9,9 @@
 
 #include "base/error.h"
 #include "results/figures/axis_texts.h"
+#include "results/figures/figure_inset.h"
 #include "results/figures/layout_parts.h"
+#include "results/figures/layout_tries.h"
 #include "results/figures/legend_place.h"
 #include "results/figures/plot_notes.h"
 #include "results/figures/plot_room.h"
@@ -37,6 +39,9 @@ constexpr double kColourBar = 1.3;
 constexpr double kLeastPlotWidth = 11;
 constexpr double kLeastPanelWidth = 9;
 constexpr double kLeastPlotHeight = 8;
+constexpr double kLeastInsetWidth = 6;
+constexpr double kLeastInsetHeight = 4.5;
+constexpr double kInsetTextSize = 0.85;    // of the picture's texts
 constexpr double kPanelGap = 0.8;          // between panels
 constexpr double kPanelShape = 0.8;        // height of a panel, of its width
 constexpr double kLeastPanelHeight = 1.3;  // inches
@@ -53,52 +58,18 @@ double lines_height(const std::vector<std::string>& lines, double size) {
 /// Lines and marks are thinner in a small picture.
 double stroke_of(double width) { return std::clamp(width / kUsualWidth, 0.6, 1.0); }
 
-/// A place of the legend, and whether its labels may break into lines there.
-struct LegendTry {
-  LegendPlace place = LegendPlace::kNone;
-  bool may_break = true;
-};
-
-/// Places of the legend in the order in which they are tried.
-std::vector<LegendTry> legends_to_try(const Figure& figure) {
-  const LegendPlace place = figure.description.looks.legend.place;
-  if (!has_legend(figure)) return {{LegendPlace::kNone}};
-  if (place == LegendPlace::kInside) return {{LegendPlace::kInside}, {LegendPlace::kBelow}};
-  if (place != LegendPlace::kAuto) return {{place}};
-  if (!figure.panels.empty()) return {{LegendPlace::kBelow}};
-  return {{LegendPlace::kRight, false}, {LegendPlace::kBelow}, {LegendPlace::kRight}};
-}
-
-/// Numbers of columns of panels in the order in which they are tried; a single 0 if there are no panels.
-std::vector<std::size_t> columns_to_try(const Figure& figure) {
-  const std::size_t count = figure.panels.size();
-  if (count == 0) return {0};
-  const auto own = static_cast<std::size_t>(figure.description.looks.facet.columns);
-  const auto square = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count))));
-  std::vector<std::size_t> columns;
-  for (std::size_t most = own > 0 ? std::min(own, count) : count <= 3 ? count : square; most > 0; --most)
-    columns.push_back(most);
-  return columns;
-}
-
-/// What one try to lay a figure out is made with.
-struct LayoutTry {
-  double size = 0;  // of text
-  LegendTry legend;
-  std::size_t columns = 0;  // of panels
-  bool is_panel = false;
-};
-
 class LayoutAttempt {
  public:
+  using Part = LayoutTry::Part;
+
   LayoutAttempt(const Figure& figure, const LayoutTry& tried)
       : figure_(figure),
         size_(tried.size),
         legend_place_(tried.legend.place),
         legend_may_break_(tried.legend.may_break),
         columns_(tried.columns),
-        title_size_((tried.is_panel ? 1 : kTitleSize) * tried.size),
-        least_width_(tried.is_panel ? kLeastPanelWidth : kLeastPlotWidth) {
+        title_size_((tried.part == Part::kPanel ? 1 : kTitleSize) * tried.size),
+        part_(tried.part) {
     const double size = tried.size;
     layout_.text_size = size;
     layout_.x_name_size = size;
@@ -114,7 +85,11 @@ class LayoutAttempt {
     if (has_panels()) {
       place_panels();
     } else {
-      if (!is_heatmap()) blame(place_notes(figure_, layout_));
+      if (!is_heatmap()) {
+        place_references(figure_, layout_);
+        place_inset();
+        blame(place_notes(figure_, layout_));
+      }
       check_plot();
     }
     check_labels();
@@ -147,6 +122,8 @@ class LayoutAttempt {
   void place_texts();
   void place_legend();
   void place_panels();
+  void place_inset();
+  bool add_part(Figure part, const Box& box, const LayoutTry& tried, const std::string& name);
   void check_plot();
   void check_labels();
 
@@ -156,7 +133,7 @@ class LayoutAttempt {
   bool legend_may_break_;
   std::size_t columns_;  // of panels; 0: none
   double title_size_;
-  double least_width_;  // of the plot, of the size of texts
+  Part part_;
   FigureLayout layout_;
   std::string problem_;
   std::vector<std::string> title_;
@@ -363,28 +340,55 @@ void LayoutAttempt::place_panels() {
     const double left = area.left + static_cast<double>(i % columns_) * (width + gap);
     const double top = area.top - static_cast<double>(row) * (height + gap);
     Figure panel = figure_.panels[i];
-    panel.description.width = width / kPointsPerInch;
-    panel.description.height = height / kPointsPerInch;
     panel.description.looks.show_title = true;
     panel.description.looks.show_caption = false;
     panel.description.looks.legend.place = LegendPlace::kNone;
     panel.x_label.clear();
     panel.y_label.clear();
-    LayoutAttempt attempt(panel, {.size = size_, .is_panel = true});
-    if (!attempt.problem().empty())
-      return blame(fmt::format("in the panel '{}' {}", panel.description.title, attempt.problem()));
-    layout_.panels.push_back(moved(attempt.take(), left, top - height));
-    layout_.panels.back().width = layout_.width;
-    layout_.panels.back().height = layout_.height;
-    layout_.panels.back().stroke = layout_.stroke;
+    const std::string name = fmt::format("the panel '{}'", panel.description.title);
+    const Box cell{left, left + width, top - height, top};
+    if (!add_part(std::move(panel), cell, {.size = size_, .part = Part::kPanel}, name)) return;
   }
+}
+
+void LayoutAttempt::place_inset() {
+  if (!figure_.description.looks.inset) return;
+  const std::optional<Box> enlarged = enlarged_part(figure_, layout_);
+  if (!enlarged) return blame("its inset shows no part of the plot");
+  layout_.enlarged = *enlarged;
+  const std::optional<Box> box = free_box_of_inset(figure_, layout_);
+  if (!box) return blame("its inset would cover data or texts; leave room with x_range and y_range");
+  const double size = std::max(kLeastSize, kInsetTextSize * size_);
+  if (add_part(inset_figure(figure_), *box, {.size = size, .part = Part::kInset}, "its inset"))
+    layout_.panels.back().ground = *box;
+}
+
+/// Lays a panel or an inset out in a rectangle of the picture. Returns whether it has room there.
+bool LayoutAttempt::add_part(Figure part, const Box& box, const LayoutTry& tried, const std::string& name) {
+  part.description.width = box.width() / kPointsPerInch;
+  part.description.height = box.height() / kPointsPerInch;
+  LayoutAttempt attempt(part, tried);
+  if (!attempt.problem().empty()) {
+    blame(fmt::format("in {} {}", name, attempt.problem()));
+    return false;
+  }
+  layout_.panels.push_back(moved(attempt.take(), box.left, box.bottom));
+  layout_.panels.back().width = layout_.width;
+  layout_.panels.back().height = layout_.height;
+  layout_.panels.back().stroke = layout_.stroke;
+  return true;
 }
 
 void LayoutAttempt::check_plot() {
   const Box& plot = layout_.plot;
-  if (plot.width() < em(least_width_))
+  const bool is_inset = part_ == Part::kInset;
+  const double least_height = is_inset ? kLeastInsetHeight : kLeastPlotHeight;
+  const double least_width = is_inset ? kLeastInsetWidth : part_ == Part::kPanel ? kLeastPanelWidth : kLeastPlotWidth;
+  if (is_inset && (layout_.x.ticks.size() < 2 || layout_.y.ticks.size() < 2))
+    blame("an axis has no room for two numbers");
+  if (plot.width() < em(least_width))
     blame(fmt::format("{:.1f} inches remain between its axes", std::max(plot.width(), 0.0) / kPointsPerInch));
-  if (plot.height() < em(kLeastPlotHeight))
+  if (plot.height() < em(least_height))
     blame(
         fmt::format("{:.1f} inches of its height remain for the axes", std::max(plot.height(), 0.0) / kPointsPerInch));
 }

@@ -1,4 +1,4 @@
-// Keys of a figure's description that say how it looks on paper: legend, panels, labels, order, lines and notes.
+// Keys of a figure's description that say how it looks on paper: legend, panels, inset, labels, order, lines, notes.
 #pragma once
 
 #include <array>
@@ -43,6 +43,21 @@ struct FacetKeys {
   }
 };
 
+/// A small plot inside a plot that shows a part of it enlarged: `inset: {x: [a, b], y: [c, d], place: PLACE}`.
+struct InsetKeys {
+  enum class Place { kAuto, kTopRight, kTopLeft, kBottomRight, kBottomLeft };
+  static constexpr std::array<std::string_view, 5> kPlaceNames{"auto", "top-right", "top-left", "bottom-right",
+                                                               "bottom-left"};
+
+  std::array<double, 2> x{};  // from, to
+  std::array<double, 2> y{};
+  Place place = Place::kAuto;
+
+  void visit(OptionVisitor& v) {
+    v.field({.name = "place", .help = "of the inset; auto: a corner without data"}, place, kPlaceNames);
+  }
+};
+
 /// A line across the plot at a number of one axis.
 struct ReferenceLine {
   std::optional<double> x;
@@ -60,6 +75,7 @@ struct Annotation {
 struct FigureLooks {
   LegendKeys legend;
   FacetKeys facet;
+  std::optional<InsetKeys> inset;
   std::vector<std::pair<std::string, std::string>> labels;  // by the value or label that the text stands for
   std::vector<std::string> order;                           // of series, by value or label; the others follow
   std::vector<ReferenceLine> references;
@@ -79,7 +95,7 @@ struct FigureLooks {
 };
 
 /// The names of the keys that read_looks takes.
-inline constexpr std::array<std::string_view, 6> kLookKeys{"legend", "facet",      "labels",
+inline constexpr std::array<std::string_view, 7> kLookKeys{"legend", "facet",      "inset",      "labels",
                                                            "order",  "references", "annotations"};
 
 /// Takes the keys of kLookKeys out of a description. Throws UsageError with file:line.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "results/figures/figure_inset.h"
 #include "results/figures/figure_panels.h"
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"
@@ -98,10 +99,11 @@ std::string gnuplot_script(const Figure& figure, PictureFormat format) {
   const FigureKind& kind = kind_of(figure.description);
   const FigureLayout layout = layout_of(figure);
   std::string script = gnuplot_terminal(figure, layout, format);
-  if (figure.panels.empty()) return script + kind.gnuplot(figure, layout, format);
-  script += "set multiplot\n" + frame_script(figure, layout, format);
-  for (std::size_t i = 0; i < figure.panels.size(); ++i)
-    script += "reset\n" + kind.gnuplot(figure.panels[i], layout.panels[i], format);
+  if (layout.panels.empty()) return script + kind.gnuplot(figure, layout, format);
+  const bool inset = figure.panels.empty();
+  const std::vector<Figure> parts = inset ? std::vector<Figure>{inset_figure(figure)} : figure.panels;
+  script += "set multiplot\n" + (inset ? kind.gnuplot(figure, layout, format) : frame_script(figure, layout, format));
+  for (std::size_t i = 0; i < parts.size(); ++i) script += "reset\n" + kind.gnuplot(parts[i], layout.panels[i], format);
   return script + "unset multiplot\n";
 }
 

@@ -67,7 +67,7 @@ std::string terminal_of(const std::string& own_font, const FigureLayout& layout,
 std::string looks_of(const FigureLayout& layout) {
   std::string text =
       fmt::format("set border 3 linecolor '{}'\nset tics nomirror out scale 0.5 textcolor '#333333'\n", kFrameColour);
-  text += fmt::format("set grid linecolor '{}' linetype 1 linewidth 0.8\nunset key\n", kGridColour);
+  text += fmt::format("set grid linecolor '{}' linetype 1 linewidth 0.8\nunset key\nset clip two\n", kGridColour);
   const Box& plot = layout.plot;
   return text +
          fmt::format("set lmargin at screen {:.5g}\nset rmargin at screen {:.5g}\n", plot.left / layout.width,
@@ -122,11 +122,16 @@ GnuplotScript::GnuplotScript(const Figure& figure, const FigureLayout& layout, P
   place_texts();
   for (const PlacedSample& sample : layout_.samples) place_sample(sample);
   place_references();
+  place_inset();
 }
 
 /// A place of the layout, in gnuplot's words.
 std::string GnuplotScript::at(double x, double y) const {
   return fmt::format("screen {:.5g},{:.5g}", x / layout_.width, y / layout_.height);
+}
+
+std::string GnuplotScript::corners(const Box& box) const {
+  return fmt::format("from {} to {}", at(box.left, box.bottom), at(box.right, box.top));
 }
 
 void GnuplotScript::place_texts() {
@@ -170,6 +175,16 @@ void GnuplotScript::place_references() {
     add(fmt::format("set arrow {} nohead back linecolor '{}' linewidth {:.3g} dashtype 2\n", ends, kReferenceColour,
                     line_width(1.2)));
   }
+}
+
+/// Outlines the part of the plot that an inset shows. The inset itself covers what is behind it, and has a whole frame.
+void GnuplotScript::place_inset() {
+  if (layout_.enlarged.width() > 0)
+    add(fmt::format("set object rectangle {} front fillstyle empty border linecolor '{}' linewidth {:.3g}\n",
+                    corners(layout_.enlarged), kReferenceColour, line_width(1)));
+  if (layout_.ground.width() > 0)
+    add(fmt::format("set object rectangle {} behind fillcolor rgb '#ffffff' fillstyle solid noborder\nset border 15\n",
+                    corners(layout_.ground)));
 }
 
 void GnuplotScript::place_colour_bar() {

@@ -73,12 +73,15 @@ void add_note(const std::string& text, const Box& box, std::string_view colour, 
 
 }  // namespace
 
-std::string place_notes(const Figure& figure, FigureLayout& layout) {
-  const FigureLooks& looks = figure.description.looks;
-  for (const ReferenceLine& line : looks.references) {
+void place_references(const Figure& figure, FigureLayout& layout) {
+  for (const ReferenceLine& line : figure.description.looks.references) {
     const Spot spot = spot_of(figure, layout, line.x.value_or(0), line.y.value_or(0));
     layout.references.push_back({line.x ? spot.x : spot.y, line.x.has_value()});
   }
+}
+
+std::string place_notes(const Figure& figure, FigureLayout& layout) {
+  const FigureLooks& looks = figure.description.looks;
   for (std::size_t i = 0; i < looks.references.size(); ++i) {
     const std::string& label = looks.references[i].label;
     if (label.empty()) continue;

@@ -8,7 +8,10 @@
 
 namespace xlm {
 
-/// Adds reference lines, their labels and annotations to a layout whose other texts are there. A label or text stands
+/// Adds reference lines to a layout.
+void place_references(const Figure& figure, FigureLayout& layout);
+
+/// Adds the labels of these lines and annotations to a layout whose other texts are there. A label or text stands
 /// where it touches no other and covers the least data. Returns what has no room; empty: all has.
 std::string place_notes(const Figure& figure, FigureLayout& layout);
 

@@ -12,10 +12,6 @@ namespace {
 constexpr double kShareOfBar = 0.94;  // of the room of a bar
 constexpr int kPlacesOnLine = 24;     // between two points, and along a bar
 
-bool boxes_touch(const Box& a, const Box& b) {
-  return std::min(a.right, b.right) > std::max(a.left, b.left) && std::min(a.top, b.top) > std::max(a.bottom, b.bottom);
-}
-
 int places_in(const Box& box, const Spot& from, const Spot& to) {
   int count = 0;
   for (int i = 0; i <= kPlacesOnLine; ++i) {
@@ -28,6 +24,10 @@ int places_in(const Box& box, const Spot& from, const Spot& to) {
 }
 
 }  // namespace
+
+bool boxes_touch(const Box& a, const Box& b) {
+  return std::min(a.right, b.right) > std::max(a.left, b.left) && std::min(a.top, b.top) > std::max(a.bottom, b.bottom);
+}
 
 double margin_of_names(const Figure& figure) { return !figure.grid.empty() ? 0.5 : figure.tokens_on_x ? 1 : 0.6; }
 
@@ -101,6 +101,8 @@ std::optional<Box> box_for_text(const Figure& figure, const FigureLayout& layout
     const double half = layout.text_size / 2;
     return std::any_of(layout.texts.begin(), layout.texts.end(),
                        [&](const PlacedText& text) { return boxes_touch(box, box_of(text)); }) ||
+           std::any_of(layout.panels.begin(), layout.panels.end(),
+                       [&](const FigureLayout& inset) { return boxes_touch(box, inset.ground); }) ||
            std::any_of(layout.samples.begin(), layout.samples.end(), [&](const PlacedSample& sample) {
              return boxes_touch(box, {sample.x, sample.x + sample.width, sample.y - half, sample.y + half});
            });

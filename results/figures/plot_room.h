@@ -28,6 +28,9 @@ struct BarEnds {
 };
 BarEnds ends_of_bar(const Figure& figure, std::size_t series, double x);
 
+/// Whether two rectangles have a part in common.
+bool boxes_touch(const Box& a, const Box& b);
+
 /// The share of a number along an axis, from 0 to 1.
 double share_of(const Axis& axis, double value);
 
@@ -37,7 +40,7 @@ int data_in(const Figure& figure, const FigureLayout& layout, const Box& box);
 /// The first of these rectangles without data, or nullopt.
 std::optional<Box> empty_box(const Figure& figure, const FigureLayout& layout, const std::vector<Box>& boxes);
 
-/// The rectangle with the least data among those that touch no text and no sample of the legend, or nullopt.
+/// The rectangle with the least data among those that touch no text, inset or sample of the legend, or nullopt.
 std::optional<Box> box_for_text(const Figure& figure, const FigureLayout& layout, const std::vector<Box>& boxes);
 
 }  // namespace xlm

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "results/figures/figure_inset.h"
 #include "results/figures/series_looks.h"
 
 namespace xlm {
@@ -292,6 +293,39 @@ void add_notes(const Figure& figure, Json& layout) {
   layout["annotations"] = std::move(texts);
 }
 
+constexpr double kInsetTexts = 0.08;  // of the plot, for the texts at an inset's ticks
+
+/// Draws a part of the plot again in a corner, and outlines it. A reader can move and enlarge both.
+void add_inset(const Figure& figure, Json& plot) {
+  FigureLayout whole;
+  whole.plot = {0, 1, 0, 1};
+  whole.x = x_axis(figure);
+  whole.y = y_axis(figure);
+  whole.enlarged = enlarged_part(figure, whole).value_or(Box{});
+  const Box box = free_box_of_inset(figure, whole).value_or(boxes_of_inset(figure, whole).front());
+  const Figure inset = inset_figure(figure);
+  Json& layout = plot["layout"];
+  const auto add_axis = [&](const char* name, const Axis& axis, double low, double high, const char* other) {
+    Json json = plotly_axis("", axis);
+    json.update({{"domain", {low + kInsetTexts, high}}, {"anchor", other}, {"mirror", true}, {"automargin", false}});
+    json.update({{"tickmode", "auto"}, {"nticks", 5}});  // the reader's screen decides how many have room
+    layout[name] = std::move(json);
+  };
+  add_axis("xaxis2", x_axis(inset), box.left, box.right, "y2");
+  add_axis("yaxis2", y_axis(inset), box.bottom, box.top, "x2");
+  for (Json trace : plotly_series(inset, figure.x_label)) {
+    trace.update({{"xaxis", "x2"}, {"yaxis", "y2"}, {"showlegend", false}});
+    plot["data"].push_back(std::move(trace));
+  }
+  const InsetKeys& keys = *figure.description.looks.inset;
+  layout["shapes"].push_back({{"type", "rect"},
+                              {"x0", keys.x[0]},
+                              {"x1", keys.x[1]},
+                              {"y0", keys.y[0]},
+                              {"y1", keys.y[1]},
+                              {"line", {{"color", kReferenceColour}, {"width", 1}}}});
+}
+
 }  // namespace
 
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
@@ -317,8 +351,10 @@ Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
 }
 
 Json series_plot(const Figure& figure) {
-  return plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
-                      plotly_axis(figure.y_label, y_axis(figure)));
+  Json plot = plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
+                           plotly_axis(figure.y_label, y_axis(figure)));
+  if (figure.description.looks.inset) add_inset(figure, plot);
+  return plot;
 }
 
 }  // namespace xlm

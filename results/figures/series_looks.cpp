@@ -60,6 +60,10 @@ void put_in_order(Figure& figure) {
     if (nowhere) warn("references", fmt::format("x: {}", *line.x), "its places on x are names, not numbers");
     return nowhere;
   });
+  if (looks.inset && !figure.x_names.empty()) {
+    warn("inset", "x", "its places on x are names, not numbers");
+    looks.inset.reset();
+  }
   std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
     return place_in_order(a, looks.order) < place_in_order(b, looks.order);
   });

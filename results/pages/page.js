@@ -113,7 +113,8 @@
     Object.assign(layout, { paper_bgcolor: paper, plot_bgcolor: paper });
     layout.font.color = ink;
     Object.assign(layout.hoverlabel, { bgcolor: "#23282e", font: { ...layout.hoverlabel.font, color: ink } });
-    for (const axis of [layout.xaxis, layout.yaxis]) Object.assign(axis, { gridcolor: grid, linecolor: soft, tickcolor: soft });
+    const axes = [layout.xaxis, layout.yaxis, layout.xaxis2, layout.yaxis2].filter((axis) => axis !== undefined);
+    for (const axis of axes) Object.assign(axis, { gridcolor: grid, linecolor: soft, tickcolor: soft });
     const lighter = (colour) => (colour === "#000000" ? ink : colour === "#333333" ? soft : colour);
     for (const trace of data) {
       for (const part of [trace.line, trace.marker, trace.error_y]) {

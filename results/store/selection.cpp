@@ -264,7 +264,8 @@ std::vector<std::string> choice_notes(const Selection& selection, const NamedCho
     return is_only ? "" : before + listed_names(names, kMaxPlaces);
   };
   std::vector<std::string> parts;
-  for (const std::string& text : order) parts.push_back(text + named(places[text], " for "));
+  const bool same = order.size() == 1 && places[order.front()].size() > 2 && undecided.empty();
+  for (const std::string& text : order) parts.push_back(text + (same ? " everywhere" : named(places[text], " for ")));
   const std::string label = column_label(selection.by);
   if (!parts.empty() && any_choice)
     notes.push_back(fmt::format("Chosen by the best mean {}: {}.", label, join(parts, "; ")));

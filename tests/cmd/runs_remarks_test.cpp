@@ -74,8 +74,12 @@ TEST_F(RunsRemarks, DiffShowsOnlyWhatDiffers) {
   EXPECT_TRUE(json_of_diff["environment"].empty());
   EXPECT_TRUE(json_of_diff["results"].contains("test.bpc"));
   EXPECT_FALSE(json_of_diff["results"].contains("status"));
-  write_file(RunPaths{maker_.folder(kSecond)}.environment(),
-             Json{{"dataset", "text8"}, {"language", ""}, {"fingerprint", "f00d"}, {"host", "node7"}}.dump());
+  write_file(RunPaths{maker_.folder(kSecond)}.environment(), Json{{"dataset", "text8"},
+                                                                  {"language", ""},
+                                                                  {"fingerprint", "f00d"},
+                                                                  {"host", "node7"},
+                                                                  {"command", {"xlm", "worker", kSecond}}}
+                                                                 .dump());
   const ProgramResult text = xlm(fmt::format("runs diff {} {}", kFirst, kSecond));
   ASSERT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, HasSubstr("node7"));
@@ -83,6 +87,7 @@ TEST_F(RunsRemarks, DiffShowsOnlyWhatDiffers) {
   EXPECT_THAT(text.out, Not(HasSubstr("model.span")));
   EXPECT_EQ(json(fmt::format("runs diff {} {}", kFirst, kSecond))["environment"]["host"],
             Json::array({nullptr, "node7"}));
+  EXPECT_THAT(text.out, Not(HasSubstr("worker"))) << "the command names the run's folder, so it differs always";
   EXPECT_EQ(xlm(fmt::format("runs diff {} {}", kFirst, kFirst)).code, 2);
   EXPECT_EQ(xlm(fmt::format("runs diff {} nothing", kFirst)).code, 3);
 }

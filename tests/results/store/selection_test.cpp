@@ -199,6 +199,8 @@ TEST_F(Selections, NotesNamePlacesByWhatWasChosenThere) {
   EXPECT_THAT(
       choice_notes(by_validation(), {{"A", narrow}, {"B", wide}, {"C", wide}}),
       ElementsAre("Chosen by the best mean valid bpc: optimizer.lr=0.02 for A; optimizer.lr=0.01 for B and C."));
+  EXPECT_THAT(choice_notes(by_validation(), {{"A", wide}, {"B", wide}, {"C", wide}}),
+              ElementsAre("Chosen by the best mean valid bpc: optimizer.lr=0.01 everywhere."));
   EXPECT_THAT(choice_notes(by_validation(), {{"", chosen()}}),
               ElementsAre("Chosen by the best mean valid bpc: optimizer.lr=0.02 for model.span=64; optimizer.lr=0.01 "
                           "for model.span=256."));
