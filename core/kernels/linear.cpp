@@ -45,7 +45,7 @@ Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::opti
 
 /// x·Wᵀ + b of a weight [out, in] if `kOutFirst`; else x·W + b of one [in, out].
 template <bool kOutFirst>
-class Layer : public torch::autograd::Function<Layer<kOutFirst>> {
+class LayerProduct : public torch::autograd::Function<LayerProduct<kOutFirst>> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
@@ -153,8 +153,8 @@ Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(linear_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return Layer<true>::apply(x, weight.contiguous(),
-                                bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+      return LayerProduct<true>::apply(x, weight.contiguous(),
+                                       bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
     default:
       return torch::linear(x, weight, bias);
   }
@@ -165,7 +165,7 @@ Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(affine_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return Layer<false>::apply(x, weight.contiguous(), std::optional(bias.contiguous()));
+      return LayerProduct<false>::apply(x, weight.contiguous(), std::optional(bias.contiguous()));
     default:
       if (StepWeights* shared = StepWeights::current()) return shared->affine(x, weight, bias);
       return torch::linear(x, weight.t(), bias);
