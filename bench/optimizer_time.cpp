@@ -83,7 +83,7 @@ int time_optimizers(int argc, char** argv) {
   const torch::Device device = choose_device(device_name);
   const auto model = make_model(ModelOptions(shape), kBytes);
   model->to(device);
-  const NamedTensors weights(model->weights().begin(), model->weights().end());
+  const NamedTensors& weights = model->weights();
   for (auto [name, weight] : weights) weight.mutable_grad() = torch::randn_like(weight.detach()).mul_(1e-3);
   using Type = OptimizerOptions::Type;
   std::vector<TimedUpdate> updates{{"adagrad", own(Type::kAdagrad, weights)},

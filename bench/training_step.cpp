@@ -241,7 +241,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   TrainOptions train;
   EvalOptions eval;
   row.model.paper_defaults(as_published, train, eval);
-  Optimizer optimizer(as_published, {model->weights().begin(), model->weights().end()});
+  Optimizer optimizer(as_published, model->weights());
   State state = model->initial_state(row.batch);
   const auto policy = row.recompute ? ActivationPolicy::kRecompute
                       : recorder    ? ActivationPolicy::kRecord
@@ -258,7 +258,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   std::optional<CapturedSteps> captured;
   if (recorder && !row.recompute && graph_signature_of(*model)) {
     capability<Capturable>(*model)->hold_sizes();
-    captured.emplace(std::move(recorder), NamedTensors{model->weights().begin(), model->weights().end()});
+    captured.emplace(std::move(recorder), model->weights());
   }
   std::vector<double> seconds;
   restart_peak_memory(device);

@@ -43,7 +43,9 @@ Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::opti
   return rows_product(rows, RightMatrix::transpose_of(weight), bias);
 }
 
-class Linear : public torch::autograd::Function<Linear> {
+/// x·Wᵀ + b of a weight [out, in] if `kOutFirst`; else x·W + b of one [in, out].
+template <bool kOutFirst>
+class LayerProduct : public torch::autograd::Function<LayerProduct<kOutFirst>> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const std::optional<Tensor>& bias) {
@@ -52,43 +54,24 @@ class Linear : public torch::autograd::Function<Linear> {
     context->saved_data["shape"] = x.sizes().vec();
     context->saved_data["bias"] = bias.has_value();
     std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = weight.size(0);
-    return times_transpose(rows, weight, bias).view(shape);
+    shape.back() = weight.size(kOutFirst ? 0 : 1);
+    return (kOutFirst ? times_transpose(rows, weight, bias) : times(rows, weight, bias)).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
     const variable_list saved = context->get_saved_variables();
+    const Tensor& rows = saved[0];
+    const Tensor& weight = saved[1];
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
     variable_list result(3);
     if (context->needs_input_grad(0)) {
-      result[0] = times(gradient, saved[1]).view(context->saved_data["shape"].toIntVector());
+      const Tensor of_rows = kOutFirst ? times(gradient, weight) : times_transpose(gradient, weight);
+      result[0] = of_rows.view(context->saved_data["shape"].toIntVector());
     }
-    if (context->needs_input_grad(1)) result[1] = weight_gradient(gradient, saved[0]);
+    if (context->needs_input_grad(1)) {
+      result[1] = kOutFirst ? weight_gradient(gradient, rows) : weight_gradient(rows, gradient);
+    }
     if (context->saved_data["bias"].toBool()) result[2] = gradient.sum(0);
-    return result;
-  }
-};
-
-class Affine : public torch::autograd::Function<Affine> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    const Tensor rows = as_rows(x);
-    context->save_for_backward({rows, weight});
-    context->saved_data["shape"] = x.sizes().vec();
-    std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = weight.size(1);
-    return times(rows, weight, bias).view(shape);
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor gradient = as_rows(upstream[0]);  // [m, out]
-    variable_list result(3);
-    if (context->needs_input_grad(0)) {
-      result[0] = times_transpose(gradient, saved[1]).view(context->saved_data["shape"].toIntVector());
-    }
-    if (context->needs_input_grad(1)) result[1] = weight_gradient(saved[0], gradient);
-    if (context->needs_input_grad(2)) result[2] = gradient.sum(0);
     return result;
   }
 };
@@ -170,7 +153,8 @@ Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(linear_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return Linear::apply(x, weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+      return LayerProduct<true>::apply(x, weight.contiguous(),
+                                       bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
     default:
       return torch::linear(x, weight, bias);
   }
@@ -181,7 +165,7 @@ Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(affine_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return Affine::apply(x, weight.contiguous(), bias.contiguous());
+      return LayerProduct<false>::apply(x, weight.contiguous(), std::optional(bias.contiguous()));
     default:
       if (StepWeights* shared = StepWeights::current()) return shared->affine(x, weight, bias);
       return torch::linear(x, weight.t(), bias);

@@ -72,7 +72,7 @@ class BatchGradients {
   const char* obstacle_to_recording() const;
   bool has_room_for_recording() const;
   std::int64_t most_rows_at_once() const;
-  NamedTensors weights() const { return {model_->weights().begin(), model_->weights().end()}; }
+  const NamedTensors& weights() const { return model_->weights(); }
 
   const RunOptions* options_;
   LanguageModel* model_;

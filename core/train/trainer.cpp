@@ -46,8 +46,6 @@ class Trainer {
   TrainOutcome run();
 
  private:
-  enum class Evaluated { kDone, kStopped };
-
   const TokenSource& source(const std::string& split);
   void begin_weights();
   void restore(const Checkpoint& checkpoint);
@@ -57,15 +55,13 @@ class Trainer {
   double step();
   bool is_recorded(std::int64_t step) const;
   void record(double loss);
-  void tell_memory();
   bool evaluation_due() const;
   std::optional<Evaluation> evaluate(const std::string& split, bool final);
-  Evaluated evaluate_while_training();
+  TrainOutcome evaluate_while_training();
   std::optional<Evaluation> validate_finally();
-  Evaluated finish();
+  TrainOutcome finish();
   bool in_any_process(bool here);
   bool writes() const { return !group_ || group_->is_first(); }
-  NamedTensors all_weights() const { return {model_->weights().begin(), model_->weights().end()}; }
 
   const TrainJob* job_;
   const RunOptions* options_;
@@ -119,11 +115,11 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
     sink_->message(take_inner_model(*model_, data_, source(split), options_->train.block));
   }
   model_->to(device_);
-  optimizer_.emplace(options_->optimizer, all_weights(), rate_multipliers(*model_), part_multipliers(*model_));
+  optimizer_.emplace(options_->optimizer, model_->weights(), rate_multipliers(*model_), part_multipliers(*model_));
   gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
   budget_.emplace(options_->train, *model_, group_.get());
-  if (options_->train.log_norms) norms_.emplace(all_weights());
-  if (options_->train.debug) gradients_->watch(watch_.emplace(all_weights()));
+  if (options_->train.log_norms) norms_.emplace(model_->weights());
+  if (options_->train.debug) gradients_->watch(watch_.emplace(model_->weights()));
   if (options_->eval.select == EvalOptions::Select::kBest) {
     best_.emplace(job.folder / kCheckpointFolder / kBestWeights);
   }
@@ -187,11 +183,7 @@ void Trainer::restore(const Checkpoint& checkpoint) {
     gradients_->restore(checkpoint);
   }
   evaluated_step_ = checkpoint.state.at("evaluated_step").get<std::int64_t>();
-  if (checkpoint.state.contains("budget")) {
-    budget_->restore(checkpoint.state.at("budget"));
-  } else {
-    budget_->lose_past();
-  }
+  budget_->restore(checkpoint.state.value("budget", Json()));
   if (begins) {  // another run has paid for what led to its checkpoint
     budget_->inherit();
   } else if (checkpoint.state.contains("costs")) {
@@ -283,6 +275,7 @@ bool Trainer::is_recorded(std::int64_t step) const {
   return step % std::max<std::int64_t>(1, train.steps / kRecordsOfARun) == 0;
 }
 
+/// All processes call this.
 void Trainer::record(double loss) {
   const bool kept = is_recorded(step_);
   if (kept && group_) unite_counts(*model_, *group_);
@@ -304,15 +297,11 @@ void Trainer::record(double loss) {
   sink_->metrics(step_, values);
   model_->reset_statistics();
   budget_->counts_begin_again();
-  if (!has_told_memory_ && costs_.is_warm()) tell_memory();
-}
-
-/// Says once what the first steps take: a sweep starts further runs if they fit. All processes call
-/// this.
-void Trainer::tell_memory() {
-  has_told_memory_ = true;
-  costs_.pause();
-  sink_->costs(costs_.memory());
+  if (!has_told_memory_ && costs_.is_warm()) {  // once: a sweep starts further runs if they fit
+    has_told_memory_ = true;
+    costs_.pause();
+    sink_->costs(costs_.memory());
+  }
 }
 
 bool Trainer::checkpoint_due() const {
@@ -351,12 +340,12 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   return evaluation;
 }
 
-Trainer::Evaluated Trainer::evaluate_while_training() {
+TrainOutcome Trainer::evaluate_while_training() {
   save();  // a kill during a long evaluation must not lose the steps before it
   const Counts of_training = model_->counts();
   budget_->pause();
   const std::optional<Evaluation> evaluation = evaluate("valid", false);
-  if (!evaluation) return Evaluated::kStopped;
+  if (!evaluation) return TrainOutcome::kStopped;
   evaluated_step_ = step_;
   sink_->evaluation(*evaluation);
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);
@@ -366,12 +355,12 @@ Trainer::Evaluated Trainer::evaluate_while_training() {
     sink_->check_owner();
     const BestWeights::Place place{.step = step_, .loss = evaluation->loss};
     if (writes()) {
-      best_->keep(place, all_weights());
+      best_->keep(place, model_->weights());
     } else {
       best_->follow(place);
     }
   }
-  return Evaluated::kDone;
+  return TrainOutcome::kDone;
 }
 
 /// The final evaluation on validation. If earlier weights have a lower loss than the last ones, loads and evaluates
@@ -405,21 +394,21 @@ bool Trainer::in_any_process(bool here) {
 }
 
 /// The final evaluations and model/.
-Trainer::Evaluated Trainer::finish() {
+TrainOutcome Trainer::finish() {
   save();
   gradients_->stop_recording();  // the evaluations may need its memory
   std::vector<Evaluation> evaluations;
   for (const std::string split : {"valid", "test"}) {
     if (data_.splits.count(split) == 0) continue;
     const std::optional<Evaluation> evaluation = split == "valid" ? validate_finally() : evaluate(split, true);
-    if (!evaluation) return Evaluated::kStopped;
+    if (!evaluation) return TrainOutcome::kStopped;
     evaluations.push_back(*evaluation);
   }
   sink_->check_owner();
   NamedValues costs = model_->costs(options_->train.block);
   costs.merge(costs_.values());
   costs.merge(budget_->costs());
-  if (!writes()) return Evaluated::kDone;
+  if (!writes()) return TrainOutcome::kDone;
   const fs::path merges = data_.path / "merges.txt";
   write_model_folder(job_->folder / "model", *model_, data_.vocabulary, job_->model_yaml,
                      fs::exists(merges) ? read_file(merges) : "");
@@ -439,19 +428,19 @@ Trainer::Evaluated Trainer::finish() {
     const TokenSource& text = this->source(evaluations.back().split);
     for (const Grid& grid : trace_heads(*model_, text, split_settings(*options_, device_))) sink_->grid(step_, grid);
   }
-  return Evaluated::kDone;
+  return TrainOutcome::kDone;
 }
 
 TrainOutcome Trainer::run() {
   while (!budget_->is_spent(step_)) {
     // Before the step, so that a run that was killed during an evaluation repeats it.
-    if (evaluation_due() && evaluate_while_training() == Evaluated::kStopped) return TrainOutcome::kStopped;
+    if (evaluation_due() && evaluate_while_training() == TrainOutcome::kStopped) return TrainOutcome::kStopped;
     record(step());
     const bool stop = in_any_process(sink_->should_stop());
     if (stop || checkpoint_due()) save();
     if (stop && !budget_->is_spent(step_)) return TrainOutcome::kStopped;
   }
-  return finish() == Evaluated::kDone ? TrainOutcome::kDone : TrainOutcome::kStopped;
+  return finish();
 }
 
 }  // namespace

@@ -91,7 +91,8 @@ Json TrainingBudget::state() const {
 }
 
 void TrainingBudget::restore(const Json& state) {
-  is_known_ = state.at("known").get<bool>();
+  is_known_ = !state.is_null() && state.at("known").get<bool>();
+  if (state.is_null()) return;
   flops_ = state.at("flops").get<double>();
   inherited_flops_ = state.at("inherited_flops").get<double>();
   tokens_ = state.at("tokens").get<double>();

@@ -44,11 +44,10 @@ class TrainingBudget {
 
   /// For checkpoints.
   Json state() const;
+  /// null: the checkpoint does not say what was spent before.
   void restore(const Json& state);
   /// What was spent until now was spent by another run, whose checkpoint training goes on from.
   void inherit() { inherited_flops_ = flops_; }
-  /// Training resumes from a checkpoint that does not say what was spent before.
-  void lose_past() { is_known_ = false; }
 
  private:
   double share() const;

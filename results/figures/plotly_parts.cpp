@@ -136,20 +136,6 @@ Json plotly_legend(const Figure& figure) {
   return legend;
 }
 
-Json bare_axis(const std::string& title) {
-  return {{"title", {{"text", plotly_text(title)}, {"standoff", 10}}},
-          {"showline", true},
-          {"linecolor", kFrameColour},
-          {"gridcolor", kGridColour},
-          {"zeroline", false},
-          {"ticks", "outside"},
-          {"ticklen", 4},
-          {"tickcolor", kFrameColour},
-          {"tickmode", "array"},
-          {"exponentformat", "SI"},
-          {"automargin", true}};
-}
-
 }  // namespace
 
 std::string plotly_text(std::string_view text) {
@@ -223,8 +209,22 @@ Json plotly_series(const Figure& figure, const std::string& x_word) {
   return traces;
 }
 
+Json plotly_bare_axis(const std::string& title) {
+  return {{"title", {{"text", plotly_text(title)}, {"standoff", 10}}},
+          {"showline", true},
+          {"linecolor", kFrameColour},
+          {"gridcolor", kGridColour},
+          {"zeroline", false},
+          {"ticks", "outside"},
+          {"ticklen", 4},
+          {"tickcolor", kFrameColour},
+          {"tickmode", "array"},
+          {"exponentformat", "SI"},
+          {"automargin", true}};
+}
+
 Json plotly_axis(const std::string& title, const Axis& axis) {
-  Json json = bare_axis(title);
+  Json json = plotly_bare_axis(title);
   const auto scaled = [&](double value) { return axis.log ? std::log10(value) : value; };
   json["type"] = axis.log ? "log" : "linear";
   json["range"] = {scaled(axis.range.low), scaled(axis.range.high)};
@@ -235,7 +235,7 @@ Json plotly_axis(const std::string& title, const Axis& axis) {
 }
 
 Json plotly_axis(const std::string& title, const std::vector<std::string>& names, double margin) {
-  Json json = bare_axis(title);
+  Json json = plotly_bare_axis(title);
   json["range"] = {-margin, static_cast<double>(names.size()) - 1 + margin};
   json["tickvals"] = plotly_places(names.size());
   json["ticktext"] = plotly_texts(names);

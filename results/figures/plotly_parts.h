@@ -31,6 +31,9 @@ Json plotly_spreads(const FigureSeries& series, std::string_view colour);
 /// The Pareto front and all series as points or lines, with their spread.
 Json plotly_series(const Figure& figure, const std::string& x_word);
 
+/// An axis without values.
+Json plotly_bare_axis(const std::string& title);
+
 /// An axis of numbers, or of names at places with a margin on both sides.
 Json plotly_axis(const std::string& title, const Axis& axis);
 Json plotly_axis(const std::string& title, const std::vector<std::string>& names, double margin);

@@ -328,16 +328,8 @@ Json explorer_looks() {
     const SeriesLook look = series_look(i);
     looks.push_back({{"color", look.colour}, {"dash", look.dashed ? "dash" : "solid"}});
   }
-  const Json axis = {{"title", {{"text", ""}, {"standoff", 10}}},
-                     {"showline", true},
-                     {"linecolor", kFrameColour},
-                     {"gridcolor", kGridColour},
-                     {"zeroline", false},
-                     {"ticks", "outside"},
-                     {"ticklen", 4},
-                     {"tickcolor", kFrameColour},
-                     {"exponentformat", "SI"},
-                     {"automargin", true}};
+  Json axis = plotly_bare_axis("");
+  axis.erase("tickmode");  // plotly.js chooses the ticks
   Json layout = plotly_whole(Figure{}, Json::array(), axis, axis)["layout"];
   layout["showlegend"] = true;
   return {{"looks", std::move(looks)}, {"layout", std::move(layout)}};

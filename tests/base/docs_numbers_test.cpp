@@ -1,5 +1,4 @@
 // Every measurement in the documentation names its version and its machine.
-#include <algorithm>
 #include <regex>
 #include <string>
 #include <vector>

@@ -22,6 +22,7 @@
 #include "base/json.h"
 #include "base/sha256.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -172,12 +173,7 @@ TEST(Files, OtherThanRegularFilesAreRefusedWithoutWaiting) {
   ASSERT_EQ(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
   for (const char* name : {"pipe", "link", "device", "socket"}) {
     const auto refuses = [&](const std::function<void()>& work) {
-      try {
-        work();
-        ADD_FAILURE() << name << " was opened";
-      } catch (const DataError& error) {
-        EXPECT_NE(std::string(error.what()).find("is not a regular file"), std::string::npos) << error.what();
-      }
+      EXPECT_THAT(thrown_message<DataError>(work), testing::HasSubstr("is not a regular file")) << name;
     };
     refuses([&] { read_file(at(name)); });
     refuses([&] { InputFile file(at(name)); });
@@ -284,12 +280,7 @@ TEST(Files, AFullDiskIsAResourceError) {
 TEST(Files, FoldersThatCannotBeMadeAreNamed) {
   const TemporaryFolder folder;
   write_file(folder.path() / "f", "");
-  try {
-    create_folders(folder.path() / "f" / "g");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("f/g"), std::string::npos) << error.what();
-  }
+  EXPECT_THAT(thrown_message<Error>([&] { create_folders(folder.path() / "f" / "g"); }), testing::HasSubstr("f/g"));
 }
 
 TEST(Files, AFolderThatAppearsLateIsWaitedFor) {
@@ -408,12 +399,8 @@ TEST(Json, AnythingButAnObjectIsNamedIfOneIsNeeded) {
 }
 
 TEST(Json, ComplaintsNameTheSource) {
-  try {
-    parse_json("{\"a\": }", "x.json");
-    FAIL();
-  } catch (const DataError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("x.json is not valid JSON")) << error.what();
-  }
+  EXPECT_THAT(thrown_message<DataError>([] { parse_json("{\"a\": }", "x.json"); }),
+              testing::StartsWith("x.json is not valid JSON"));
   EXPECT_EQ(json_number(0.1), "0.1");
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -45,12 +46,7 @@ Options read(const std::string& text) {
 }
 
 std::string complaint(const std::string& text) {
-  try {
-    read(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return thrown_message([&] { read(text); });
 }
 
 TEST(Options, ReadsEveryType) {

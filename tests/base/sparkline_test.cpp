@@ -1,7 +1,6 @@
 // Numbers as a line of small bars.
 #include "base/sparkline.h"
 
-#include <cmath>
 #include <limits>
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
 // Many processes at once on one folder of runs and one store.
-#include <thread>
 
 #include "tests/campaigns/campaign.h"
 

@@ -1,5 +1,4 @@
 // Numbers of a user's program of which more is better: declared, recorded, and never guessed.
-#include <algorithm>
 
 #include <gmock/gmock.h>
 
@@ -46,12 +45,7 @@ TEST_F(ProgramDirections, EarlyStoppingKeepsTheSettingOfTheHighestAccuracy) {
   configure_training(kHigher, rest);
   write_file(hold(), "");  // so that none is done before it is told to pause
   BackgroundProgram sweep = start({"sweep", "run.yaml", "--jobs", "1"});
-  until([&] {
-    if (!fs::exists(runs_) || run_folders().size() < 3) return false;
-    const std::vector<fs::path> folders = run_folders();
-    return std::all_of(folders.begin(), folders.end(),
-                       [](const fs::path& f) { return !read_live_run(f).evaluations.empty(); });
-  });
+  until_evaluated(3);
   fs::remove(hold());
   const ProgramResult result = sweep.wait();
   EXPECT_EQ(result.code, kDone) << result.out << result.err;

@@ -84,6 +84,16 @@ class ProgramOfUser : public ProgramTest {
     });
   }
 
+  /// Waits until so many runs have an evaluation.
+  void until_evaluated(std::size_t count) {
+    until([&] {
+      if (!fs::exists(runs_)) return false;
+      std::size_t evaluated = 0;
+      for (const fs::path& folder : run_folders()) evaluated += read_live_run(folder).evaluations.empty() ? 0 : 1;
+      return evaluated == count;
+    });
+  }
+
   /// Processes of the training that still run in the test's folder. The brackets keep the search from finding itself.
   std::string left_processes() const {
     return shell(folder_.path(),

@@ -282,12 +282,7 @@ TEST_F(ProgramOfUser, EarlyStoppingJudgesByWhatProgramsReport) {
                      "  early_stopping: {measure: valid.loss, rungs: [5], keep: 1/3}\n");
   write_file(hold(), "");  // so that none is done before it is told to pause
   BackgroundProgram sweep = start({"sweep", "run.yaml", "--jobs", "1"});
-  until([&] {
-    if (!fs::exists(runs_) || run_folders().size() < 3) return false;
-    const std::vector<fs::path> folders = run_folders();
-    return std::all_of(folders.begin(), folders.end(),
-                       [](const fs::path& f) { return !read_live_run(f).evaluations.empty(); });
-  });
+  until_evaluated(3);
   fs::remove(hold());
   const ProgramResult result = sweep.wait();
   EXPECT_EQ(result.code, kDone) << result.out << result.err;

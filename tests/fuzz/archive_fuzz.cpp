@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <string>
 
 #include "base/error.h"
 #include "datasets/input/archive.h"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
-#include <string>
 #include <string_view>
 
 #include "base/error.h"

@@ -1,7 +1,6 @@
 // What the fuzzers of programs' reports share: however a report comes, in pieces or at once, its numbers are the same.
 #pragma once
 
-#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <functional>

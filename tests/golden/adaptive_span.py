@@ -130,48 +130,50 @@ class Model:
         longest = self.weights[f"layers.{layer}.attn.attn.adaptive_span._mask.current_val"].max().item() * self.limit
         return self.limit - max(0, self.limit - math.ceil(longest) - RAMP) // 64 * 64
 
-    def attention(self, layer, hidden, seen, spans):
-        """Sukhbaatar et al. 2019, §2.1 (equations 1 to 3) and §2.2 (the soft mask)."""
+    def project(self, layer, name, x):
+        return x @ self.weights[f"layers.{layer}.attn.proj_{name}.weight"].T
+
+    def heads(self, layer, hidden, seen, distance):
+        """Of each head the scores [B, M, C + M], by content and by distance [M, C + M], and the values."""
         size = WIDTH // HEADS
-        block, length = hidden.shape[1], seen.shape[1]
-        distance = torch.arange(block)[:, None] + self.limit - torch.arange(length)[None, :]  # [M, S + M]
-        visible = (distance >= 1) & (distance <= self.reach(layer))
         column = (self.limit - distance).clamp(0, self.limit - 1)  # of the table of positions
-        project = lambda name, x: x @ self.weights[f"layers.{layer}.attn.proj_{name}.weight"].T
-        query, key, value = project("query", hidden), project("key", seen), project("val", seen)
-        heads = []
+        query, key, value = (
+            self.project(layer, name, x) for name, x in (("query", hidden), ("key", seen), ("val", seen))
+        )
         for head in range(HEADS):
             part = slice(head * size, (head + 1) * size)
             by_position = (query[..., part] @ self.weights["key_pe"][0]).gather(-1, column.expand(BATCH, -1, -1))
             scores = (query[..., part] @ key[..., part].transpose(1, 2) + by_position) / size**0.5
+            yield scores, value[..., part]
+
+    def attention(self, layer, hidden, seen, spans):
+        """Sukhbaatar et al. 2019, §2.1 (equations 1 to 3) and §2.2 (the soft mask)."""
+        block, length = hidden.shape[1], seen.shape[1]
+        distance = torch.arange(block)[:, None] + self.limit - torch.arange(length)[None, :]  # [M, S + M]
+        visible = (distance >= 1) & (distance <= self.reach(layer))
+        heads = []
+        for head, (scores, value) in enumerate(self.heads(layer, hidden, seen, distance)):
             attention = torch.softmax(scores.masked_fill(~visible, -torch.inf), -1)  # [B, M, S + M]
             if spans is not None:
                 mask = ((RAMP + spans[..., head, None] - (distance - 1)) / RAMP).clamp(0, 1)
                 attention = attention * mask
                 attention = attention / (attention.sum(-1, keepdim=True) + 1e-8)
-            heads.append(attention @ value[..., part])
-        return project("out", torch.cat(heads, -1))
+            heads.append(attention @ value)
+        return self.project(layer, "out", torch.cat(heads, -1))
 
     def expiring_attention(self, layer, hidden, seen):
         """Sukhbaatar et al. 2021: every memory has a factor that falls with its age. What remains is normalised; a query
         that sees no memory gets zeros."""
-        size = WIDTH // HEADS
         block, length = hidden.shape[1], seen.shape[1]
         age = torch.arange(block)[:, None] + length - block - torch.arange(length)[None, :]  # [M, C + M]
         visible = (age >= 1) & (age <= self.limit)
         factor = ((self.kept(layer, seen)[:, None, :] - age) / RAMP + 1).clamp(0, 1) * visible  # [B, M, C + M]
-        column = (self.limit - age).clamp(0, self.limit - 1)
-        project = lambda name, x: x @ self.weights[f"layers.{layer}.attn.proj_{name}.weight"].T
-        query, key, value = project("query", hidden), project("key", seen), project("val", seen)
         heads = []
-        for head in range(HEADS):
-            part = slice(head * size, (head + 1) * size)
-            by_position = (query[..., part] @ self.weights["key_pe"][0]).gather(-1, column.expand(BATCH, -1, -1))
-            scores = (query[..., part] @ key[..., part].transpose(1, 2) + by_position) / size**0.5
+        for scores, value in self.heads(layer, hidden, seen, age):
             weight = factor * torch.exp(scores)
             total = weight.sum(-1, keepdim=True)
-            heads.append(weight / torch.where(total > 0, total, torch.ones_like(total)) @ value[..., part])
-        return project("out", torch.cat(heads, -1))
+            heads.append(weight / torch.where(total > 0, total, torch.ones_like(total)) @ value)
+        return self.project(layer, "out", torch.cat(heads, -1))
 
     def clamp_spans(self):
         with torch.no_grad():

@@ -11,14 +11,13 @@ import math
 import torch
 
 import golden
+from blocks import BEGINNING, Blocks, behind_beginnings
 
 BATCH, LENGTH = 3, 29
 WIDTH, LOCAL, HEAD = 16, 8, 4
 LAYERS, BEFORE, BEHIND = 2, 1, 2
 UNITS, LOCAL_UNITS = 24, 12
 POSITIONS = 32
-EPSILON = 1e-5
-BEGINNING = -1
 # A space, a line's end, signs, digits, letters, an é of two bytes, and bytes next to the borders of the classes.
 BYTES = [0x20, 0x61, 0x62, 0x7A, 0x0A, 0x2F, 0x30, 0x39, 0x3A, 0x41, 0x5A, 0x7B, 0xC3, 0xA9, 0x63, 0x64, 0x65]
 
@@ -28,7 +27,7 @@ ORIGIN = (
 )
 
 TARGETS = (golden.sequence(BATCH * LENGTH, 31337) % len(BYTES)).reshape(BATCH, LENGTH)
-TOKENS = torch.cat([torch.full((BATCH, 1), BEGINNING), TARGETS[:, :-1]], 1)
+TOKENS = behind_beginnings(TARGETS)
 
 
 def variant(boundaries, places, window, learnt, norm, qk_norm, rotary, activation, weights, loss_weight=0.0, rule="global"):
@@ -122,20 +121,6 @@ def stages(v):
     return result
 
 
-def golden_weights(v):
-    """By the place of the name in alphabetical order."""
-    weights = {}
-    for index, (name, shape) in enumerate(sorted(shapes(v).items())):
-        if name.endswith("threshold"):
-            value = (3.7 if v["rule"] == "global" else 0.05) + golden.formula(index, shape, 0.01)
-        elif "norm" in name:
-            value = 1 + golden.formula(index, shape, 0.2)
-        else:
-            value = golden.formula(index, shape, 1.0 if "embed_" in name else 0.3)
-        weights[name] = value.requires_grad_()
-    return weights
-
-
 def is_spacelike(token):
     """No letter, digit or later byte of a character. The beginning counts as one."""
     if token == BEGINNING:
@@ -160,14 +145,14 @@ def begins(kind, row):
     return found
 
 
-class Model:
+class Model(Blocks):
     def __init__(self, v):
-        self.v, self.weights = v, golden_weights(v)
+        super().__init__(v, shapes(v), self.threshold)
 
-    def norm(self, x, scale):
-        if self.v["norm"] == "rms":
-            return x / torch.sqrt((x**2).mean(-1, keepdim=True) + EPSILON) * scale
-        return golden.layer_norm(x, scale, 0)
+    def threshold(self, index, name, shape):
+        if not name.endswith("threshold"):
+            return None
+        return (3.7 if self.v["rule"] == "global" else 0.05) + golden.formula(index, shape, 0.01)
 
     def turned(self, x):
         """Pairs (2i, 2i + 1) of x [T, heads, d] turned by position · 10000^(-2i/d)."""
@@ -193,17 +178,6 @@ class Model:
         chances = torch.softmax(scores.masked_fill(unseen, -torch.inf), -1)
         mixed = torch.einsum("hij,jhd->ihd", chances, value).reshape(x.shape)
         return mixed @ self.weights[at + "self_attn.o_proj.weight"].T
-
-    def feed_forward(self, x, at):
-        up = x @ self.weights[at + "mlp.up_proj.weight"].T
-        if self.v["activation"] == "swiglu":
-            gate = x @ self.weights[at + "mlp.gate_proj.weight"].T
-            inner = gate / (1 + torch.exp(-gate)) * up
-        elif self.v["activation"] == "gelu":
-            inner = 0.5 * up * (1 + torch.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
-        else:
-            inner = torch.relu(up)
-        return inner @ self.weights[at + "mlp.down_proj.weight"].T
 
     def blocks(self, stage, x, window):
         for name, count, _, _ in stages(self.v):
@@ -233,12 +207,7 @@ class Model:
     def unsure(self, row):
         """Where the small model's entropies, in bits, say that patches begin. They have no gradient."""
         with torch.no_grad():
-            table = self.weights[INNER + "model.embed_tokens.weight"]
-            beginning = self.weights[INNER + "model.embed_beginning.weight"]
-            x = torch.stack([beginning if token == BEGINNING else table[token] for token in row])
-            if self.v["learnt_positions"]:
-                x = x + self.weights[INNER + "model.embed_positions.weight"][: len(row)]
-            x = self.blocks(INNER + "model.layers", x, self.v["local_window"])
+            x = self.blocks(INNER + "model.layers", self.embedded(row, INNER + "model."), self.v["local_window"])
             x = self.norm(x, self.weights[INNER + "model.norm.weight"])
             chances = torch.softmax(x @ self.weights[INNER + "lm_head.weight"].T, -1)
             entropies = (-chances * torch.log2(chances)).sum(-1).tolist()  # behind each byte
@@ -289,13 +258,7 @@ class Model:
         """Of the row of this number: its logits [T, V], where patches begin, how many predictions are scored, and the
         loss of the boundaries."""
         row = TOKENS[number].tolist()
-        table = self.weights["model.embed_tokens.weight"]
-        x = torch.stack(
-            [self.weights["model.embed_beginning.weight"] if token == BEGINNING else table[token] for token in row]
-        )
-        if self.v["learnt_positions"]:
-            x = x + self.weights["model.embed_positions.weight"][: len(row)]
-        x = self.blocks("model.before", x, self.v["local_window"])
+        x = self.blocks("model.before", self.embedded(row), self.v["local_window"])
         chances = self.router(x) if self.v["boundaries"] == "router" else None
         ends = self.predicted(x) if self.v["boundaries"] == "unigram" else None
         if chances is not None:
@@ -330,41 +293,6 @@ class Model:
         return sum(losses) / len(losses)
 
 
-STEPS, RATE, WARMUP, BETAS, DECAY, CLIP = 10, 0.02, 0.3, (0.9, 0.98), 0.01, 1.0
-
-
-def multiplier(v, name, weight):
-    matrix = weight.dim() == 2 and "embed_" not in name
-    return weight.shape[1] ** -0.5 if v["weights"] == "simple" and matrix else 1.0
-
-
-def trained(v):
-    """The losses before each of ten updates, and the sums of the weights' absolute values behind them."""
-    model = Model(v)
-    moments = {name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in model.weights.items()}
-    losses = []
-    for step in range(1, STEPS + 1):
-        golden.clear_gradients(model.weights)
-        loss = model.loss()
-        loss.backward()
-        losses.append(loss.item())
-        with torch.no_grad():
-            learnt = {name: w for name, w in model.weights.items() if w.grad is not None}
-            length = math.sqrt(sum(w.grad.norm().item() ** 2 for w in learnt.values()))
-            shorter = min(1.0, CLIP / (length + 1e-6))
-            rate = RATE * math.cos(0.5 * math.pi * (step - 1) / STEPS) * min(1.0, step / (WARMUP * STEPS))
-            for name, weight in learnt.items():
-                gradient = shorter * weight.grad
-                first, second = moments[name]
-                first.mul_(BETAS[0]).add_((1 - BETAS[0]) * gradient)
-                second.mul_(BETAS[1]).add_((1 - BETAS[1]) * gradient**2)
-                own = rate * multiplier(v, name, weight)
-                weight *= 1 - own * DECAY
-                corrected = (second / (1 - BETAS[1] ** step)).sqrt() + 1e-8
-                weight -= own * (first / (1 - BETAS[0] ** step)) / corrected
-    return {"losses": losses, "weights": {name: w.abs().sum().item() for name, w in model.weights.items()}}
-
-
 def computed(v):
     model = Model(v)
     rows = [model.logits(number) for number in range(BATCH)]
@@ -378,7 +306,7 @@ def computed(v):
         "logits_row_1_last": rows[1][0][-1].tolist(),
         "logits_row_2_token_4": rows[2][0][4].tolist(),
         "gradient_norms": golden.gradient_norms(model.weights),
-        "trained": trained(v),
+        "trained": Model(v).trained(),
     }
 
 

@@ -10,12 +10,11 @@ import math
 import torch
 
 import golden
+from blocks import Blocks, behind_beginnings
 
 SYMBOLS, BATCH, LENGTH = 11, 3, 23
 WIDTH, HEAD, LAYERS, UNITS, POSITIONS = 16, 4, 3, 24, 32
 HEADS = WIDTH // HEAD
-EPSILON = 1e-5
-BEGINNING = -1
 
 ORIGIN = (
     "made by tests/golden/transformer.py, in double precision. tests/golden/README.md says how close kjslag/spacebyte's "
@@ -23,7 +22,7 @@ ORIGIN = (
 )
 
 TARGETS = (golden.sequence(BATCH * LENGTH, 31337) % SYMBOLS).reshape(BATCH, LENGTH)
-TOKENS = torch.cat([torch.full((BATCH, 1), BEGINNING), TARGETS[:, :-1]], 1)
+TOKENS = behind_beginnings(TARGETS)
 
 
 def variant(norm, qk_norm, shared, windows, rotary, activation, weights, positions, tied):
@@ -77,26 +76,9 @@ def shapes(v):
     return result
 
 
-def golden_weights(v):
-    """By the place of the name in alphabetical order."""
-    weights = {}
-    for index, (name, shape) in enumerate(sorted(shapes(v).items())):
-        if "norm" in name:
-            value = 1 + golden.formula(index, shape, 0.2)
-        else:
-            value = golden.formula(index, shape, 1.0 if "embed_" in name else 0.3)
-        weights[name] = value.requires_grad_()
-    return weights
-
-
-class Model:
+class Model(Blocks):
     def __init__(self, v):
-        self.v, self.weights = v, golden_weights(v)
-
-    def norm(self, x, scale):
-        if self.v["norm"] == "rms":
-            return x / torch.sqrt((x**2).mean(-1, keepdim=True) + EPSILON) * scale
-        return golden.layer_norm(x, scale, 0)
+        super().__init__(v, shapes(v))
 
     def turned(self, x, position):
         """One head's vector [d], its pairs turned by position · 10000^(-2i/d)."""
@@ -134,75 +116,22 @@ class Model:
             rows.append(torch.cat(heads))
         return torch.stack(rows) @ w["o_proj"].T
 
-    def feed_forward(self, hidden, layer):
-        at = f"model.layers.{layer}.mlp."
-        up = hidden @ self.weights[at + "up_proj.weight"].T
-        kind = self.v["activation"]
-        if kind == "swiglu":
-            gate = hidden @ self.weights[at + "gate_proj.weight"].T
-            inner = gate / (1 + torch.exp(-gate)) * up
-        elif kind == "gelu":
-            inner = 0.5 * up * (1 + torch.tanh(math.sqrt(2 / math.pi) * (up + 0.044715 * up**3)))
-        else:
-            inner = torch.relu(up) ** (2 if kind == "relu2" else 1)
-        return inner @ self.weights[at + "down_proj.weight"].T
-
     def logits(self, row):
-        table = self.weights["model.embed_tokens.weight"]
-        hidden = torch.stack(
-            [self.weights["model.embed_beginning.weight"] if token == BEGINNING else table[token] for token in row]
-        )
-        if self.v["positions"]:
-            hidden = hidden + self.weights["model.embed_positions.weight"][: len(row)]
+        hidden = self.embedded(row)
         for layer in range(LAYERS):
             at = f"model.layers.{layer}."
             hidden = hidden + self.attention(self.norm(hidden, self.weights[at + "input_layernorm.weight"]), layer)
             normed = self.norm(hidden, self.weights[at + "post_attention_layernorm.weight"])
-            hidden = hidden + self.feed_forward(normed, layer)
+            hidden = hidden + self.feed_forward(normed, at)
         hidden = self.norm(hidden, self.weights["model.norm.weight"])
         if not self.v["tied"]:
             return hidden @ self.weights["lm_head.weight"].T
         if self.v["weights"] == "simple":
             hidden = hidden / math.sqrt(WIDTH)
-        return hidden @ table.T
+        return hidden @ self.weights["model.embed_tokens.weight"].T
 
     def loss(self):
         return golden.mean_loss(torch.stack([self.logits(row) for row in TOKENS.tolist()]), TARGETS)
-
-
-STEPS, RATE, WARMUP, BETAS, DECAY, CLIP = 10, 0.02, 0.3, (0.9, 0.98), 0.01, 1.0
-
-
-def multiplier(v, name, weight):
-    matrix = weight.dim() == 2 and "embed_" not in name
-    return weight.shape[1] ** -0.5 if v["weights"] == "simple" and matrix else 1.0
-
-
-def trained(v):
-    """The losses before each of ten updates, and the sums of the weights' absolute values behind them."""
-    model = Model(v)
-    moments = {name: (torch.zeros_like(w), torch.zeros_like(w)) for name, w in model.weights.items()}
-    losses = []
-    for step in range(1, STEPS + 1):
-        for weight in model.weights.values():
-            weight.grad = None
-        loss = model.loss()
-        loss.backward()
-        losses.append(loss.item())
-        with torch.no_grad():
-            length = math.sqrt(sum(w.grad.norm().item() ** 2 for w in model.weights.values()))
-            shorter = min(1.0, CLIP / (length + 1e-6))
-            rate = RATE * math.cos(0.5 * math.pi * (step - 1) / STEPS) * min(1.0, step / (WARMUP * STEPS))
-            for name, weight in model.weights.items():
-                gradient = shorter * weight.grad
-                first, second = moments[name]
-                first.mul_(BETAS[0]).add_((1 - BETAS[0]) * gradient)
-                second.mul_(BETAS[1]).add_((1 - BETAS[1]) * gradient**2)
-                own = rate * multiplier(v, name, weight)
-                weight *= 1 - own * DECAY
-                corrected = (second / (1 - BETAS[1] ** step)).sqrt() + 1e-8
-                weight -= own * (first / (1 - BETAS[0] ** step)) / corrected
-    return {"losses": losses, "weights": {name: w.abs().sum().item() for name, w in model.weights.items()}}
 
 
 def computed(v):
@@ -216,7 +145,7 @@ def computed(v):
         "logits_row_1_last": logits[1, -1].tolist(),
         "logits_row_2_token_4": logits[2, 4].tolist(),
         "gradient_norms": golden.gradient_norms(model.weights),
-        "trained": trained(v),
+        "trained": Model(v).trained(),
     }
 
 

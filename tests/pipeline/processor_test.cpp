@@ -1,6 +1,5 @@
 // The program as on other processors, which environment variables simulate: the results are the same within rounding,
 // whichever products its kernels use.
-#include <cmath>
 #include <cstdlib>
 #include <string>
 #include <vector>

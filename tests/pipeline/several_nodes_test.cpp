@@ -1,5 +1,4 @@
 // Runs of two processes on two nodes of a real Slurm. The nodes cannot reach each other by 127.0.0.1.
-#include <cmath>
 #include <csignal>
 #include <map>
 

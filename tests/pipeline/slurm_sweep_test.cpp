@@ -1,5 +1,4 @@
 // Sweeps of real models on a real Slurm: the commands of docs/clusters.md, and jobs with too little memory.
-#include <algorithm>
 #include <map>
 #include <regex>
 

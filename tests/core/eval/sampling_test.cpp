@@ -1,7 +1,6 @@
 // Continuations: how a token is chosen, and that every kind of reader agrees with computing the text at once.
 #include "core/eval/sampling.h"
 
-#include <cmath>
 #include <map>
 
 #include <gmock/gmock.h>

@@ -1,7 +1,5 @@
 // The model over patches of bytes against golden numbers (tests/golden/README.md says whose), and its parts by hand.
-#include <algorithm>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -56,51 +54,21 @@ TEST(BytePatches, PlacesLogitsLossAndGradientsEqualGoldenNumbers) {
       const auto scored = variant.at("scored").at(index).get<std::int64_t>();
       EXPECT_TRUE(torch::equal(left_out, torch::arange(kPatchesLength) >= scored)) << row;
     }
-    for (std::size_t v = 0; v < some_bytes().symbols.size(); ++v) {
-      const auto symbol = static_cast<std::int64_t>(v);
-      EXPECT_NEAR(logits[1][-1][symbol].item<double>(), variant.at("logits_row_1_last").at(v).get<double>(), 1e-10);
-      EXPECT_NEAR(logits[2][4][symbol].item<double>(), variant.at("logits_row_2_token_4").at(v).get<double>(), 1e-10);
-    }
+    expect_golden_logits(logits[1][-1], variant.at("logits_row_1_last"));
+    expect_golden_logits(logits[2][4], variant.at("logits_row_2_token_4"));
     const torch::Tensor loss = patches_loss(*model);
     EXPECT_NEAR(loss.item<double>(), variant.at("loss").get<double>(), 1e-11);
     loss.backward();
-    const Json& norms = variant.at("gradient_norms");
-    EXPECT_EQ(norms.size(), model->weights().size());
+    expect_golden_gradients(*model, variant.at("gradient_norms"));
     for (const auto& [name, weight] : model->weights()) {
-      const double norm = norms.at(name).get<double>();
       EXPECT_EQ(weight.grad().defined(), !is_of_entropies(name)) << name;
-      if (!weight.grad().defined()) continue;
-      EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
     }
   }
 }
 
-/// AdamW with multipliers, clipping, warm-up and the half-cosine schedule.
 TEST(BytePatches, TenUpdatesEqualGoldenNumbers) {
-  const OptimizerOptions options{.type = OptimizerOptions::Type::kAdamW,
-                                 .lr = 0.02,
-                                 .schedule = OptimizerOptions::Schedule::kHalfCosine,
-                                 .clip_norm = 1,
-                                 .beta2 = 0.98,
-                                 .weight_decay = 0.01,
-                                 .warmup_ratio = 0.3};
   for (const Json& variant : golden_patches().at("variants")) {
-    const auto model = golden_patches_model(patches_options(variant));
-    Optimizer optimizer(options, {model->weights().begin(), model->weights().end()}, rate_multipliers(*model));
-    std::int64_t step = 0;
-    for (const Json& expected : variant.at("trained").at("losses")) {
-      optimizer.zero_gradients();
-      const torch::Tensor loss = patches_loss(*model);
-      EXPECT_NEAR(loss.item<double>(), expected.get<double>(), 1e-10) << "step " << step;
-      loss.backward();
-      ++step;
-      optimizer.step(learning_rate(options, step, 10), step);
-    }
-    EXPECT_EQ(step, 10);
-    for (const auto& [name, weight] : model->weights()) {
-      const double sum = variant.at("trained").at("weights").at(name).get<double>();
-      EXPECT_NEAR(weight.abs().sum().item<double>(), sum, 1e-9 * sum) << name;
-    }
+    expect_ten_golden_updates(*golden_patches_model(patches_options(variant)), variant.at("trained"), patches_loss);
   }
 }
 
@@ -248,7 +216,7 @@ TEST(BytePatches, WhatWorksOnBytesMayLearnFasterByMuon) {
   const auto moves = [&] {  // of each step and weight
     torch::manual_seed(4);
     const auto model = make_model(options, some_bytes());
-    const NamedTensors weights{model->weights().begin(), model->weights().end()};
+    const NamedTensors& weights = model->weights();
     Optimizer optimizer({.type = OptimizerOptions::Type::kMuon, .lr = 0.02, .adamw_lr = 0.003}, weights,
                         rate_multipliers(*model), part_multipliers(*model));
     torch::manual_seed(5);

@@ -1,28 +1,19 @@
 // The small models over patches of bytes whose golden numbers are in tests/golden/byte_patches.json.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/json.h"
 #include "core/api/byte_patches_options.h"
 #include "core/models/capabilities.h"
-#include "tests/core/models/golden_values.h"
+#include "tests/core/models/golden_blocks.h"
 
 namespace xlm {
 
 inline constexpr std::int64_t kPatchesBatch = 3;
 inline constexpr std::int64_t kPatchesLength = 29;
-
-/// The value of an enumeration by its name.
-template <class Enum, std::size_t size>
-Enum named_choice(const Json& name, const std::array<std::string_view, size>& names) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), name.get<std::string>()) - names.begin());
-}
 
 inline const Json& golden_patches() {
   static const Json golden = read_json(fs::path(XLM_SOURCE_DIR) / "tests/golden/byte_patches.json");
@@ -45,13 +36,7 @@ inline BytePatchesOptions patches_options(const Json& variant) {
   options.boundaries.layers = 2;
   options.boundaries.rule =
       named_choice<PatchBoundaryOptions::Rule>(variant.at("rule"), PatchBoundaryOptions::kRuleNames);
-  BlockOptions& block = options.block;
-  block.head_width = 4;
-  block.norm = named_choice<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
-  block.qk_norm = variant.at("qk_norm").get<bool>();
-  block.rotary = named_choice<BlockOptions::Rotary>(variant.at("rotary"), BlockOptions::kRotaryNames);
-  block.activation = named_choice<BlockOptions::Activation>(variant.at("activation"), BlockOptions::kActivationNames);
-  block.weights = named_choice<BlockOptions::Weights>(variant.at("weights"), BlockOptions::kWeightsNames);
+  options.block = golden_block_options(variant);
   return options;
 }
 
@@ -70,18 +55,14 @@ inline std::shared_ptr<LanguageModel> golden_patches_model(const BytePatchesOpti
   const double threshold = options.boundaries.rule == PatchBoundaryOptions::Rule::kGlobal ? 3.7 : 0.05;
   fill_golden_weights(*model, [&](const std::string& name) -> GoldenScale {
     if (name.ends_with("threshold")) return {.mean = threshold, .scale = 0.01};
-    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
-    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
+    return golden_block_scale(name);
   });
   return model;
 }
 
 inline torch::Tensor patches_targets() { return golden_text(kPatchesBatch, kPatchesLength, some_bytes().size()); }
 
-inline torch::Tensor patches_tokens() {
-  const torch::Tensor beginning = torch::full({kPatchesBatch, 1}, kBeginning, torch::kLong);
-  return torch::cat({beginning, patches_targets().narrow(1, 0, kPatchesLength - 1)}, 1);
-}
+inline torch::Tensor patches_tokens() { return behind_beginnings(patches_targets()); }
 
 /// Ends of pieces; nothing of the beginning.
 inline torch::Tensor patches_segmentation() {

@@ -1,4 +1,5 @@
-// Weights and text by formula, as tests/golden's scripts compute them: the same numbers in any language.
+// Weights and text by formula, as tests/golden's scripts compute them: the same numbers in any language. Comparisons
+// with the numbers of those scripts.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "base/json.h"
 #include "core/models/language_model.h"
 
 namespace xlm {
@@ -35,6 +38,23 @@ inline void fill_golden_weights(LanguageModel& model, const std::function<Golden
     weight.copy_(of.mean + golden_values(index, weight.sizes(), of.scale).to(weight.scalar_type()));
     ++index;
   }
+}
+
+inline void expect_golden_logits(const torch::Tensor& logits, const Json& expected) {
+  ASSERT_EQ(logits.numel(), static_cast<std::int64_t>(expected.size()));
+  for (std::int64_t v = 0; v < logits.numel(); ++v) {
+    EXPECT_NEAR(logits[v].item<double>(), expected.at(static_cast<std::size_t>(v)).get<double>(), 1e-10) << v;
+  }
+}
+
+/// The length of each weight's gradient; 0 for one that has none.
+inline void expect_golden_gradients(const LanguageModel& model, const Json& norms, double tolerance = 1e-9) {
+  for (const auto& [name, weight] : model.weights()) {
+    const double norm = norms.at(name).get<double>();
+    const double own = weight.grad().defined() ? weight.grad().norm().item<double>() : 0;
+    EXPECT_NEAR(own, norm, tolerance * norm + 1e-12) << name;
+  }
+  EXPECT_EQ(norms.size(), model.weights().size());
 }
 
 /// `count` numbers of a linear congruential sequence.

@@ -13,6 +13,7 @@
 #include "core/models/model_folder.h"
 #include "datasets/tokens/decoder.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -75,12 +76,7 @@ class HuggingFaceWeights : public testing::Test {
     EXPECT_TRUE(torch::equal(logits(*loaded.model), logits(*model_)));
   }
   std::string complaint() {
-    try {
-      load_model_folder(folder_.path(), small_shape(), &data_);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
+    return thrown_message<DataError>([&] { load_model_folder(folder_.path(), small_shape(), &data_); });
   }
   /// Gives the embedding so many rows.
   torch::Tensor rows(std::int64_t count) const {

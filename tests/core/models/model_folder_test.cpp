@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "core/api/adaptive_span_options.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -19,12 +20,7 @@ class ModelFolder : public ::testing::Test {
   }
 
   std::string complaint() const {
-    try {
-      load_model_folder(folder_.path(), options_);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
+    return thrown_message<DataError>([&] { load_model_folder(folder_.path(), options_); });
   }
 
   TemporaryFolder folder_;

@@ -206,7 +206,7 @@ TEST_P(EveryModel, SameSeedGivesTheSameWeights) {
 
 TEST_P(EveryModel, OverfitsOneBatch) {
   model_->train();
-  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, {model_->weights().begin(), model_->weights().end()});
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, model_->weights());
   double loss = 0;
   constexpr std::int64_t kSteps = 150;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
@@ -310,7 +310,7 @@ TEST_P(EveryModel, StartsFromWeightsThatLackItsAdditions) {
 }
 
 TEST_P(EveryModel, RefusesWeightsThatDoNotFit) {
-  NamedTensors weights{model_->weights().begin(), model_->weights().end()};
+  NamedTensors weights = model_->weights();
   NamedTensors missing{weights.begin() + 1, weights.end()};
   EXPECT_THROW(load_weights(*model_, missing, "test"), DataError);
   NamedTensors unknown = weights;

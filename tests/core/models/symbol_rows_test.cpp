@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/api/model_list.h"
 #include "core/models/model_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -98,13 +99,8 @@ TEST(SymbolRows, OfCommonSymbolsAreKeptAndOthersBeginAsConfigured) {
 
 TEST(SymbolRows, WithoutACommonSymbolOrUnitAreRefused) {
   const ModelOptions options = default_model_options(0).smallest().front();
-  const auto complaint = [&](const Vocabulary& other, const Vocabulary& own) -> std::string {
-    try {
-      common_rows(other, own, options, "that model");
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
+  const auto complaint = [&](const Vocabulary& other, const Vocabulary& own) {
+    return thrown_message<DataError>([&] { common_rows(other, own, options, "that model"); });
   };
   EXPECT_THAT(
       complaint({Unit::kByte, {"a"}}, {Unit::kCharacter, {"a"}}),
@@ -117,7 +113,7 @@ TEST(SymbolRows, OfTheSameVocabularyNeedNoNote) {
   const ModelOptions options = default_model_options(0).smallest().front();
   const auto source = make_model(options, vocabulary);
   const auto model = make_model(options, vocabulary);
-  const NamedTensors tensors(source->weights().begin(), source->weights().end());
+  const NamedTensors& tensors = source->weights();
   EXPECT_EQ(initialize_from(*model, {tensors, vocabulary, "that model"}, options, vocabulary), "");
   EXPECT_TRUE(torch::equal(model->weights().front().second, tensors.front().second));
 }

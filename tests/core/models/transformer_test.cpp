@@ -5,12 +5,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "core/api/learning_rate.h"
 #include "core/api/transformer_options.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
-#include "core/train/optimizer.h"
-#include "tests/core/models/golden_values.h"
+#include "tests/core/models/golden_blocks.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -20,25 +18,13 @@ constexpr std::int64_t kTransformerSymbols = 11;
 constexpr std::int64_t kTransformerBatch = 3;
 constexpr std::int64_t kTransformerLength = 23;
 
-/// The value of an enumeration by its name.
-template <class Enum, std::size_t size>
-Enum named(const Json& name, const std::array<std::string_view, size>& names) {
-  return static_cast<Enum>(std::find(names.begin(), names.end(), name.get<std::string>()) - names.begin());
-}
-
 TransformerOptions golden_options(const Json& variant) {
   TransformerOptions options{.width = 16, .layers = 3, .feed_forward = 24};
   options.positions = variant.at("positions").get<std::int64_t>();
   options.tied = variant.at("tied").get<bool>();
-  BlockOptions& block = options.block;
-  block.head_width = 4;
-  block.norm = named<BlockOptions::Norm>(variant.at("norm"), BlockOptions::kNormNames);
-  block.qk_norm = variant.at("qk_norm").get<bool>();
-  block.key_value_heads = variant.at("key_value_heads").get<std::int64_t>();
-  block.windows = variant.at("windows").get<std::vector<std::int64_t>>();
-  block.rotary = named<BlockOptions::Rotary>(variant.at("rotary"), BlockOptions::kRotaryNames);
-  block.activation = named<BlockOptions::Activation>(variant.at("activation"), BlockOptions::kActivationNames);
-  block.weights = named<BlockOptions::Weights>(variant.at("weights"), BlockOptions::kWeightsNames);
+  options.block = golden_block_options(variant);
+  options.block.key_value_heads = variant.at("key_value_heads").get<std::int64_t>();
+  options.block.windows = variant.at("windows").get<std::vector<std::int64_t>>();
   return options;
 }
 
@@ -46,19 +32,13 @@ TransformerOptions golden_options(const Json& variant) {
 std::shared_ptr<LanguageModel> golden_transformer(const TransformerOptions& options) {
   const auto model = make_model(options, kTransformerSymbols);
   model->to(torch::kDouble);
-  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
-    if (name.find("norm") != std::string::npos) return {.mean = 1, .scale = 0.2};
-    return {.scale = name.find("embed_") != std::string::npos ? 1.0 : 0.3};
-  });
+  fill_golden_weights(*model, golden_block_scale);
   return model;
 }
 
 torch::Tensor transformer_targets() { return golden_text(kTransformerBatch, kTransformerLength, kTransformerSymbols); }
 
-torch::Tensor transformer_tokens() {
-  const torch::Tensor beginning = torch::full({kTransformerBatch, 1}, kBeginning, torch::kLong);
-  return torch::cat({beginning, transformer_targets().narrow(1, 0, kTransformerLength - 1)}, 1);
-}
+torch::Tensor transformer_tokens() { return behind_beginnings(transformer_targets()); }
 
 torch::Tensor transformer_loss(LanguageModel& model) {
   const torch::Tensor logits = model.forward(transformer_tokens(), {}).logits();
@@ -75,20 +55,12 @@ TEST(Transformer, LogitsLossAndGradientsEqualGoldenNumbers) {
     SCOPED_TRACE(variant.at("norm").dump() + variant.at("rotary").dump() + variant.at("activation").dump());
     const auto model = golden_transformer(golden_options(variant));
     const torch::Tensor logits = model->forward(transformer_tokens(), {}).logits();
-    for (std::size_t v = 0; v < kTransformerSymbols; ++v) {
-      const auto symbol = static_cast<std::int64_t>(v);
-      EXPECT_NEAR(logits[1][-1][symbol].item<double>(), variant.at("logits_row_1_last").at(v).get<double>(), 1e-10);
-      EXPECT_NEAR(logits[2][4][symbol].item<double>(), variant.at("logits_row_2_token_4").at(v).get<double>(), 1e-10);
-    }
+    expect_golden_logits(logits[1][-1], variant.at("logits_row_1_last"));
+    expect_golden_logits(logits[2][4], variant.at("logits_row_2_token_4"));
     const torch::Tensor loss = transformer_loss(*model);
     EXPECT_NEAR(loss.item<double>(), variant.at("loss").get<double>(), 1e-11);
     loss.backward();
-    const Json& norms = variant.at("gradient_norms");
-    EXPECT_EQ(norms.size(), model->weights().size());
-    for (const auto& [name, weight] : model->weights()) {
-      const double norm = norms.at(name).get<double>();
-      EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
-    }
+    expect_golden_gradients(*model, variant.at("gradient_norms"));
   }
 }
 
@@ -100,32 +72,9 @@ TEST(Transformer, InSinglePrecisionTheLossIsTheSameToSixDigits) {
   }
 }
 
-/// AdamW with multipliers, clipping, warm-up and the half-cosine schedule.
 TEST(Transformer, TenUpdatesEqualGoldenNumbers) {
-  const OptimizerOptions options{.type = OptimizerOptions::Type::kAdamW,
-                                 .lr = 0.02,
-                                 .schedule = OptimizerOptions::Schedule::kHalfCosine,
-                                 .clip_norm = 1,
-                                 .beta2 = 0.98,
-                                 .weight_decay = 0.01,
-                                 .warmup_ratio = 0.3};
   for (const Json& variant : transformer_variants()) {
-    const auto model = golden_transformer(golden_options(variant));
-    Optimizer optimizer(options, {model->weights().begin(), model->weights().end()}, rate_multipliers(*model));
-    std::int64_t step = 0;
-    for (const Json& expected : variant.at("trained").at("losses")) {
-      optimizer.zero_gradients();
-      const torch::Tensor loss = transformer_loss(*model);
-      EXPECT_NEAR(loss.item<double>(), expected.get<double>(), 1e-10) << "step " << step;
-      loss.backward();
-      ++step;
-      optimizer.step(learning_rate(options, step, 10), step);
-    }
-    EXPECT_EQ(step, 10);
-    for (const auto& [name, weight] : model->weights()) {
-      const double sum = variant.at("trained").at("weights").at(name).get<double>();
-      EXPECT_NEAR(weight.abs().sum().item<double>(), sum, 1e-9 * sum) << name;
-    }
+    expect_ten_golden_updates(*golden_transformer(golden_options(variant)), variant.at("trained"), transformer_loss);
   }
 }
 

@@ -1,6 +1,5 @@
 // What windows of GPT-2 keep for later windows, against golden numbers (tests/golden/window_memory.py) and against
 // models without a memory.
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,13 +7,10 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
-#include "core/api/gpt2_options.h"
-#include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/window_memory.h"
 #include "core/runtime/safetensors.h"
-#include "core/schemes/windows_loss.h"
-#include "tests/core/models/golden_values.h"
+#include "tests/core/models/golden_gpt2.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -22,39 +18,16 @@ namespace {
 
 using MemoryType = WindowMemoryOptions::Type;
 
-constexpr std::int64_t kMemorySymbols = 11;
-constexpr std::int64_t kMemoryRows = 3;
-constexpr std::int64_t kMemoryLength = 23;
-
-Gpt2Options memory_options(std::int64_t window, std::int64_t overlap, const WindowMemoryOptions& memory) {
-  return {.width = 16,
-          .heads = 4,
-          .layers = 3,
-          .feed_forward = 24,
-          .positions = 32,
-          .dropout = 0,
-          .attention_dropout = 0,
-          .window = window,
-          .overlap = overlap,
-          .memory = memory};
-}
-
-/// Weights by a formula, with the alphabetical place of a name as its index; in double.
 std::shared_ptr<LanguageModel> memory_model(const Gpt2Options& options) {
-  const auto model = make_model(options, kMemorySymbols);
-  model->to(torch::kDouble);
+  auto model = gpt2_golden_model(options);
   model->eval();
-  fill_golden_weights(*model, [](const std::string& name) -> GoldenScale {
-    if (name.find("ln_") != std::string::npos && name.ends_with("weight")) return {.mean = 1, .scale = 0.2};
-    return {.scale = name == "wte.weight" ? 1.0 : 0.3};
-  });
   return model;
 }
 
 /// The plain model with the weights of `model`.
 std::shared_ptr<LanguageModel> without_memory(const LanguageModel& model, Gpt2Options options) {
   options.memory = {};
-  const auto plain = make_model(options, kMemorySymbols);
+  const auto plain = make_model(options, kGptSymbols);
   plain->to(torch::kDouble);
   plain->eval();
   NamedTensors weights;
@@ -63,28 +36,6 @@ std::shared_ptr<LanguageModel> without_memory(const LanguageModel& model, Gpt2Op
   }
   load_weights(*plain, weights, "the model with a memory");
   return plain;
-}
-
-torch::Tensor memory_text() { return golden_text(kMemoryRows, kMemoryLength + 1, kMemorySymbols); }
-torch::Tensor memory_tokens() { return memory_text().narrow(1, 0, kMemoryLength); }
-torch::Tensor memory_targets() { return memory_text().narrow(1, 1, kMemoryLength); }
-
-/// The logits of every scored prediction, window by window: [B, N, V].
-torch::Tensor logits_through_windows(LanguageModel& model, const torch::Tensor& tokens) {
-  const torch::NoGradGuard no_grad;
-  const WindowShape shape = windows_of(model);
-  State state = model.initial_state(tokens.size(0));
-  std::vector<torch::Tensor> parts;
-  std::int64_t scored_to = 0;
-  for (std::int64_t begin = 0; scored_to < tokens.size(1); begin += shape.window - shape.overlap) {
-    const std::int64_t end = std::min(begin + shape.window, tokens.size(1));
-    ModelOutput output =
-        model.forward(ModelInput{.tokens = tokens.narrow(1, begin, end - begin), .scored = end - scored_to}, state);
-    parts.push_back(output.logits());
-    state = std::move(output.state);
-    scored_to = end;
-  }
-  return torch::cat(parts, 1);
 }
 
 struct MemoryCase {
@@ -108,7 +59,7 @@ std::vector<MemoryCase> memory_cases() {
     memory.detach = entry.at("detach").get<bool>();
     const auto window = entry.at("window").get<std::int64_t>();
     const auto overlap = entry.at("overlap").get<std::int64_t>();
-    cases.push_back({memory_options(window, overlap, memory), &entry});
+    cases.push_back({gpt2_options(window, overlap, memory), &entry});
   }
   return cases;
 }
@@ -118,24 +69,14 @@ TEST(WindowMemory, LossLogitsAndGradientsEqualANaiveLoopOverWindows) {
   for (const auto& [options, expected] : memory_cases()) {
     for (const ActivationPolicy policy : {ActivationPolicy::kKeep, ActivationPolicy::kRecompute}) {
       const auto model = memory_model(options);
-      const torch::Tensor logits = logits_through_windows(*model, memory_tokens());
-      for (std::size_t v = 0; v < kMemorySymbols; ++v) {
-        const auto symbol = static_cast<std::int64_t>(v);
-        EXPECT_NEAR(logits[1][-1][symbol].item<double>(), expected->at("logits_row_1_last").at(v).get<double>(), 1e-10);
-        EXPECT_NEAR(logits[2][13][symbol].item<double>(), expected->at("logits_row_2_token_13").at(v).get<double>(),
-                    1e-10);
-      }
-      const torch::Tensor loss = windows_loss(*model, memory_tokens(), memory_targets(), policy);
+      const torch::Tensor logits = scored_logits(*model, gpt2_tokens());
+      expect_golden_logits(logits[1][-1], expected->at("logits_row_1_last"));
+      expect_golden_logits(logits[2][13], expected->at("logits_row_2_token_13"));
+      const torch::Tensor loss = windows_loss(*model, gpt2_tokens(), gpt2_targets(), policy);
       // Both are in double: only the order of sums differs.
       EXPECT_NEAR(loss.item<double>(), expected->at("loss").get<double>(), 1e-11);
       loss.backward();
-      const Json& norms = expected->at("gradient_norms");
-      EXPECT_EQ(norms.size(), model->weights().size());
-      for (const auto& [name, weight] : model->weights()) {
-        const double norm = norms.at(name).get<double>();
-        ASSERT_TRUE(weight.grad().defined()) << name;
-        EXPECT_NEAR(weight.grad().norm().item<double>(), norm, 1e-9 * norm + 1e-12) << name;
-      }
+      expect_golden_gradients(*model, expected->at("gradient_norms"));
     }
   }
 }
@@ -143,11 +84,11 @@ TEST(WindowMemory, LossLogitsAndGradientsEqualANaiveLoopOverWindows) {
 TEST(WindowMemory, LogitsBeforeAChangedTokenKeepTheirBits) {
   for (const auto& [options, expected] : memory_cases()) {
     const auto model = memory_model(options);
-    const torch::Tensor before = logits_through_windows(*model, memory_tokens());
-    for (std::int64_t t = 1; t < kMemoryLength; ++t) {
-      const torch::Tensor changed = memory_tokens().clone();
-      changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kMemorySymbols;
-      const torch::Tensor after = logits_through_windows(*model, changed);
+    const torch::Tensor before = scored_logits(*model, gpt2_tokens());
+    for (std::int64_t t = 1; t < kGptLength; ++t) {
+      const torch::Tensor changed = gpt2_tokens().clone();
+      changed.narrow(1, t, 1) = (changed.narrow(1, t, 1) + 1) % kGptSymbols;
+      const torch::Tensor after = scored_logits(*model, changed);
       // Position t − 1 predicts token t.
       EXPECT_TRUE(torch::equal(after.narrow(1, 0, t), before.narrow(1, 0, t))) << *expected << t;
       EXPECT_FALSE(torch::allclose(after.narrow(1, t, 1), before.narrow(1, t, 1))) << *expected << t;
@@ -156,21 +97,21 @@ TEST(WindowMemory, LogitsBeforeAChangedTokenKeepTheirBits) {
 }
 
 TEST(WindowMemory, AFirstWindowWithAnEmptyCacheIsPlainGpt2BitForBit) {
-  const Gpt2Options options = memory_options(kMemoryLength, 0, {.type = MemoryType::kCache, .windows = 2});
+  const Gpt2Options options = gpt2_options(kGptLength, 0, {.type = MemoryType::kCache, .windows = 2});
   const auto model = memory_model(options);
   const auto plain = without_memory(*model, options);
-  const ModelOutput first = model->forward(memory_tokens(), model->initial_state(kMemoryRows));
-  EXPECT_TRUE(torch::equal(first.logits(), plain->forward(memory_tokens(), {}).logits()));
+  const ModelOutput first = model->forward(gpt2_tokens(), model->initial_state(kGptBatch));
+  EXPECT_TRUE(torch::equal(first.logits(), plain->forward(gpt2_tokens(), {}).logits()));
   EXPECT_EQ(first.state.size(), 2U * 3U) << "keys and values of each layer";
   for (const torch::Tensor& kept : first.state) {
-    EXPECT_EQ(kept.sizes(), (std::vector<std::int64_t>{kMemoryRows, 4, kMemoryLength, 4}));
+    EXPECT_EQ(kept.sizes(), (std::vector<std::int64_t>{kGptBatch, 4, kGptLength, 4}));
   }
-  EXPECT_FALSE(torch::allclose(model->forward(memory_tokens(), first.state).logits(), first.logits()));
+  EXPECT_FALSE(torch::allclose(model->forward(gpt2_tokens(), first.state).logits(), first.logits()));
 }
 
 // With values of zeros attention adds nothing. Memory tokens then take part in the layers, and change no logit.
 TEST(WindowMemory, TokensOfWhichNothingIsReadLeavePlainGpt2) {
-  const Gpt2Options options = memory_options(7, 2, {.type = MemoryType::kTokens, .tokens = 3});
+  const Gpt2Options options = gpt2_options(7, 2, {.type = MemoryType::kTokens, .tokens = 3});
   const auto model = memory_model(options);
   for (const auto& [name, weight] : model->weights()) {
     if (name.find("c_attn") == std::string::npos) continue;
@@ -179,55 +120,46 @@ TEST(WindowMemory, TokensOfWhichNothingIsReadLeavePlainGpt2) {
   }
   const auto plain = without_memory(*model, options);
   // The products have more rows, which may sum in another order.
-  EXPECT_TRUE(torch::allclose(logits_through_windows(*model, memory_tokens()),
-                              logits_through_windows(*plain, memory_tokens()), 1e-12, 1e-12));
+  EXPECT_TRUE(
+      torch::allclose(scored_logits(*model, gpt2_tokens()), scored_logits(*plain, gpt2_tokens()), 1e-12, 1e-12));
 }
 
 // Without positions, and with all earlier windows kept, every token sees what it sees in one window of the whole text.
 TEST(WindowMemory, AllWindowsKeptWithoutPositionsAreOneLongWindow) {
   for (const std::int64_t overlap : {0, 2, 4}) {
-    const Gpt2Options options = memory_options(5, overlap, {.type = MemoryType::kCache, .windows = 100});
+    const Gpt2Options options = gpt2_options(5, overlap, {.type = MemoryType::kCache, .windows = 100});
     const auto model = memory_model(options);
     for (const auto& [name, weight] : model->weights()) {
       const torch::NoGradGuard no_grad;
       if (name == "wpe.weight") weight.zero_();
     }
     const auto plain = without_memory(*model, options);
-    EXPECT_TRUE(torch::allclose(logits_through_windows(*model, memory_tokens()),
-                                plain->forward(memory_tokens(), {}).logits(), 1e-10, 1e-10))
+    EXPECT_TRUE(
+        torch::allclose(scored_logits(*model, gpt2_tokens()), plain->forward(gpt2_tokens(), {}).logits(), 1e-10, 1e-10))
         << overlap;
   }
 }
 
 TEST(WindowMemory, ReadingTokenByTokenEqualsComputingEveryWindow) {
   for (const auto& [options, expected] : memory_cases()) {
-    const auto model = memory_model(options);
-    const torch::Tensor row = memory_tokens().narrow(0, 1, 1);
-    const torch::Tensor whole = logits_through_windows(*model, row)[0];  // [N, V]
-    for (const std::int64_t prompt : {1, 4, 7, 12}) {
-      const auto reader = capability<ReadsIncrementally>(*model)->reader(kMemoryLength);
-      torch::Tensor logits = reader->read(row[0].narrow(0, 0, prompt));
-      for (std::int64_t t = prompt; t <= kMemoryLength; ++t) {
-        EXPECT_TRUE(torch::allclose(logits, whole[t - 1], 1e-9, 1e-10)) << *expected << prompt << " " << t;
-        if (t < kMemoryLength) logits = reader->read(row[0].narrow(0, t, 1));
-      }
-    }
+    SCOPED_TRACE(*expected);
+    expect_reading_equals_windows(*memory_model(options));
   }
 }
 
 TEST(WindowMemory, AStateInAFileGoesOnWithTheSameBits) {
   Vocabulary letters;
-  for (std::int64_t i = 0; i < kMemorySymbols; ++i) letters.symbols.emplace_back(1, static_cast<char>('a' + i));
+  for (std::int64_t i = 0; i < kGptSymbols; ++i) letters.symbols.emplace_back(1, static_cast<char>('a' + i));
   for (const WindowMemoryOptions& memory : {WindowMemoryOptions{.type = MemoryType::kCache, .windows = 2},
                                             WindowMemoryOptions{.type = MemoryType::kTokens, .tokens = 2}}) {
     const TemporaryFolder folder;
-    const Gpt2Options options = memory_options(6, 1, memory);
+    const Gpt2Options options = gpt2_options(6, 1, memory);
     torch::manual_seed(5);
-    const auto model = make_model(options, kMemorySymbols);
+    const auto model = make_model(options, kGptSymbols);
     model->eval();
     const torch::NoGradGuard no_grad;
-    const torch::Tensor window = memory_tokens().narrow(1, 0, 6);
-    const State state = model->forward(window, model->initial_state(kMemoryRows)).state;
+    const torch::Tensor window = gpt2_tokens().narrow(1, 0, 6);
+    const State state = model->forward(window, model->initial_state(kGptBatch)).state;
     NamedTensors stored;
     for (const torch::Tensor& tensor : state) stored.emplace_back(std::to_string(stored.size()), tensor);
     write_safetensors(folder.path() / "state.safetensors", stored);
@@ -238,10 +170,10 @@ TEST(WindowMemory, AStateInAFileGoesOnWithTheSameBits) {
     State read;
     for (const auto& [name, tensor] : read_safetensors(folder.path() / "state.safetensors").tensors)
       read.push_back(tensor);
-    const torch::Tensor next = memory_tokens().narrow(1, 5, 6);
+    const torch::Tensor next = gpt2_tokens().narrow(1, 5, 6);
     const torch::Tensor expected = model->forward(next, state).logits();
     EXPECT_TRUE(torch::equal(loaded.model->forward(next, read).logits(), expected));
-    EXPECT_FALSE(torch::allclose(model->forward(next, model->initial_state(kMemoryRows)).logits(), expected));
+    EXPECT_FALSE(torch::allclose(model->forward(next, model->initial_state(kGptBatch)).logits(), expected));
   }
 }
 
@@ -267,8 +199,8 @@ TEST(WindowMemory, KeepsWholeWindowsAndNoMore) {
 
 TEST(WindowMemory, CostsArePairsOfTokensAndLongerWindows) {
   const auto cost = [](std::int64_t window, std::int64_t overlap, const WindowMemoryOptions& memory) {
-    const NamedValues costs = make_model(memory_options(window, overlap, memory), kMemorySymbols)->costs(0);
-    const double logits = 2.0 * 16 * kMemorySymbols;
+    const NamedValues costs = make_model(gpt2_options(window, overlap, memory), kGptSymbols)->costs(0);
+    const double logits = 2.0 * 16 * kGptSymbols;
     EXPECT_NEAR(costs.at("flops_per_token") - costs.at("paper_flops"), logits, 1e-6);
     return costs.at("flops_per_token");
   };

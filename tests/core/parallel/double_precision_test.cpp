@@ -49,7 +49,7 @@ torch::Tensor tokens_of_step(int step) {
 /// The mean loss of all rows at every step, computed by the processes of a group; null: by this one alone.
 std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
   at::set_num_threads(1);  // of this thread, because several threads that each use all cores wait for each other
-  const NamedTensors weights{model.weights().begin(), model.weights().end()};
+  const NamedTensors& weights = model.weights();
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
   const OwnRows own = own_rows(group, kBatchRows);
   const PartOfBatch rows(own.begin);

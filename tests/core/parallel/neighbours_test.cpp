@@ -11,7 +11,6 @@
 #include <atomic>
 #include <functional>
 #include <future>
-#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "core/runtime/cuda_libraries.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -19,12 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 std::string error_of(const std::string& device, const CudaState& cuda) {
-  try {
-    choose_device(device, cuda);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return thrown_message<Error>([&] { choose_device(device, cuda); });
 }
 
 class FindCuda : public testing::Test {

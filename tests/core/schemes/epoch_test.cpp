@@ -1,8 +1,6 @@
 // The length of an epoch: its computation from a text's sizes equals what the streams do.
 #include "core/api/text_scheme.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "core/api/model_list.h"

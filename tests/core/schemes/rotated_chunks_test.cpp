@@ -1,6 +1,5 @@
 // Rotated chunks: what an epoch visits, resuming, and what the strided evaluation scores.
 #include <cmath>
-#include <map>
 #include <set>
 #include <vector>
 

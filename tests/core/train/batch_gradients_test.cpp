@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <new>
 #include <utility>
 #include <vector>
@@ -16,10 +15,9 @@
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
-#include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
 #include "core/train/checkpoint.h"
-#include "core/train/optimizer.h"
+#include "tests/core/train/trained_batches.h"
 #include "tests/core/train/training.h"
 
 namespace xlm {
@@ -39,49 +37,16 @@ RunOptions options_with(const ModelOptions& model, std::int64_t micro_batch = 0)
   return options;
 }
 
-struct Trained {
-  std::vector<double> losses;
-  torch::Tensor weights;
-  std::vector<double> counts;
-
-  bool operator==(const Trained& other) const {
-    return losses == other.losses && weights.equal(other.weights) && counts == other.counts;
-  }
-};
-
 /// Eight steps with dropout. In front of one of them `prepare` changes how it and the later ones are computed.
-Trained trained(const RunOptions& options, const std::function<void(BatchGradients&)>& prepare,
-                std::int64_t prepared_step = 0) {
-  torch::manual_seed(7);
-  const std::shared_ptr<LanguageModel> model = make_model(options.model, 11);
-  model->train();
-  const NamedTensors weights{model->weights().begin(), model->weights().end()};
-  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
-  BatchGradients gradients(options, *model, torch::kCPU, nullptr, nullptr);
-  torch::manual_seed(8);
-  const torch::Tensor text = torch::randint(11, {3, 8 * 16 + 1}, torch::kLong);
-  Trained result;
-  for (std::int64_t step = 0; step < 8; ++step) {
+TrainedBatches trained(const RunOptions& options, const std::function<void(BatchGradients&)>& prepare,
+                       std::int64_t prepared_step = 0) {
+  return train_batches(options, std::vector<std::int64_t>(8, 16), [&](BatchGradients& gradients, std::int64_t step) {
     if (step == prepared_step) prepare(gradients);
-    optimizer.zero_gradients();
-    const Batch batch{.input = {.tokens = text.narrow(1, 16 * step, 16)},
-                      .targets = text.narrow(1, 16 * step + 1, 16),
-                      .fresh = step == 0};
-    result.losses.push_back(gradients.add(batch, step));
-    optimizer.step(0.07, step + 1);
-    model->after_step();
-  }
-  std::vector<torch::Tensor> all;
-  for (const auto& [name, weight] : weights) all.push_back(weight.detach().flatten());
-  result.weights = torch::cat(all);
-  result.counts = model->counts().sums;
-  return result;
+  });
 }
 
-std::pair<std::vector<double>, torch::Tensor> trained_after(const std::function<void(BatchGradients&)>& prepare,
-                                                            std::int64_t micro_batch = 0) {
-  Trained result = trained(options_with(spans_of(AdaptiveSpanOptions::SpanType::kFixed), micro_batch), prepare);
-  return {std::move(result.losses), std::move(result.weights)};
+TrainedBatches trained_after(const std::function<void(BatchGradients&)>& prepare, std::int64_t micro_batch = 0) {
+  return trained(options_with(spans_of(AdaptiveSpanOptions::SpanType::kFixed), micro_batch), prepare);
 }
 
 void as_it_is(BatchGradients& /*gradients*/) {}
@@ -111,36 +76,34 @@ class CountedBatches final : public BatchStream {
 constexpr double kPlenty = 1e15;  // bytes
 
 TEST(FittingMemory, ChangesNothingIfAllRowsFit) {
-  const auto [expected, weights] = trained_after(as_it_is);
+  const TrainedBatches expected = trained_after(as_it_is);
   RecordingSink sink;
   CountedBatches batches;
-  const auto [losses, found] =
+  const TrainedBatches found =
       trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); });
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
+  EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, IsEmpty());
   EXPECT_EQ(batches.place(), 0) << "nothing of the text is passed over";
 }
 
 TEST(FittingMemory, ComputesFewerRowsAtOnceIfTheyDoNotAndSaysSo) {
-  const auto [expected, weights] = trained_after(as_it_is, 1);
+  const TrainedBatches expected = trained_after(as_it_is, 1);
   RecordingSink sink;
   CountedBatches batches;
-  const auto [losses, found] =
+  const TrainedBatches found =
       trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, 1, sink); });
-  EXPECT_EQ(losses, expected) << "those of train.micro_batch=1";
-  EXPECT_TRUE(found.equal(weights));
+  EXPECT_TRUE(found == expected) << "those of train.micro_batch=1";
   EXPECT_THAT(sink.messages, ElementsAre("note: 1 of 3 rows are computed at once (train.micro_batch): more do not fit, "
                                          "and 1 B are available"));
 }
 
 TEST(FittingMemory, LeavesFewerRowsThatTheUserWants) {
-  const auto [expected, weights] = trained_after(as_it_is, 2);
+  const TrainedBatches expected = trained_after(as_it_is, 2);
   RecordingSink sink;
   CountedBatches batches;
-  const auto [losses, found] =
+  const TrainedBatches found =
       trained_after([&](BatchGradients& gradients) { gradients.fit_memory(batches, kPlenty, sink); }, 2);
-  EXPECT_EQ(losses, expected);
+  EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, IsEmpty());
 }
 
@@ -175,7 +138,7 @@ std::vector<std::pair<const char*, ModelOptions>> models_of_changing_sizes() {
 TEST(FittingMemory, ChangesNothingOfModelsWhoseSizesChange) {
   for (const auto& [name, model] : models_of_changing_sizes()) {
     const RunOptions options = options_with(model);
-    const Trained expected = trained(options, as_it_is);
+    const TrainedBatches expected = trained(options, as_it_is);
     for (const bool fresh : {true, false}) {
       RecordingSink sink;
       CountedBatches batches(fresh);
@@ -189,7 +152,7 @@ TEST(FittingMemory, ChangesNothingOfModelsWhoseSizesChange) {
 
 TEST(FittingMemory, ComputesFewerRowsOfModelsWhoseSizesChange) {
   for (const auto& [name, model] : models_of_changing_sizes()) {
-    const Trained expected = trained(options_with(model, 1), as_it_is);
+    const TrainedBatches expected = trained(options_with(model, 1), as_it_is);
     RecordingSink sink;
     CountedBatches batches;
     const auto fit = [&](BatchGradients& gradients) { gradients.fit_memory(batches, 1, sink); };
@@ -201,8 +164,8 @@ TEST(FittingMemory, ComputesFewerRowsOfModelsWhoseSizesChange) {
 /// Other parts give other bits, and other programs leave another amount of memory.
 TEST(FittingMemory, ResumesWithTheSameRowsWhereBitsMustBeTheSame) {
   RunOptions options = options_with(spans_of(AdaptiveSpanOptions::SpanType::kFixed));
-  const Trained in_parts = trained(options_with(options.model, 1), as_it_is);
-  const Trained at_once = trained(options, as_it_is);
+  const TrainedBatches in_parts = trained(options_with(options.model, 1), as_it_is);
+  const TrainedBatches at_once = trained(options, as_it_is);
   ASSERT_FALSE(in_parts == at_once);
   Checkpoint checkpoint;
   checkpoint.state = Json::object();

@@ -11,6 +11,7 @@
 #include "core/schemes/scheme.h"
 #include "core/train/checkpoint.h"
 #include "tests/core/train/training.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -165,14 +166,7 @@ TEST_F(BranchTest, NeedsItsStart) {
   const TrainJob parent = job("parent");
   RecordingSink sink;
   ASSERT_EQ(train(parent, sink), TrainOutcome::kDone);
-  const auto complaint = [&](const TrainJob& job) -> std::string {
-    try {
-      train(job, sink);
-    } catch (const DataError& error) {
-      return error.what();
-    }
-    return "";
-  };
+  const auto complaint = [&](const TrainJob& job) { return thrown_message<DataError>([&] { train(job, sink); }); };
   const TrainJob gone = branch_of(parent, "gone", 24, 30);
   fs::remove(gone.folder / kCheckpointFolder / kStartCheckpoint);
   EXPECT_THAT(complaint(gone), HasSubstr("start.safetensors"));

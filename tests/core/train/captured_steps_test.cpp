@@ -33,7 +33,7 @@ struct Training {
                                 .span_penalty = -0.05,  // spans that grow
                                 .span_ramp = 8};
     model = make_model(options, 11);
-    weights = {model->weights().begin(), model->weights().end()};
+    weights = model->weights();
     optimizer.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
     state = model->initial_state(3);
   }
@@ -213,7 +213,7 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
       torch::manual_seed(7);
       const auto model = make_model(options, 11);
       model->train();
-      const NamedTensors weights{model->weights().begin(), model->weights().end()};
+      const NamedTensors& weights = model->weights();
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
       CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
@@ -251,7 +251,7 @@ TEST(CapturedSteps, OfPatchesTrainLikeUnrecordedOnes) {
       torch::manual_seed(7);
       const Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {" ", "a", "b", ".", "c"}};
       const auto model = make_model(options, vocabulary);
-      const NamedTensors weights{model->weights().begin(), model->weights().end()};
+      const NamedTensors& weights = model->weights();
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
       CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {

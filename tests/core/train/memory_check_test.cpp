@@ -17,7 +17,9 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 RunOptions options_of(std::int64_t width) {
   RunOptions options;
@@ -43,12 +45,8 @@ TEST(MemoryCheck, CountsWeightsGradientsAndAverages) {
 
 /// 5.6 thousand million weights, without time or memory for them.
 TEST(MemoryCheck, WorksForAModelOfAnySize) {
-  try {
-    check_memory(options_of(1 << 15), 27, torch::kCPU, std::uint64_t{1} << 30);
-    FAIL();
-  } catch (const ResourceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("GB; this process may use 1.1 GB"));
-  }
+  EXPECT_THAT([&] { check_memory(options_of(1 << 15), 27, torch::kCPU, std::uint64_t{1} << 30); },
+              ThrowsMessage<ResourceError>(HasSubstr("GB; this process may use 1.1 GB")));
 }
 
 TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
@@ -115,15 +113,14 @@ TEST(RowsInMemory, AreThoseThatWereComputedIfMoreRunOutOfMemory) {
 TEST(MemoryCheck, AStepForWhichAnotherPartOfCudaHasNoMemoryAdvisesTheSame) {
   for (const char* text : {"CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`",
                            "CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation'"}) {
-    try {
-      within_memory_of_a_step(5, [&]() -> double {
-        throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text);
-      });
-      FAIL();
-    } catch (const MemoryError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("out of memory: CUDA error: "));
-      EXPECT_THAT(error.what(), HasSubstr("a smaller train.micro_batch"));
-    }
+    EXPECT_THAT(
+        [&] {
+          within_memory_of_a_step(5, [&]() -> double {
+            throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0}, text);
+          });
+        },
+        ThrowsMessage<MemoryError>(
+            AllOf(HasSubstr("out of memory: CUDA error: "), HasSubstr("a smaller train.micro_batch"))));
   }
 }
 

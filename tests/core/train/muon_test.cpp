@@ -1,14 +1,13 @@
 // Muon against golden numbers (tests/golden/README.md names their source), and its parts by hand.
 #include "core/train/muon.h"
 
-#include <cmath>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "core/train/optimizer.h"
+#include "tests/core/models/golden_values.h"
 #include "tests/core/train/training.h"
 
 namespace xlm {
@@ -16,13 +15,8 @@ namespace {
 
 using AdjustLr = OptimizerOptions::AdjustLr;
 
-/// scale · sin(0.37 i + 1.7 index + 0.11), rounded to single precision, in double: golden.formula.
 torch::Tensor golden_formula(std::int64_t index, torch::IntArrayRef shape, double scale) {
-  const torch::Tensor i = torch::arange(c10::multiply_integers(shape), torch::kDouble);
-  return (scale * torch::sin(0.37 * i + (1.7 * static_cast<double>(index) + 0.11)))
-      .to(torch::kFloat)
-      .to(torch::kDouble)
-      .reshape(shape);
+  return golden_values(index, shape, scale).to(torch::kDouble);
 }
 
 const std::vector<std::pair<std::string, std::vector<std::int64_t>>> kGoldenShapes{{"emb.weight", {7, 6}},

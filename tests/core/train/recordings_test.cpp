@@ -3,17 +3,14 @@
 
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/api/adaptive_span_options.h"
-#include "core/models/language_model.h"
-#include "core/train/optimizer.h"
 #include "core/train/rerun_recorder.h"
+#include "tests/core/train/trained_batches.h"
 #include "tests/core/train/training.h"
 
 namespace xlm {
@@ -43,63 +40,31 @@ class RefusingRecorder final : public StepRecorder {
   int* asked_;
 };
 
-using BeforeStep = std::function<void(BatchGradients&, std::size_t step)>;
+using BeforeStep = std::function<void(BatchGradients&, std::int64_t step)>;
 
-/// A step for each of `widths`, the tokens of a row, with dropout. Losses, and the weights at the end.
-std::pair<std::vector<double>, torch::Tensor> trained_on(const std::vector<std::int64_t>& widths,
-                                                         const BeforeStep& before_step) {
+/// A step for each of `widths`, the tokens of a row, with dropout.
+TrainedBatches trained_on(const std::vector<std::int64_t>& widths, const BeforeStep& before_step) {
   RunOptions options;
-  options.model = AdaptiveSpanOptions{.width = 16,
-                                      .heads = 2,
-                                      .feed_forward = 32,
-                                      .layers = 2,
-                                      .dropout = 0.2,
-                                      .attention_dropout = 0.2,
-                                      .span = 40,
-                                      .span_type = AdaptiveSpanOptions::SpanType::kFixed};
+  options.model = spans_of(AdaptiveSpanOptions::SpanType::kFixed);
   options.train.batch = 3;
-  torch::manual_seed(7);
-  const std::shared_ptr<LanguageModel> model = make_model(options.model, 11);
-  model->train();
-  const NamedTensors weights{model->weights().begin(), model->weights().end()};
-  Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, weights);
-  BatchGradients gradients(options, *model, torch::kCPU, nullptr, nullptr);
-  torch::manual_seed(8);
-  const std::int64_t length = std::accumulate(widths.begin(), widths.end(), std::int64_t{1});
-  const torch::Tensor text = torch::randint(11, {3, length}, torch::kLong);
-  std::vector<double> losses;
-  std::int64_t begin = 0;
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    const auto step = static_cast<std::int64_t>(i);
-    before_step(gradients, i);
-    optimizer.zero_gradients();
-    const Batch batch{.input = {.tokens = text.narrow(1, begin, widths[i])},
-                      .targets = text.narrow(1, begin + 1, widths[i]),
-                      .fresh = i == 0};
-    losses.push_back(gradients.add(batch, step));
-    optimizer.step(0.07, step + 1);
-    begin += widths[i];
-  }
-  std::vector<torch::Tensor> all;
-  for (const auto& [name, weight] : weights) all.push_back(weight.detach().flatten());
-  return {std::move(losses), torch::cat(all)};
+  return train_batches(options, widths, before_step);
 }
 
-void unrecorded(BatchGradients& /*gradients*/, std::size_t /*step*/) {}
+void unrecorded(BatchGradients& /*gradients*/, std::int64_t /*step*/) {}
 
-std::pair<std::vector<double>, torch::Tensor> trained_alike(const BeforeStep& before_step) {
+TrainedBatches trained_alike(const BeforeStep& before_step) {
   return trained_on(std::vector<std::int64_t>(8, 16), before_step);
 }
 
-std::pair<std::vector<double>, torch::Tensor> trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
-  return trained_alike([&](BatchGradients& gradients, std::size_t step) {
+TrainedBatches trained_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink) {
+  return trained_alike([&](BatchGradients& gradients, std::int64_t step) {
     if (step == 0) gradients.record_by(std::move(recorder), sink);
     EXPECT_EQ(gradients.policy(), ActivationPolicy::kRecord) << "a refusal changes no random numbers";
   });
 }
 
 TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
-  const auto [expected, weights] = trained_alike(unrecorded);
+  const TrainedBatches expected = trained_alike(unrecorded);
   const std::vector<std::pair<std::function<void()>, const char*>> refusals{
       {[] {
          throw c10::Error(c10::SourceLocation{__func__, __FILE__, 0},
@@ -114,9 +79,8 @@ TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
   for (const auto& [refuse, why] : refusals) {
     RecordingSink sink;
     int asked = 0;
-    const auto [losses, found] = trained_by(std::make_unique<RefusingRecorder>(refuse, asked), sink);
-    EXPECT_EQ(losses, expected) << why;
-    EXPECT_TRUE(found.equal(weights)) << why;
+    const TrainedBatches found = trained_by(std::make_unique<RefusingRecorder>(refuse, asked), sink);
+    EXPECT_TRUE(found == expected) << why;
     EXPECT_THAT(sink.messages,
                 ElementsAre(AllOf(HasSubstr("train.cuda_graph has no effect from step 6 on"), testing::EndsWith(why))));
     EXPECT_EQ(asked, 1);
@@ -124,26 +88,25 @@ TEST(RefusedRecordings, TrainAsUnrecordedStepsDoAndSaySoOnce) {
 }
 
 TEST(RefusedRecordings, OthersAreReplayedWithoutAWord) {
-  const auto [expected, weights] = trained_alike(unrecorded);
+  const TrainedBatches expected = trained_alike(unrecorded);
   RecordingSink sink;
-  const auto [losses, found] = trained_by(std::make_unique<RerunRecorder>(), sink);
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
+  const TrainedBatches found = trained_by(std::make_unique<RerunRecorder>(), sink);
+  EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, IsEmpty());
 }
 
 /// The cache is full after five steps. Two more run before the eighth is recorded and the ninth replayed. Two of the
 /// longer text run before one could be recorded.
 const std::vector<std::int64_t> kTwoWidths{8, 8, 8, 8, 8, 8, 8, 8, 8, 16, 16, 16, 16, 16};
-constexpr std::size_t kLonger = 9;
+constexpr std::int64_t kLonger = 9;
 
 TEST(RecordingsInMemory, RoomIsAskedForBeforeEach) {
-  const auto [expected, weights] = trained_on(kTwoWidths, unrecorded);
+  const TrainedBatches expected = trained_on(kTwoWidths, unrecorded);
   RecordingSink sink;
   auto own = std::make_unique<RerunRecorder>();
   const RerunRecorder* recorder = own.get();  // until it is dropped
   int asked = 0;
-  const auto [losses, found] = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::size_t step) {
+  const TrainedBatches found = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::int64_t step) {
     if (step == 0) gradients.record_by(std::move(own), sink, [&] { return ++asked == 1; });
     if (step == kLonger) {
       EXPECT_EQ(recorder->replays, 1);
@@ -151,20 +114,18 @@ TEST(RecordingsInMemory, RoomIsAskedForBeforeEach) {
     }
     EXPECT_EQ(gradients.policy(), ActivationPolicy::kRecord) << "memory changes no random numbers";
   });
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
+  EXPECT_TRUE(found == expected);
   EXPECT_EQ(asked, 2);
   EXPECT_THAT(sink.messages, ElementsAre(HasSubstr("steps are no longer recorded")));
 }
 
 TEST(RecordingsInMemory, WithoutRoomForTheFirstThereIsNone) {
-  const auto [expected, weights] = trained_on(kTwoWidths, unrecorded);
+  const TrainedBatches expected = trained_on(kTwoWidths, unrecorded);
   RecordingSink sink;
-  const auto [losses, found] = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::size_t step) {
+  const TrainedBatches found = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::int64_t step) {
     if (step == 0) gradients.record_by(std::make_unique<RerunRecorder>(), sink, [] { return false; });
   });
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
+  EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, ElementsAre(HasSubstr("steps are not recorded")));
 }
 
@@ -189,7 +150,7 @@ class HoldingRecorder final : public StepRecorder {
 };
 
 TEST(RecordingsInMemory, AnEvaluationOutOfMemoryIsRepeatedOnceWithout) {
-  const auto [expected, weights] = trained_on(kTwoWidths, unrecorded);
+  const TrainedBatches expected = trained_on(kTwoWidths, unrecorded);
   RecordingSink sink;
   bool held = false;
   int evaluations = 0;
@@ -197,7 +158,7 @@ TEST(RecordingsInMemory, AnEvaluationOutOfMemoryIsRepeatedOnceWithout) {
     ++evaluations;
     if (held) throw c10::OutOfMemoryError(c10::SourceLocation{__func__, __FILE__, 0}, "CUDA out of memory.");
   };
-  const auto [losses, found] = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::size_t step) {
+  const TrainedBatches found = trained_on(kTwoWidths, [&](BatchGradients& gradients, std::int64_t step) {
     if (step == 0) gradients.record_by(std::make_unique<HoldingRecorder>(held), sink);
     if (step + 1 != kLonger) return;
     ASSERT_TRUE(held);
@@ -211,15 +172,14 @@ TEST(RecordingsInMemory, AnEvaluationOutOfMemoryIsRepeatedOnceWithout) {
     EXPECT_EQ(evaluations, 3);
     EXPECT_EQ(gradients.policy(), ActivationPolicy::kRecord) << "memory changes no random numbers";
   });
-  EXPECT_EQ(losses, expected);
-  EXPECT_TRUE(found.equal(weights));
+  EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, ElementsAre(HasSubstr("an evaluation needs the memory of the recording")));
 }
 
 TEST(RecordingsInMemory, StoppingFreesTheRecordingAndItsGradients) {
   RecordingSink sink;
   bool held = false;
-  trained_on(kTwoWidths, [&](BatchGradients& gradients, std::size_t step) {
+  trained_on(kTwoWidths, [&](BatchGradients& gradients, std::int64_t step) {
     if (step == 0) gradients.record_by(std::make_unique<HoldingRecorder>(held), sink);
     if (step + 1 != kLonger) return;
     ASSERT_TRUE(held);

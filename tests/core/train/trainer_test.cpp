@@ -120,12 +120,8 @@ TEST_F(TrainerTest, WithoutAValidationSplitEvaluationsAreRefusedBeforeTheFirstSt
   TrainJob refused = job("refused");
   refused.options.data.path = data;
   RecordingSink sink;
-  try {
-    train(refused, sink);
-    FAIL() << "no error";
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("train.eval_every=10"));
-  }
+  EXPECT_THAT([&] { train(refused, sink); }, ThrowsMessage<DataError>(testing::HasSubstr("train.eval_every=10")))
+      << "no error";
   EXPECT_TRUE(sink.losses.empty()) << "no step was made";
   refused.options.train.eval_every = 0;
   EXPECT_EQ(train(refused, sink), TrainOutcome::kDone);

@@ -1,8 +1,6 @@
 // Encoding in any blocks, against tokens of other programs (tests/golden/README.md says which).
 #include "datasets/tokens/bpe_encoder.h"
 
-#include <numeric>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 using ::testing::UnorderedElementsAre;
 
 TEST_F(RunMergeTest, ARunThatWasPackedWithoutItsModelGetsIt) {
@@ -180,12 +181,10 @@ TEST_F(RunMergeTest, AnArchiveIsMergedWholeOrNotAtAll) {
   const std::string damage =
       "echo >>out/runs/" + one.filename().string() + "/config.yaml && tar cf damaged.tar -C out .";
   ASSERT_EQ(shell(folder_.path(), damage).code, 0);
-  try {
-    merge_archive(place("damaged.tar"), place("c"), {});
-    FAIL() << "the file does not fit its checksum";
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("damaged.tar: runs/"), HasSubstr("does not match its checksum")));
-  }
+  EXPECT_THAT(
+      [&] { merge_archive(place("damaged.tar"), place("c"), {}); },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("damaged.tar: runs/"), HasSubstr("does not match its checksum"))))
+      << "the file does not fit its checksum";
   EXPECT_TRUE(fs::is_empty(place("c")));
   ASSERT_EQ(shell(folder_.path(), "tar cf plain.tar b").code, 0);  // as anybody would make one
   EXPECT_EQ(merge_archive(place("plain.tar"), place("c"), {}).front().outcome, MergeOutcome::kAdded);

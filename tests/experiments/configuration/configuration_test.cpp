@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "core/api/adaptive_span_options.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -21,22 +22,12 @@ constexpr const char* kSmallest = "data: {path: d}\nmodel: {type: adaptive-span}
 RunOptions read(const std::string& text) { return read_run_options(parse_yaml(text, "run.yaml")); }
 
 std::string complaint(const std::string& text) {
-  try {
-    read(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { read(text); });
 }
 
 std::string configuration_complaint(const fs::path& file, const std::string& profile,
                                     const std::vector<std::string>& overrides = {}) {
-  try {
-    read_configuration(file, profile, overrides);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { read_configuration(file, profile, overrides); });
 }
 
 TEST(Configuration, FillsInThePapersDefaultsOfTheModel) {

@@ -15,8 +15,10 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::ThrowsMessage;
 
 const RunInputs kInputs{.data = {.dataset = "text8", .language = "", .fingerprint = "f00d", .symbols = 27},
                         .contents = {}};
@@ -144,13 +146,8 @@ TEST(RunId, FolderNamesAreSafe) { EXPECT_EQ(folder_name("My Text/é"), "my-text-
 TEST(RunInputs, MissingDataNamesTheCommandThatMakesIt) {
   RunOptions options = options_with("");
   options.data.path = "/nowhere/text8";
-  try {
-    read_inputs(options);
-    FAIL();
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("xlm prepare-data"));
-    EXPECT_THAT(error.what(), HasSubstr("/nowhere/text8"));
-  }
+  EXPECT_THAT([&] { read_inputs(options); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("xlm prepare-data"), HasSubstr("/nowhere/text8"))));
 }
 
 TEST(RunInputs, DataWithNothingToTrainOnAreRefused) {
@@ -161,12 +158,8 @@ TEST(RunInputs, DataWithNothingToTrainOnAreRefused) {
   Json json = read_json(meta);
   json["sizes"].erase("train");
   write_file(meta, json.dump());
-  try {
-    read_inputs(options);
-    FAIL();
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("/a has no training split, it has: valid, test\n"));
-  }
+  EXPECT_THAT([&] { read_inputs(options); },
+              ThrowsMessage<DataError>(HasSubstr("/a has no training split, it has: valid, test\n")));
 }
 
 TEST(RunInputs, SameDataElsewhereHasTheSameFingerprint) {

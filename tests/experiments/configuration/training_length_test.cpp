@@ -8,6 +8,7 @@
 #include "experiments/configuration/run_id.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -36,12 +37,7 @@ class TrainingLengthTest : public ::testing::Test {
     return read(train, model).train.steps;
   }
   std::string complaint(const std::string& train) const {
-    try {
-      read(train);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "nothing";
+    return thrown_message([&] { read(train); });
   }
 
   TemporaryFolder folder_;

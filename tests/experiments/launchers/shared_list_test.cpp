@@ -17,10 +17,12 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 /// One worker at a time. It ends at once in the way that the test sets.
 class OneByOne : public RunSlots {
@@ -301,13 +303,9 @@ TEST_F(SharedListTest, ADamagedListIsRefused) {
         R"({"cores": 1, "anyway": false, "runs": [{"id": "x", "device": 7, "steps": 1}]})",
         R"({"cores": 1, "anyway": false, "runs": [{"id": "../x", "device": "cpu", "steps": 1}]})"}) {
     write_file(file, text);
-    try {
-      read_work_list(file);
-      ADD_FAILURE() << text;
-    } catch (const DataError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(file.string()));
-      EXPECT_THAT(error.what(), Not(HasSubstr("exception"))) << "in words";
-    }
+    EXPECT_THAT([&] { read_work_list(file); },
+                ThrowsMessage<DataError>(AllOf(HasSubstr(file.string()), Not(HasSubstr("exception")))))
+        << "in words";
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "experiments/programs/code_snapshot.h"
 #include "tests/experiments/programs/programs_fixture.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 
@@ -50,12 +51,7 @@ class CodeFixture : public ProgramsFixture {
   std::vector<std::string> paths() const { return paths_of(read_code(request())); }
   std::string hash() const { return read_code(request()).hash; }
   std::string error_of(const CodeRequest& what) const {
-    try {
-      read_code(what);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "none";
+    return thrown_message([&] { read_code(what); });
   }
   fs::path place() const { return at("runs/.programs"); }
   fs::path freeze() const { return freeze_code(read_code(request()), place()); }

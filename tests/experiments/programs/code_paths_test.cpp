@@ -14,6 +14,7 @@
 #include "base/sha256.h"
 #include "experiments/programs/git_state.h"
 #include "tests/experiments/programs/code_fixture.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -247,7 +248,7 @@ TEST_F(CodeTest, OverTheLimitTheLargestAreNamed) {
               AllOf(HasSubstr("the limit is 2.00 MB"), HasSubstr("The largest: weights.bin (3.00 MB), small.bin"),
                     HasSubstr("program.code")));
   what.limit = 4000000;
-  EXPECT_EQ(error_of(what), "none");
+  EXPECT_EQ(error_of(what), "");
 }
 
 TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
@@ -259,10 +260,10 @@ TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
     what.words = std::move(words);
     return error_of(what);
   };
-  EXPECT_EQ(naming({"python", "main.py", "--lr", "0.1", "{checkpoints}/last.pt", "--x=lib/model.py", "."}), "none");
+  EXPECT_EQ(naming({"python", "main.py", "--lr", "0.1", "{checkpoints}/last.pt", "--x=lib/model.py", "."}), "");
   EXPECT_THAT(naming({"python", "new.py"}), AllOf(HasSubstr("names new.py"), HasSubstr("git add new.py")));
   EXPECT_THAT(naming({"python", "main.py", "--data=data/enwik8"}), HasSubstr("For data: name it with its whole path"));
-  EXPECT_EQ(naming({"python", "main.py", at("code/data/enwik8").string()}), "none");
+  EXPECT_EQ(naming({"python", "main.py", at("code/data/enwik8").string()}), "");
   what.words = {"python", at("code/main.py").string()};
   const Code code = read_code(what);
   ASSERT_THAT(code.notes, SizeIs(2));
@@ -289,12 +290,7 @@ TEST_F(CodeTest, FilesThatKeepChangingAreAnError) {
     std::ofstream log(at("code/log.py"));
     while (!end) log << "x" << std::flush;
   });
-  std::string told;
-  try {
-    read_code(request());
-  } catch (const Error& error) {
-    told = error.what();
-  }
+  const std::string told = thrown_message<Error>([&] { read_code(request()); });
   end = true;
   writer.join();
   EXPECT_THAT(told, AllOf(HasSubstr("changes while it is read: log.py"), HasSubstr("stop what writes there")));

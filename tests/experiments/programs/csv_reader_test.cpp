@@ -6,6 +6,7 @@
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/growth.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -33,7 +34,7 @@ class ProgramCsv : public ::testing::Test {
   }
 
   std::vector<std::string> polled() {
-    const std::string error = error_of([&] { readers_->poll(); });
+    const std::string error = thrown_message<Error>([&] { readers_->poll(); });
     if (!error.empty()) sink_.lines.push_back(error);
     return sink_.take();
   }

@@ -5,6 +5,7 @@
 #include "experiments/programs/metric_readers.h"
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -26,7 +27,7 @@ class ProgramJsonLines : public ::testing::Test {
     fs::remove(file_);
     use(names);
     write_whole(file_, text);
-    const std::string error = error_of([&] { readers_->poll(); });
+    const std::string error = thrown_message<Error>([&] { readers_->poll(); });
     if (!error.empty()) sink_.lines.push_back(error);
     return sink_.take();
   }

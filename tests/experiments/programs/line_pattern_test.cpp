@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/experiments/programs/recording_sink.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -35,7 +36,8 @@ TEST(LinePatternTest, MistakesAreToldWithTheirPlace) {
       {"((((((a{100}){100}){100}){100}){100}))(?<loss>b)", "wrong at character"},
   };
   for (const auto& [pattern, reason] : wrong) {
-    EXPECT_THAT(error_of([&mistake = pattern] { const LinePattern tried(mistake); }), HasSubstr(reason)) << pattern;
+    EXPECT_THAT(thrown_message<Error>([&mistake = pattern] { const LinePattern tried(mistake); }), HasSubstr(reason))
+        << pattern;
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/experiments/programs/recording_sink.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -44,7 +45,7 @@ TEST(MetricDescriptionTest, IsReadAndChecked) {
   };
   for (const auto& [text, reason] : wrong) {
     const char* mistake = text;
-    EXPECT_THAT(error_of([&] { read(mistake); }), HasSubstr(reason)) << text;
+    EXPECT_THAT(thrown_message<Error>([&] { read(mistake); }), HasSubstr(reason)) << text;
   }
 }
 

@@ -1,5 +1,4 @@
 // $XLM_METRICS.
-#include <cmath>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,6 +6,7 @@
 #include "experiments/programs/metric_readers.h"
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -24,7 +24,7 @@ class MetricsFile : public ::testing::Test {
     fs::remove(file_);
     readers.begin(Json());
     write_whole(file_, line + "\n");
-    const std::string error = error_of([&] { readers.poll(); });
+    const std::string error = thrown_message<Error>([&] { readers.poll(); });
     if (!error.empty()) sink.lines.push_back(error);
     return sink.lines;
   }
@@ -103,7 +103,7 @@ TEST_F(MetricsFile, ALossThatIsNotFiniteIsHandedOnAndThenDiverged) {
     write_whole(file_, fmt::format("{{\"step\": 3, \"{}\": NaN}}\n{{\"step\": 4, \"lr\": 1}}\n", name));
     EXPECT_THROW(readers.poll(), DivergedError) << name;
     EXPECT_THAT(sink.take(), ElementsAre(fmt::format("3: {}=nan", name), "4: lr=1"));
-    EXPECT_EQ(error_of([&] { readers.poll(); }), "");  // once
+    EXPECT_EQ(thrown_message<Error>([&] { readers.poll(); }), "");  // once
   }
   // Another model's choice may be bad at one step, and an evaluation's number is no reason to stop.
   EXPECT_THAT(records_of(R"({"step": 1, "split": "valid", "loss": NaN})"), ElementsAre("valid 1: loss=nan"));
@@ -115,9 +115,9 @@ TEST_F(MetricsFile, WhatIsBehindAnErrorIsReadAllTheSame) {
   readers.begin(Json());
   write_whole(file_,
               "{\"step\": 1, \"loss\": 1}\nnonsense\n{\"step\": 2, \"loss\": \"x\"}\n{\"step\": 3, \"loss\": 3}\n");
-  EXPECT_THAT(error_of([&] { readers.poll(); }), HasSubstr("metrics.jsonl:2: "));  // the first
+  EXPECT_THAT(thrown_message<Error>([&] { readers.poll(); }), HasSubstr("metrics.jsonl:2: "));  // the first
   EXPECT_THAT(sink.take(), ElementsAre("1: loss=1", "3: loss=3"));
-  EXPECT_EQ(error_of([&] { readers.finish(true); }), "");
+  EXPECT_EQ(thrown_message<Error>([&] { readers.finish(true); }), "");
 }
 
 TEST_F(MetricsFile, EachRecordIsHandedOnOnceHoweverItGrows) {
@@ -212,7 +212,7 @@ TEST_F(MetricsFile, WhatWasWrongEndsNoLaterAttempt) {
     first.begin(Json());
     const Json position = first.position();
     append(file_, wrong + "{\"step\": 2, \"loss\": 2}\n");
-    EXPECT_NE(error_of([&] { first.poll(); }), "");
+    EXPECT_NE(thrown_message<Error>([&] { first.poll(); }), "");
     sink.take();
     MetricReaders second({}, file_, sink);
     second.begin(position);
@@ -263,7 +263,7 @@ TEST_F(MetricsFile, WhatWasThereBeforeTheFirstAttemptIsNotTheRuns) {
   readers.begin(Json());
   readers.poll();
   append(file_, "{\"step\": 5, \"loss\": 5}\nnonsense\n");
-  EXPECT_THAT(error_of([&] { readers.poll(); }), HasSubstr("metrics.jsonl:3: "));
+  EXPECT_THAT(thrown_message<Error>([&] { readers.poll(); }), HasSubstr("metrics.jsonl:3: "));
   EXPECT_THAT(sink.take(), ElementsAre("5: loss=5"));
 }
 
@@ -310,14 +310,14 @@ TEST_F(MetricsFile, TooManyNamesAreAnError) {
   MetricReaders readers({}, file_, sink);
   readers.begin(Json());
   for (int i = 0; i <= 1000; ++i) append(file_, fmt::format("{{\"step\": 1, \"loss_at_{}\": 1}}\n", i));
-  EXPECT_THAT(error_of([&] { readers.poll(); }), HasSubstr("'loss_at_1000' is one name too many"));
+  EXPECT_THAT(thrown_message<Error>([&] { readers.poll(); }), HasSubstr("'loss_at_1000' is one name too many"));
 }
 
 TEST_F(MetricsFile, WhatIsNoFileIsAnErrorAndNothingHangs) {
   fs::create_directory(file_);
   RecordingSink sink;
   MetricReaders readers({}, file_, sink);
-  EXPECT_THAT(error_of([&] {
+  EXPECT_THAT(thrown_message<Error>([&] {
                 readers.begin(Json());
                 readers.poll();
               }),

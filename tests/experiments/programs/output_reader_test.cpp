@@ -6,6 +6,7 @@
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/growth.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -51,16 +52,16 @@ TEST_F(ProgramOutput, NumbersMayHaveSignsBetweenThousands) {
               ElementsAre("1000: tokens_seen=-4175.5", "2000: tokens_seen=1234567", "2001: tokens_seen=12"));
   const std::vector<std::string> no_groups{"4,17", "4175,000", ",175", "1,2345", "1.5,000"};
   for (const std::string& text : no_groups) {
-    EXPECT_THAT(error_of([&] { readers_->output("step 3000 tokens " + text + "\n"); }),
+    EXPECT_THAT(thrown_message<Error>([&] { readers_->output("step 3000 tokens " + text + "\n"); }),
                 HasSubstr("is '" + text + "', which is no number"));
   }
   use({pattern});
   EXPECT_THAT(
-      error_of([&] { readers_->output("step 1 tokens 4,175\n"); }),
+      thrown_message<Error>([&] { readers_->output("step 1 tokens 4,175\n"); }),
       HasSubstr("is '4,175', which is no number\nif ',' stands between thousands, say so: {lines: …, thousands: "
                 "\",\"}\n  step 1 tokens 4,175"));
   use({pattern});
-  EXPECT_THAT(error_of([&] { readers_->output("step 1_000 tokens 4\n"); }), HasSubstr("thousands: \"_\""));
+  EXPECT_THAT(thrown_message<Error>([&] { readers_->output("step 1_000 tokens 4\n"); }), HasSubstr("thousands: \"_\""));
 }
 
 /// The lines of nanoGPT's train.py, of adaptive-span's main.py, and of dynamic-pooling's.
@@ -122,7 +123,9 @@ TEST_F(ProgramOutput, ColoursAndBytesThatAreNoTextAreNoHindrance) {
 
 TEST_F(ProgramOutput, WhatIsNoNumberIsAnErrorWithItsLine) {
   use({R"(step (?<step>\S+) loss (?<loss>\S+))"});
-  const auto wrong = [&](const std::string& line) { return error_of([&] { readers_->output(line + "\n"); }); };
+  const auto wrong = [&](const std::string& line) {
+    return thrown_message<Error>([&] { readers_->output(line + "\n"); });
+  };
   EXPECT_EQ(wrong("step 1 loss high"), "output:1: 'loss' is 'high', which is no number\n  step 1 loss high");
   EXPECT_THAT(wrong("step 2 loss 1.2.3"), HasSubstr("output:2: 'loss' is '1.2.3', which is no number"));
   EXPECT_THAT(wrong("step two loss 1"), HasSubstr("output:3: 'step' is 'two'; a step is a whole number"));
@@ -147,7 +150,8 @@ TEST_F(ProgramOutput, NumbersAreReadAsTheyAreWritten) {
     EXPECT_THAT(records_of("x=" + text + "\n"), ElementsAre("0: x=" + number)) << text;
   for (const std::string text :
        {"", "-", "--1", "+-1", "1,5", "1,000", "0x10", "1_0", "nan(1)", "M", "1MM", "1e", "l", "1m"}) {
-    EXPECT_THAT(error_of([&] { readers_->output("x=" + text + "\n"); }), HasSubstr("which is no number")) << text;
+    EXPECT_THAT(thrown_message<Error>([&] { readers_->output("x=" + text + "\n"); }), HasSubstr("which is no number"))
+        << text;
   }
 }
 

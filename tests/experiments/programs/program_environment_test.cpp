@@ -9,6 +9,7 @@
 #include "experiments/programs/container_image.h"
 #include "experiments/programs/executable.h"
 #include "tests/experiments/programs/programs_fixture.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -31,12 +32,7 @@ class ProgramEnvironmentTest : public ProgramsFixture {
     return find_program_environment(words, folder_.path(), environment_, seconds);
   }
   std::string error_of(const std::vector<std::string>& words) const {
-    try {
-      find(words);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "none";
+    return thrown_message([&] { find(words); });
   }
   /// An interpreter that says its name and has its arguments in a file.
   void make_python(const std::string& name, const std::string& version) const {

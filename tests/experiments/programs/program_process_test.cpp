@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tests/experiments/programs/programs_fixture.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -20,12 +21,7 @@ using ::testing::StartsWith;
 class ProgramProcessTest : public ProgramsFixture {
  protected:
   std::string start_error(const ProgramCommand& what) {
-    try {
-      ProgramProcess program(what);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "it started";
+    return thrown_message([&] { ProgramProcess program(what); });
   }
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -15,12 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Pair;
 
 std::string complaint_about_directions(const std::string& text) {
-  try {
-    read_directions(parse_yaml(text, "run.yaml"));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "nothing";
+  return thrown_message([&] { read_directions(parse_yaml(text, "run.yaml")); });
 }
 
 TEST(QuantityDirections, AreReadByNameAndNestedMapsHaveDots) {

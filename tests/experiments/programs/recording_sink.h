@@ -54,15 +54,4 @@ inline void write_whole(const fs::path& file, std::string_view text, const char*
 
 inline void append(const fs::path& file, std::string_view text) { write_whole(file, text, "ab"); }
 
-/// What the readers say that is wrong; empty: nothing.
-template <class Action>
-std::string error_of(const Action& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
-
 }  // namespace xlm

@@ -8,7 +8,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <optional>
 #include <thread>
 #include <vector>
 
@@ -20,6 +19,7 @@ namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// A process that has exited.
 ProcessIdentity dead_process() {
@@ -78,12 +78,8 @@ TEST(RunLock, IsHeldUntilDestroyed) {
 TEST(RunLock, RefusesWhileALiveWorkerHoldsIt) {
   const TemporaryFolder folder;
   const RunLock lock(folder.path());
-  try {
-    const RunLock second(folder.path());
-    FAIL();
-  } catch (const RunLockedError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("process " + std::to_string(::getpid())));
-  }
+  EXPECT_THAT([&] { const RunLock second(folder.path()); },
+              ThrowsMessage<RunLockedError>(HasSubstr("process " + std::to_string(::getpid()))));
   EXPECT_TRUE(lock.still_owner());
 }
 

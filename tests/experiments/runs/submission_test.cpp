@@ -15,6 +15,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST_F(RunnerTest, SubmittingMakesAWholeQueuedRun) {
   const PlannedRun run = submitted("experiment: first\n");
@@ -39,12 +40,9 @@ TEST_F(RunnerTest, AFolderOfOtherWorkIsNoRunOfItsName) {
   Yaml config = read_yaml(run.paths.config());
   config.set("seed", make_scalar("2", "test"));
   write_file(run.paths.config(), to_text(config));
-  try {
-    plan();
-    FAIL() << "taken for the same work";
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr(run.id()), HasSubstr("does not hold the run that its name says")));
-  }
+  EXPECT_THAT([&] { plan(); }, ThrowsMessage<DataError>(
+                                   AllOf(HasSubstr(run.id()), HasSubstr("does not hold the run that its name says"))))
+      << "taken for the same work";
 }
 
 TEST_F(RunnerTest, SubmittingAnUnfinishedRunAgainUpdatesItsSettings) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -94,12 +95,7 @@ class EarlyStoppingFile : public ::testing::Test {
     return read_early_stopping(parse_yaml("sweep: {grid: {seed: [1]}, early_stopping: " + text + "}\n", "s.yaml"));
   }
   static std::string refusal(const std::string& text) {
-    try {
-      rule(text);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return thrown_message([&] { rule(text); });
   }
 };
 

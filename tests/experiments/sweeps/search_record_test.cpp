@@ -11,6 +11,7 @@ namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 Search searching(const std::string& measure = "valid.bpc") {
   return *read_search(parse_yaml(
@@ -72,12 +73,7 @@ TEST(SearchRecord, ADamagedOneIsNamed) {
   ASSERT_EQ(file.filename(), "trial-5.json");
   for (const char* text : {"", "{}", "[]", "{\"setting\": [0.01]}", "{\"setting\": [0.01, \"a\"]}"}) {
     write_file(file, text);
-    try {
-      record.find(5);
-      ADD_FAILURE() << text;
-    } catch (const DataError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(file.string())) << text;
-    }
+    EXPECT_THAT([&] { record.find(5); }, ThrowsMessage<DataError>(HasSubstr(file.string()))) << text;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "experiments/sweeps/sweep_conditions.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -18,12 +19,7 @@ Yaml search_tree(const std::string& search, const std::string& more = "") {
 }
 
 std::string complaint_about(const std::string& search, const std::string& more = "") {
-  try {
-    read_search(search_tree(search, more));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { read_search(search_tree(search, more)); });
 }
 
 const std::string kBegin = "measure: valid.bpc, trials: 6, keys: ";

@@ -9,6 +9,7 @@
 #include "results/tables/table_description.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -37,13 +38,7 @@ class SweepEvaluationsTest : public ::testing::Test {
   std::vector<std::string> wanted(const std::string& evaluate) { return wanted(evaluate, planned()); }
 
   std::string refusal(const std::string& evaluate) {
-    try {
-      wanted(evaluate);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "accepted: " << evaluate;
-    return "";
+    return thrown_message<Error>([&] { wanted(evaluate); });
   }
 
   TemporaryFolder folder_;

@@ -13,6 +13,7 @@
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/fake_core.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 class SweepPlanTest : public ::testing::Test {
  protected:
@@ -124,15 +126,8 @@ TEST_F(SweepPlanTest, ADamagedSourceEndsNothingAndOneThatDivergedIsSaidToHave) {
 }
 
 TEST_F(SweepPlanTest, ASourceWithoutAWorkerIsAnErrorWithItsPlace) {
-  const auto complaint = [&](const std::string& sweep) -> std::string {
-    try {
-      plan(sweep);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "none";
-  };
-  EXPECT_THAT(complaint("sweep: {grid: {seed: [1]}}\n"), "none");
+  const auto complaint = [&](const std::string& sweep) { return thrown_message([&] { plan(sweep); }); };
+  EXPECT_THAT(complaint("sweep: {grid: {seed: [1]}}\n"), "");
   EXPECT_THAT(complaint("sweep:\n  grid:\n    model.init_from: [{model.span: 4}]\n"),
               AllOf(HasSubstr("sweep.yaml:7: model.init_from"), HasSubstr("no other sweep has queued it")));
   EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{}]}}\n"),
@@ -182,12 +177,9 @@ TEST_F(SweepPlanTest, ASourceThatIsDoneWithoutItsModelIsSaidToLackIt) {
   const auto first = plan("sweep: {grid: {model.span: [16]}}\n");
   work(first[0]);
   fs::remove_all(first[0].planned.paths.model());
-  try {
-    plan("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n");
-    FAIL() << "there is nothing to begin from";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(first[0].id() + ": its model is missing"));
-  }
+  EXPECT_THAT([&] { plan("sweep: {grid: {model.span: [8], model.init_from: [{model.span: 16}]}}\n"); },
+              ThrowsMessage<UsageError>(HasSubstr(first[0].id() + ": its model is missing")))
+      << "there is nothing to begin from";
 }
 
 TEST_F(SweepPlanTest, ShufflingMixesTheOrderTheSameWayEachTime) {
@@ -262,12 +254,8 @@ TEST_F(SweepPlanTest, ARunWhoseProcessIsGoneIsStale) {
 }
 
 TEST_F(SweepPlanTest, AWrongValueOfOnePointNamesItsLine) {
-  try {
-    plan("sweep:\n  grid:\n    seed: [1, 2]\n    model.span: [8, -1]\n");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("sweep.yaml:8"), HasSubstr("model.span is -1")));
-  }
+  EXPECT_THAT([&] { plan("sweep:\n  grid:\n    seed: [1, 2]\n    model.span: [8, -1]\n"); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("sweep.yaml:8"), HasSubstr("model.span is -1"))));
 }
 
 TEST_F(SweepPlanTest, EstimatesTheWorkThatIsLeftAskingOnceForEachModel) {

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "experiments/sweeps/sweep_conditions.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -30,12 +31,7 @@ std::vector<std::string> points(const std::string& text) {
 }
 
 std::string sweep_complaint(const std::string& text) {
-  try {
-    points(text);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { points(text); });
 }
 
 TEST(Sweep, WithoutASweepThereIsOnePoint) {
@@ -244,13 +240,10 @@ TEST(Sweep, APointIsLaidOverTheBase) {
 
 /// The error for the values of conditions in a file, with a profile applied by hand.
 std::string condition_complaint(const std::string& file, const std::string& tree = "") {
-  try {
+  return thrown_message([&] {
     const Yaml whole = parse_yaml(file, "sweep.yaml");
     check_condition_values(whole, tree.empty() ? whole : parse_yaml(tree, "tree.yaml"));
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  });
 }
 
 TEST(SweepConditions, AValueThatAKeyNeverTakesIsRefusedWithTheNearest) {

@@ -15,6 +15,10 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
 class LibtorchFolder : public ::testing::Test {
  protected:
   LibtorchFolder() {
@@ -42,14 +46,9 @@ TEST_F(LibtorchFolder, TakesWhatIsNamedWhereTheVersionIsRightOrUnknown) {
 
 TEST_F(LibtorchFolder, AnotherVersionIsRefusedByItsName) {
   write_version("2.5.1+cpu");
-  try {
-    found();
-    FAIL() << "it was taken";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(),
-                ::testing::AllOf(::testing::HasSubstr("XLM_LIBTORCH"), ::testing::HasSubstr("torch 2.5.1"),
-                                 ::testing::HasSubstr(std::string("pip install torch==") + kTorchVersion)));
-  }
+  EXPECT_THAT([&] { found(); },
+              ThrowsMessage<UsageError>(AllOf(HasSubstr("XLM_LIBTORCH"), HasSubstr("torch 2.5.1"),
+                                              HasSubstr(std::string("pip install torch==") + kTorchVersion))));
 }
 
 TEST_F(LibtorchFolder, ABuildUsesItsOwn) {

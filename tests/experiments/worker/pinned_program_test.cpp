@@ -18,6 +18,7 @@ namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 /// A built program, and a folder of runs that a group shares.
 class PinnedProgram : public ::testing::Test {
@@ -101,12 +102,7 @@ TEST_F(PinnedProgram, OfASharedFolderLiesInTheUsersCache) {
 
 TEST_F(PinnedProgram, WithoutACacheLiesAmongTheTemporaryFilesOfOneMachine) {
   const auto refuses = [&](Machines machines) {
-    try {
-      pin("shared", machines);
-      ADD_FAILURE();
-    } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("set XDG_CACHE_HOME"));
-    }
+    EXPECT_THAT([&] { pin("shared", machines); }, ThrowsMessage<UsageError>(HasSubstr("set XDG_CACHE_HOME")));
   };
   ::unsetenv("XDG_CACHE_HOME");
   ::setenv("HOME", "/nonexistent", 1);

@@ -3,8 +3,6 @@
 
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <type_traits>
 #include <vector>
 

@@ -8,8 +8,6 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
-#include <string>
 
 #include "tests/null_cuda/stand_in/ledger.h"
 #include "tests/null_cuda/stand_in/settings.h"

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <string>
 
 #include "tests/null_cuda/stand_in/device_memory.h"
 #include "tests/null_cuda/stand_in/ledger.h"

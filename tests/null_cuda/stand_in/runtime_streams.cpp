@@ -1,6 +1,5 @@
 // Streams, events and recordings of the runtime's stand-in.
 #include <cstddef>
-#include <string>
 
 #include "tests/null_cuda/stand_in/ledger.h"
 #include "tests/null_cuda/stand_in/runtime.h"

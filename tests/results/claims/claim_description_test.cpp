@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "results/claims/side_formula.h"
 #include "tests/results/claims/claims.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -16,12 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string complaint_about_claim(const std::string& yaml) {
-  try {
-    (void)claim_of(yaml);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { (void)claim_of(yaml); });
 }
 
 TEST(ClaimDescription, FourLinesAreAClaim) {

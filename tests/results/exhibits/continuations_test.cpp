@@ -8,6 +8,7 @@
 #include "results/exhibits/exhibits.h"
 #include "results/pages/continuations_page.h"
 #include "tests/results/run_maker.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -15,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 constexpr const char* kTwo =
     "continuation: Both sides\n"
@@ -30,12 +32,7 @@ ContinuationDescription described(const std::string& yaml) {
 }
 
 std::string refused(const std::string& yaml) {
-  try {
-    described(yaml);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { described(yaml); });
 }
 
 TEST(ContinuationDescriptions, AreReadFromARecipe) {
@@ -122,14 +119,13 @@ TEST_F(ContinuationsTest, RunsOfDifferentDataHaveNoPromptInCommon) {
              Json{{"dataset", "pg-19"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
   store_ = Store::in_memory();
   store_.sync(maker_.runs());
-  try {
-    found(
-        "continuation: T\nrows:\n  - {label: a, where: {model.span_type: fixed}}\n"
-        "  - {label: b, where: {model.span_type: dynamic}}\nprompts: [{first: 1}]\n");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("different data (pg-19, text8)"), HasSubstr("where: {data.name: …}")));
-  }
+  EXPECT_THAT(
+      [&] {
+        found(
+            "continuation: T\nrows:\n  - {label: a, where: {model.span_type: fixed}}\n"
+            "  - {label: b, where: {model.span_type: dynamic}}\nprompts: [{first: 1}]\n");
+      },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("different data (pg-19, text8)"), HasSubstr("where: {data.name: …}"))));
 }
 
 TEST_F(ContinuationsTest, TextNamesThePassageAndPutsTheModelsBelow) {

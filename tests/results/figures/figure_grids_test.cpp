@@ -10,6 +10,7 @@
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -167,14 +168,9 @@ TEST_F(Figures, OfFewRowsAllAreDrawn) {
 }
 
 TEST_F(Grids, UnknownOnesAreErrors) {
-  try {
-    figure("figure: F\nkind: heatmap\ngrid: gate_shares\n");
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_STREQ(error.what(),
-                 "the figure 'F' asks for the grid 'gate_shares' (did you mean 'gate_share'?); "
-                 "there are: gate_share, spans");
-  }
+  EXPECT_EQ(
+      thrown_message([&] { figure("figure: F\nkind: heatmap\ngrid: gate_shares\n"); }),
+      "the figure 'F' asks for the grid 'gate_shares' (did you mean 'gate_share'?); there are: gate_share, spans");
   EXPECT_EQ(nothing("figure: F\nkind: heatmap\ngrid: gate_share\nwhere: {run_id: newer}\n").reason,
             "none of 1 runs has gate_share in its journal");
 }

@@ -14,6 +14,7 @@
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -177,14 +178,7 @@ TEST_F(Layouts, AsUsualAreLegible) {
 
 TEST_F(Layouts, OfTokensHaveRoomForEachOrAreRefused) {
   const std::string text = "figure: F\nname: text\nkind: text\ny: span\nwhere: {experiment: text}\n";
-  const auto refusal = [&](const std::string& keys) -> std::string {
-    try {
-      layout_of(figure(text + keys));
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  };
+  const auto refusal = [&](const std::string& keys) { return thrown_message([&] { layout_of(figure(text + keys)); }); };
   EXPECT_THAT(refusal("width: 3.25\n"), HasSubstr("the figure 'F' is not legible at a width of 3.25 inches: its 100 "
                                                   "tokens on x have room for "));
   EXPECT_THAT(refusal("width: 3.25\ntokens: 50\n"), IsEmpty());

@@ -13,6 +13,7 @@
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -36,12 +37,7 @@ class Looks : public Figures {
   }
 
   static std::string problem_of(const std::string& keys) {
-    try {
-      spec_of(kLooks + keys);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return thrown_message([&] { spec_of(kLooks + keys); });
   }
 
   /// The rectangle that the legend's labels and samples cover.

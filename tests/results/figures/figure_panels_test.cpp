@@ -15,6 +15,7 @@
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -29,12 +30,7 @@ constexpr const char* kPanels =
 class Panels : public Figures {
  protected:
   static std::string refused(const std::string& yaml) {
-    try {
-      spec_of(yaml);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
+    return thrown_message([&] { spec_of(yaml); });
   }
 
   static std::vector<std::string> titles(const Figure& figure) {

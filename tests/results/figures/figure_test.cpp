@@ -11,6 +11,7 @@
 #include "results/figures/figure_kind.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/run_maker.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -342,15 +343,7 @@ TEST(FigureKinds, AreWholeAndNamedOnce) {
 }
 
 TEST(FigureFiles, ErrorsNameTheLine) {
-  const auto refusal = [](const std::string& yaml) -> std::string {
-    try {
-      spec_of(yaml);
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    ADD_FAILURE() << "accepted:\n" << yaml;
-    return "";
-  };
+  const auto refusal = [](const std::string& yaml) { return thrown_message([&] { spec_of(yaml); }); };
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseriess: c\n"), HasSubstr("description.yaml:4: unknown key 'seriess'"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nseries: {c: d}\n"),
               HasSubstr("description.yaml:4: series takes a column of the store, or a list of columns"));

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "tests/results/fits/fits.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -14,12 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string error_of_fit(const std::string& yaml) {
-  try {
-    fit_of(yaml);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { fit_of(yaml); });
 }
 
 TEST(FitDescription, HasDefaults) {

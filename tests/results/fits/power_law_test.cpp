@@ -1,8 +1,6 @@
 // Power laws: descents, exact recovery of planted parameters, and what the fitter reports of its limits.
 #include "results/fits/power_law.h"
 
-#include <cmath>
-
 #include <gtest/gtest.h>
 
 #include "results/fits/minimum.h"

@@ -21,6 +21,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 /// Host, path and query, as the handler got them.
 HttpResponse echo(const HttpRequest& request) {
@@ -136,12 +137,9 @@ TEST(HttpServerTest, ServesManyReadersAtOnce) {
 TEST(HttpServerTest, APortHasOneServerAndIsFreeAfterIt) {
   auto server = serve_http(0, echo);
   const int port = server->port();
-  try {
-    serve_http(port, echo);
-    ADD_FAILURE() << "two servers share a port";
-  } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), HasSubstr(fmt::format("cannot listen on port {}", port)));
-  }
+  EXPECT_THAT([&] { serve_http(port, echo); },
+              ThrowsMessage<UsageError>(HasSubstr(fmt::format("cannot listen on port {}", port))))
+      << "two servers share a port";
   server.reset();
   EXPECT_EQ(answer_to(port, "GET / HTTP/1.1\r\n\r\n"), "") << "nothing listens any more";
   EXPECT_EQ(serve_http(port, echo)->port(), port);

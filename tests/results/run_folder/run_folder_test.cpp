@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 class RunFolder : public ::testing::Test {
  protected:
@@ -332,12 +333,7 @@ TEST_F(RunFolder, SaysWhichFileIsMissingOrBroken) {
   maker_.make(made);
   const fs::path config = RunPaths{maker_.folder(made.id)}.config();
   write_file(config, "model: [1, 2\n");
-  try {
-    read_run(maker_.folder(made.id));
-    FAIL();
-  } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("config.yaml:"));
-  }
+  EXPECT_THAT([&] { read_run(maker_.folder(made.id)); }, ThrowsMessage<DataError>(HasSubstr("config.yaml:")));
   fs::remove(config);
   EXPECT_THROW(read_run(maker_.folder(made.id)), DataError);
 }

@@ -15,6 +15,7 @@
 #include "results/store/variation.h"
 #include "results/tables/table.h"
 #include "tests/results/run_maker.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -88,16 +89,6 @@ class Directions : public ::testing::Test {
     return std::get<Figure>(build_figure(runs, description, {}));
   }
 
-  template <class Action>
-  static std::string refusal(const Action& action) {
-    try {
-      action();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "nothing";
-  }
-
   TemporaryFolder temporary_;
   RunMaker maker_{temporary_.path() / "runs"};
   Store store_ = Store::in_memory();
@@ -145,10 +136,10 @@ TEST_F(Directions, MayBeDeclaredOrCorrectedByTheJournal) {
 TEST_F(Directions, ThatContradictEachOtherAreAnErrorThatNamesTheRuns) {
   add_runs("higher");
   record("run-2", "lower");
-  EXPECT_THAT(refusal([&] { table("best: true"); }),
+  EXPECT_THAT(thrown_message([&] { table("best: true"); }),
               AllOf(HasSubstr("both directions of 'accuracy'"), HasSubstr("run-2 says that lower is better"),
                     HasSubstr("run-1 that higher is")));
-  EXPECT_EQ(refusal([&] { table("digits: 2"); }), "nothing") << "nothing there needs a direction";
+  EXPECT_EQ(thrown_message([&] { table("digits: 2"); }), "") << "nothing there needs a direction";
 }
 
 TEST_F(Directions, OfRunsThatAnExhibitDoesNotTakeDoNotCount) {
@@ -163,13 +154,13 @@ TEST_F(Directions, OfRunsThatAnExhibitDoesNotTakeDoNotCount) {
     declare(other, "lower");
   }
   store_.sync(maker_.runs());
-  EXPECT_THAT(refusal([&] { table("best: true"); }), HasSubstr("both directions of 'accuracy'"));
+  EXPECT_THAT(thrown_message([&] { table("best: true"); }), HasSubstr("both directions of 'accuracy'"));
   const std::string where = "where: {experiment: spans}\n";
   EXPECT_THAT(best_rows("best: true", where), ElementsAre("192"));
   EXPECT_THAT(best_rows("best: true", "where: {experiment: others}\n"), ElementsAre("16"));
-  EXPECT_EQ(refusal([&] { claim("better: a\n"); }), "nothing") << "its sides are of runs that agree";
+  EXPECT_EQ(thrown_message([&] { claim("better: a\n"); }), "") << "its sides are of runs that agree";
   EXPECT_EQ(figure("front: true\n" + where).fronts.at(0).corners.size(), 5U);
-  EXPECT_EQ(refusal([&] { figure("aggregate: best\n" + where); }), "nothing");
+  EXPECT_EQ(thrown_message([&] { figure("aggregate: best\n" + where); }), "");
   for (const MadeRun& other : others) {
     maker_.journal(other).append(kRemark, {{"bad", "its labels were wrong"}});
   }
@@ -219,27 +210,27 @@ TEST_F(Directions, OfTablesFollowWhatIsDeclared) {
 
 TEST_F(Directions, OfTablesAreAskedForWithTheRemedy) {
   add_runs("");
-  EXPECT_THAT(refusal([&] { table("best: true"); }),
+  EXPECT_THAT(thrown_message([&] { table("best: true"); }),
               AllOf(HasSubstr("`best` of the column 'test.accuracy'"),
                     HasSubstr("program: {better: {accuracy: higher}}"), HasSubstr("`better: higher`")));
-  EXPECT_THAT(refusal([&] { table("aggregate: best"); }), HasSubstr("`aggregate: best`"));
+  EXPECT_THAT(thrown_message([&] { table("aggregate: best"); }), HasSubstr("`aggregate: best`"));
   EXPECT_THAT(best_rows("best: true, better: higher"), ElementsAre("192"));
   EXPECT_THAT(best_rows("digits: 2"), IsEmpty());
 }
 
 TEST_F(Directions, OfClaimsFollowWhatIsDeclared) {
   add_runs("higher");
-  EXPECT_EQ(refusal([&] { claim("better: a\n"); }), "nothing");
+  EXPECT_EQ(thrown_message([&] { claim("better: a\n"); }), "");
   EXPECT_NEAR(*claim("better: a\n").value, 0.25, 1e-12);
 }
 
 TEST_F(Directions, OfClaimsAreAskedForOnlyWhereTheyCount) {
   add_runs("");
-  EXPECT_THAT(refusal([&] { claim("better: a\n"); }),
+  EXPECT_THAT(thrown_message([&] { claim("better: a\n"); }),
               AllOf(HasSubstr("the claim 'C': 'accuracy' is not among"), HasSubstr("`higher: a`")));
-  EXPECT_THAT(refusal([&] { claim("not_better: a\nmargin: 0.1\n"); }), HasSubstr("'accuracy' is not among"));
+  EXPECT_THAT(thrown_message([&] { claim("not_better: a\nmargin: 0.1\n"); }), HasSubstr("'accuracy' is not among"));
   for (const char* sure : {"higher: a\n", "lower: b\n", "within: 0.5\n", "at_least: 0.1\n"}) {
-    EXPECT_EQ(refusal([&] { claim(sure); }), "nothing") << sure;
+    EXPECT_EQ(thrown_message([&] { claim(sure); }), "") << sure;
   }
 }
 
@@ -252,10 +243,10 @@ TEST_F(Directions, OfFrontsInFiguresFollowWhatIsDeclared) {
 
 TEST_F(Directions, OfFiguresAreAskedForOnlyWhereTheyCount) {
   add_runs("");
-  EXPECT_THAT(refusal([&] { figure("front: true"); }), AllOf(HasSubstr("`front`"), HasSubstr("`maximize: x`")));
-  EXPECT_THAT(refusal([&] { figure("aggregate: best"); }), HasSubstr("`aggregate: max`"));
-  EXPECT_EQ(refusal([&] { figure("front: true\nmaximize: y"); }), "nothing");
-  EXPECT_EQ(refusal([&] { figure("aggregate: max"); }), "nothing");
+  EXPECT_THAT(thrown_message([&] { figure("front: true"); }), AllOf(HasSubstr("`front`"), HasSubstr("`maximize: x`")));
+  EXPECT_THAT(thrown_message([&] { figure("aggregate: best"); }), HasSubstr("`aggregate: max`"));
+  EXPECT_EQ(thrown_message([&] { figure("front: true\nmaximize: y"); }), "");
+  EXPECT_EQ(thrown_message([&] { figure("aggregate: max"); }), "");
 }
 
 }  // namespace

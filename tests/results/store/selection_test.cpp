@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "results/store/pareto.h"
 #include "tests/results/tuned_runs.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -20,12 +21,7 @@ Selection by_validation() { return {.over = {"optimizer.lr"}, .by = "valid.bpc"}
 Selection selection_in(const std::string& yaml) { return read_selection(parse_yaml(yaml, "choose.yaml")); }
 
 std::string refusal_of(const std::string& yaml) {
-  try {
-    (void)selection_in(yaml);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
+  return thrown_message([&] { (void)selection_in(yaml); });
 }
 
 TEST(ReadSelection, TakesAKeyOrAList) {

@@ -10,6 +10,7 @@
 #include "results/tables/table_text.h"
 #include "tests/results/run_maker.h"
 #include "tests/results/tables/tables.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -19,13 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string refusal(const std::string& yaml) {
-  try {
-    table_of(yaml);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << "accepted:\n" << yaml;
-  return "";
+  return thrown_message([&] { table_of(yaml); });
 }
 
 TEST_F(Tables, ShowEvaluationsOnOtherDataBesideTheRunsOwn) {
