@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/search.h"
+#include "experiments/sweeps/sweep_conditions.h"
 
 namespace xlm {
 namespace {
@@ -162,7 +163,7 @@ bool keep_in_zip(Yaml& sweep, const std::string& key, const Yaml& value) {
     const Yaml* values = block->find(key);
     if (values == nullptr) continue;
     std::vector<bool> kept;
-    for (const Yaml& item : values->items) kept.push_back(same_setting_value(item, value));
+    for (const Yaml& item : values->items) kept.push_back(is_same_value(item, value));
     if (std::find(kept.begin(), kept.end(), true) == kept.end()) return false;
     for (auto& [name, node] : block->entries) {
       std::size_t place = 0;

@@ -6,7 +6,7 @@
 namespace xlm {
 
 /// Whether two values of a key mean the same. Paths are absolute in a run's configuration, but may be relative in
-/// conditions.
+/// conditions and on the command line, where ./data/text8 is data/text8.
 bool is_same_value(const Yaml& a, const Yaml& b);
 
 /// Throws UsageError with file:line for a value in `sweep.exclude`, `sweep.when` or `where` of `evaluate` that its key

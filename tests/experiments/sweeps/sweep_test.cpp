@@ -219,6 +219,18 @@ TEST(Sweep, AKeyOfAZipBlockSetOnTheCommandLineLeavesItsPlaces) {
   EXPECT_EQ(values, "x7 x8 z7 z8 ");
 }
 
+TEST(Sweep, AFolderOfAZipBlockMayBeSpeltInAnotherWay) {
+  const std::string file = "sweep: {zip: [{data.path: [data/text8, data/cc-100], b: [x, y]}]}\n";
+  for (const std::string& folder : {std::string("./data/text8"), fs::absolute("data/text8").string()}) {
+    Yaml tree = parse_yaml(file, "sweep.yaml");
+    apply_override(tree, "data.path=" + folder);
+    fix_axes(tree, {"data.path=" + folder});
+    const auto expanded = expand_sweep(tree);
+    ASSERT_EQ(expanded.size(), 1U) << folder;
+    EXPECT_EQ(expanded[0][1].second.scalar, "x") << folder;
+  }
+}
+
 TEST(Sweep, AKeyOfExtraPointsSetOnTheCommandLineIsTheirsToo) {
   Yaml tree = parse_yaml("sweep: {grid: {t.n: [1, 2]}, include: [{t.n: 3, a: 1}, {a: 2}]}\n", "sweep.yaml");
   apply_override(tree, "t.n=5");
