@@ -151,16 +151,18 @@ TEST_F(Columns, OfUsualNamesMayBeEmpty) {
 
 TEST_F(Columns, NamesWithoutTheirBeginningGetThoseThatEndWithThem) {
   RunTable runs(store_);
-  for (const auto& [wrong, right] : std::map<std::string, std::string>{
+  for (const auto& [name, right] : std::map<std::string, std::string>{
            {"span", "'model.span'?"}, {"lr", "'optimizer.lr'?"}, {"bpc", "'test.bpc' or 'valid.bpc'?"}}) {
+    const std::string& wrong = name;
     EXPECT_THAT([&] { runs.column(wrong); }, ThrowsMessage<UsageError>(HasSubstr("did you mean " + right))) << wrong;
   }
 }
 
 TEST_F(Columns, UnknownNamesGetTheNearestRightOne) {
   RunTable runs(store_);
-  for (const auto& [wrong, right] : std::map<std::string, std::string>{
+  for (const auto& [name, right] : std::map<std::string, std::string>{
            {"model.spam", "model.span"}, {"test.bcp", "test.bpc"}, {"flops_per_tokn", "flops_per_token"}}) {
+    const std::string& wrong = name;
     EXPECT_THAT([&] { runs.column(wrong); }, ThrowsMessage<UsageError>(HasSubstr("did you mean '" + right + "'?")))
         << wrong;
   }
