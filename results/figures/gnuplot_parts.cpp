@@ -84,16 +84,21 @@ std::vector<std::string> bare_ticks(const std::vector<double>& places, std::stri
 }
 
 /// Long series have lines without points.
+bool has_points(const FigureSeries& series) { return !series.joined || !is_long(series); }
+
 std::string_view style_of(const FigureSeries& series) {
   if (!series.joined) return "points";
-  return is_long(series) ? "lines" : "linespoints";
+  return has_points(series) ? "linespoints" : "lines";
 }
 
 }  // namespace
 
 std::string gnuplot_string(std::string_view text) {
-  std::string quoted = "'";
-  for (const char c : text) {
+  // gnuplot 5.4 takes an apostrophe at the beginning of a text in apostrophes for its end.
+  const std::size_t first = std::min(text.find_first_not_of('\''), text.size());
+  std::string quoted = first == 0 ? "" : "\"" + std::string(first, '\'') + "\".";
+  quoted += '\'';
+  for (const char c : text.substr(first)) {
     if (c == '\'') {
       quoted += "''";
     } else {
@@ -262,9 +267,9 @@ void GnuplotScript::plot_series() {
     const SeriesLook look = series_look(series.look);
     add_spreads(i, look.colour, parts);
     parts.push_back(fmt::format(
-        "$points{} using 1:2 with {} linecolor '{}' linewidth {:.3g} dashtype {} pointtype {} "
-        "pointsize {:.3g} notitle",
-        i, style_of(series), look.colour, line_width(2), look.dashed ? 2 : 1, look.gnuplot_point, mark_size()));
+        "$points{} using 1:2 with {} linecolor '{}' linewidth {:.3g} dashtype {} {} notitle", i, style_of(series),
+        look.colour, line_width(2), look.dashed ? 2 : 1,
+        has_points(series) ? fmt::format("pointtype {} pointsize {:.3g}", look.gnuplot_point, mark_size()) : ""));
   }
   plot(parts);
 }

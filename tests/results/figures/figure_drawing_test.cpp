@@ -249,6 +249,14 @@ TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
   EXPECT_THAT(script, HasSubstr("set label 'it''s `rm -rf` \"$x\" @y' at screen"));
 }
 
+TEST_F(Figures, TextsMayBeginWithAnApostrophe) {
+  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  for (const char* title : {"'", "''", "'tis 'so'"}) {
+    const Figure drawn = figure(fmt::format("figure: \"{}\"\nx: model.span\ny: test.bpc\n", title));
+    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr(fmt::format(">{}<", title)));
+  }
+}
+
 TEST_F(Figures, AreDrawnInEveryFormat) {
   if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
   for (const char* yaml :
