@@ -24,7 +24,11 @@ fs::path torch_folder() {
 
 fs::path torch_cuda_library() { return torch_folder() / "libtorch_cuda.so"; }
 
-fs::path cuda_library_folder() { return torch_folder().parent_path().parent_path() / "nvidia" / "cu13" / "lib"; }
+fs::path cuda_library_folder() {
+  const fs::path folder = torch_folder();
+  if (folder.empty()) return {};  // not a folder below the current one
+  return folder.parent_path().parent_path() / "nvidia" / "cu13" / "lib";
+}
 
 void open_compiler_headers() {
   std::error_code absent;

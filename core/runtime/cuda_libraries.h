@@ -8,7 +8,7 @@ namespace xlm {
 /// libtorch_cuda.so, next to the library that has libtorch's own functions.
 fs::path torch_cuda_library();
 
-/// The folder of CUDA's own libraries, next to libtorch's wheel.
+/// The folder of CUDA's own libraries, next to libtorch's wheel; empty if the system does not say where that is.
 fs::path cuda_library_folder();
 
 /// Opens the part of NVIDIA's run-time compiler (NVRTC) that has its headers. NVRTC asks for it by its bare name, which
