@@ -4,10 +4,7 @@
 // i … i + L − 1, that is, a [Q, L] matrix whose rows are W + 1 apart: products with the position table read and write
 // it as such, and nothing is ever shifted.
 //
-// Sliding windows are bands, too, of which the last column is the query's own key. A band that begins before the first
-// key has no keys in its first columns. They are left out of the products, and of the query's row.
-//
-// B batch, n heads, M queries, T keys (L + M, of sliding windows any number from M on), d head width.
+// B batch, n heads, M queries, T = L + M keys, d head width.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -20,7 +17,6 @@
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/banded_rows.h"
 #include "core/kernels/packed_operands.h"
-#include "core/kernels/window_attention.h"
 
 namespace xlm {
 namespace {
@@ -30,9 +26,8 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 struct Shape {
-  std::int64_t batch, heads, queries, keys, band, width;
-  std::int64_t start = 0;  // the key in the first column of query 0's band; negative: that many columns have none
-  bool own = false;        // the last column of a band is the query's own key
+  std::int64_t batch, heads, queries, band, width;
+  std::int64_t keys() const { return band + queries; }
   template <class T>
   Sum<T> scale() const {
     return static_cast<Sum<T>>(1 / std::sqrt(static_cast<double>(width)));
@@ -50,8 +45,8 @@ struct Settings {
 
 template <class T>
 RowSettings<T> row_settings(const Shape& shape, const Settings& settings, const Tensor& span, std::int64_t batch,
-                            std::int64_t head, std::int64_t query, std::int64_t skipped) {
-  RowSettings<T> row{.band = shape.band - skipped,
+                            std::int64_t head, std::int64_t query) {
+  RowSettings<T> row{.band = shape.band,
                      .span = 0,
                      .ramp = static_cast<T>(settings.ramp),
                      .masked = span.defined(),
@@ -64,27 +59,6 @@ RowSettings<T> row_settings(const Shape& shape, const Settings& settings, const 
   if (row.dropped) row.key = Dropout::key_of(settings.seed, batch, head, query);
   return row;
 }
-
-/// The queries from `first` on, and the columns of F.
-struct BandTile {
-  BandTile(const Shape& shape, std::int64_t begin)
-      : first(begin),
-        count(std::min(shape.tile(), shape.queries - begin)),
-        window(shape.band + count - (shape.own ? 1 : 0)),
-        lead(std::max<std::int64_t>(0, -(begin + shape.start))),
-        key(begin + shape.start + lead) {}
-
-  /// Columns of query i's band that have no key.
-  std::int64_t skipped(std::int64_t i) const { return std::max<std::int64_t>(0, lead - i); }
-  /// Columns that have keys, from `key` on.
-  std::int64_t seen() const { return window - lead; }
-  /// Where query i's band begins, without the columns that have no key.
-  std::int64_t row(std::int64_t i) const { return i * (window + 1) + skipped(i); }
-
-  std::int64_t first, count, window;
-  std::int64_t lead;  // columns in front that have no key
-  std::int64_t key;   // that of the first column that has one
-};
 
 /// Rows of one tile, times a factor, as left operands: unchanged, and transposed with rows tile() apart.
 template <class T>
@@ -122,33 +96,31 @@ template <class T>
 struct Positions {
   OperandBuffer<T> by_column_buffer, by_row_buffer;
   Right<T> by_column, by_row;
-  /// `position` [d, L] may be undefined: scores have no part of distance. `transposed` [L, d] may be undefined if no
-  /// gradient is requested.
+  /// `transposed` [L, d] may be undefined if no gradient is requested.
   Positions(const Tensor& position, const Tensor& transposed)
-      : by_column(position.defined() ? by_column_buffer.right(position.data_ptr<T>(), position.stride(0),
-                                                              position.size(0), position.size(1))
-                                     : Right<T>{nullptr, 0}),
+      : by_column(
+            by_column_buffer.right(position.data_ptr<T>(), position.stride(0), position.size(0), position.size(1))),
         by_row(transposed.defined() ? by_row_buffer.right(transposed.data_ptr<T>(), transposed.size(1),
                                                           transposed.size(0), transposed.size(1))
                                     : Right<T>{nullptr, 0}) {}
 };
 
 template <class T>
-void tile_scores(const Shape& shape, const TileRows<T>& queries, const BandTile& tile, const Right<T>& keys,
-                 const Right<T>& position, Sum<T>* scores) {
-  product(tile.count, tile.seen(), shape.width, queries.rows, shape.width, keys.column(tile.key), keys.stride,
-          scores + tile.lead, tile.window, false);
-  if (position.data == nullptr) return;
-  product(tile.count, shape.band, shape.width, queries.rows, shape.width, position.data, position.stride, scores,
-          tile.window + 1, true);
+void tile_scores(const Shape& shape, const TileRows<T>& queries, std::int64_t first, std::int64_t count,
+                 const Right<T>& keys, const Right<T>& position, Sum<T>* scores) {
+  const std::int64_t window = shape.band + count;
+  product(count, window, shape.width, queries.rows, shape.width, keys.column(first), keys.stride, scores, window,
+          false);
+  product(count, shape.band, shape.width, queries.rows, shape.width, position.data, position.stride, scores, window + 1,
+          true);
 }
 
 template <class T>
-void clear_outside(T* scores, const Shape& shape, const BandTile& tile) {
-  for (std::int64_t i = 0; i < tile.count; ++i) {
-    T* row = scores + i * tile.window;
-    std::fill(row, row + std::max(i, tile.lead), T{0});
-    std::fill(row + i + shape.band, row + tile.window, T{0});
+void clear_outside(T* scores, const Shape& shape, std::int64_t count) {
+  const std::int64_t window = shape.band + count;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::fill(scores + i * window, scores + i * window + i, T{0});
+    std::fill(scores + i * window + i + shape.band, scores + (i + 1) * window, T{0});
   }
 }
 
@@ -172,24 +144,24 @@ void forward_head(const Shape& shape, const Settings& settings, const variable_l
   work.sums.resize(static_cast<std::size_t>(tile * (shape.band + tile + shape.width)));
   Sum<T>* scores = work.sums.data();
   Sum<T>* attended = scores + tile * (shape.band + tile);  // [tile, d]
-  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, shape.width, shape.keys);
-  const Right<T> values = work.values.right(value.data, value.stride, shape.keys, shape.width);
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys(), shape.width, shape.keys());
+  const Right<T> values = work.values.right(value.data, value.stride, shape.keys(), shape.width);
   TileRows<T> queries(shape);
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
-    const BandTile at(shape, first);
-    queries.load(query, first, at.count, shape.scale<T>());
-    tile_scores(shape, queries, at, keys, positions.by_column, scores);
-    for (std::int64_t i = 0; i < at.count; ++i) {
-      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i, at.skipped(i));
-      const RowSums<Sum<T>> row_sums = forward_row(scores + at.row(i), row);
+    const std::int64_t count = std::min(tile, shape.queries - first);
+    const std::int64_t window = shape.band + count;
+    queries.load(query, first, count, shape.scale<T>());
+    tile_scores(shape, queries, first, count, keys, positions.by_column, scores);
+    for (std::int64_t i = 0; i < count; ++i) {
+      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i);
+      const RowSums<Sum<T>> row_sums = forward_row(scores + i * (window + 1), row);
       saved[2 * (first + i)] = row_sums.log_sum;
       saved[2 * (first + i) + 1] = row_sums.kept;
     }
-    clear_outside(scores, shape, at);
-    const T* weights = work.weights.left(scores, at.count * at.window);
-    product(at.count, shape.width, at.seen(), weights + at.lead, at.window, values.row(at.key), values.stride, attended,
-            shape.width, false);
-    for (std::int64_t i = 0; i < at.count; ++i) {
+    clear_outside(scores, shape, count);
+    product(count, shape.width, window, work.weights.left(scores, count * window), window, values.row(first),
+            values.stride, attended, shape.width, false);
+    for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t k = 0; k < shape.width; ++k) {
         output.row(first + i)[k] = static_cast<T>(attended[i * shape.width + k]);
       }
@@ -217,7 +189,7 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   const Sum<T>* saved = sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries * 2;
   Sum<T>* d_span = gradients.span.template data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
   const std::int64_t tile = shape.tile();
-  const std::int64_t all = shape.keys;
+  const std::int64_t all = shape.keys();
   const std::int64_t width = shape.width;
   work.sums.assign(static_cast<std::size_t>(2 * width * all + 2 * tile * (shape.band + tile) + tile * width), 0);
   Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
@@ -232,40 +204,35 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
   TileRows<T> upstreams(shape);
   const Sum<T> scale = shape.scale<T>();
   for (std::int64_t first = 0; first < shape.queries; first += tile) {
-    const BandTile at(shape, first);
-    queries.load(query, first, at.count, scale);
-    upstreams.load(d_output, first, at.count, 1);
-    tile_scores(shape, queries, at, keys, positions.by_column, scores);
-    product(at.count, at.seen(), width, upstreams.rows, width, values.column(at.key), values.stride, d_scores + at.lead,
-            at.window, false);
-    for (std::int64_t i = 0; i < at.count; ++i) {
+    const std::int64_t count = std::min(tile, shape.queries - first);
+    const std::int64_t window = shape.band + count;
+    queries.load(query, first, count, scale);
+    upstreams.load(d_output, first, count, 1);
+    tile_scores(shape, queries, first, count, keys, positions.by_column, scores);
+    product(count, window, width, upstreams.rows, width, values.column(first), values.stride, d_scores, window, false);
+    for (std::int64_t i = 0; i < count; ++i) {
       Sum<T> dot = 0;  // Σ weights · their gradient = output · its gradient
       for (std::int64_t k = 0; k < width; ++k) {
         dot += static_cast<Sum<T>>(output.row(first + i)[k]) * static_cast<Sum<T>>(d_output.row(first + i)[k]);
       }
-      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i, at.skipped(i));
-      d_span[first + i] = backward_row(scores + at.row(i), d_scores + at.row(i), row,
+      const auto row = row_settings<Sum<T>>(shape, settings, span, batch, head, first + i);
+      d_span[first + i] = backward_row(scores + i * (window + 1), d_scores + i * (window + 1), row,
                                        {saved[2 * (first + i)], saved[2 * (first + i) + 1]}, dot);
     }
-    clear_outside(scores, shape, at);
-    clear_outside(d_scores, shape, at);
-    const Right<T> weights = work.weights.right(scores, at.window, at.count, at.window);
-    product(width, at.seen(), at.count, upstreams.transposed, tile, weights.column(at.lead), weights.stride,
-            d_value + at.key, all, true);
-    const Right<T> pairs = work.d_scores_pairs.right(d_scores, at.window, at.count, at.window);
-    product(width, at.seen(), at.count, queries.transposed, tile, pairs.column(at.lead), pairs.stride, d_key + at.key,
-            all, true);
-    const T* left = work.d_scores.left(d_scores, at.count * at.window);
-    product(at.count, width, at.seen(), left + at.lead, at.window, keys_along.row(at.key), keys_along.stride, d_queries,
-            width, false);
-    if (positions.by_column.data != nullptr) {
-      const Right<T> skewed = work.d_scores_skewed.right(d_scores, at.window + 1, at.count, shape.band);
-      product(width, shape.band, at.count, queries.transposed, tile, skewed.data, skewed.stride,
-              gradients.position->data(), shape.band, true);
-      product(at.count, width, shape.band, left, at.window + 1, positions.by_row.data, positions.by_row.stride,
-              d_queries, width, true);
-    }
-    for (std::int64_t i = 0; i < at.count; ++i) {
+    clear_outside(scores, shape, count);
+    clear_outside(d_scores, shape, count);
+    const Right<T> weights = work.weights.right(scores, window, count, window);
+    product(width, window, count, upstreams.transposed, tile, weights.data, weights.stride, d_value + first, all, true);
+    const Right<T> pairs = work.d_scores_pairs.right(d_scores, window, count, window);
+    product(width, window, count, queries.transposed, tile, pairs.data, pairs.stride, d_key + first, all, true);
+    const Right<T> skewed = work.d_scores_skewed.right(d_scores, window + 1, count, shape.band);
+    product(width, shape.band, count, queries.transposed, tile, skewed.data, skewed.stride, gradients.position->data(),
+            shape.band, true);
+    const T* left = work.d_scores.left(d_scores, count * window);
+    product(count, width, window, left, window, keys_along.row(first), keys_along.stride, d_queries, width, false);
+    product(count, width, shape.band, left, window + 1, positions.by_row.data, positions.by_row.stride, d_queries,
+            width, true);
+    for (std::int64_t i = 0; i < count; ++i) {
       for (std::int64_t k = 0; k < width; ++k) {
         d_query.row(first + i)[k] = static_cast<T>(d_queries[i * width + k] * scale);
       }
@@ -277,16 +244,14 @@ void backward_head(const Shape& shape, const Settings& settings, const variable_
 
 class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttention> {
  public:
-  /// `window`: that of sliding windows, which have no positions and no span; 0 for bands.
   static Tensor forward(AutogradContext* context, const Tensor& query, const Tensor& key, const Tensor& value,
-                        const std::optional<Tensor>& given_position, const std::optional<Tensor>& given_span,
-                        double ramp, double dropout, std::int64_t seed, std::int64_t window) {
-    const Tensor position = given_position.value_or(Tensor());
+                        const Tensor& position, const std::optional<Tensor>& given_span, double ramp, double dropout,
+                        std::int64_t seed) {
     const Tensor span = given_span.value_or(Tensor());
-    const Shape shape = shape_of(query, key, position, window);
+    const Shape shape{query.size(0), query.size(1), query.size(2), position.size(1), query.size(3)};
     const Settings settings{ramp, dropout, static_cast<std::uint64_t>(seed)};
     const variable_list in{rows_contiguous(query), rows_contiguous(key), rows_contiguous(value),
-                           position.defined() ? rows_contiguous(position) : position};
+                           rows_contiguous(position)};
     const Tensor spans = expand_span(span, shape);
     const Tensor out = empty_heads(query, shape.queries);
     const Tensor sums =
@@ -306,7 +271,6 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     context->saved_data["ramp"] = ramp;
     context->saved_data["dropout"] = dropout;
     context->saved_data["seed"] = seed;
-    context->saved_data["window"] = window;
     return out;
   }
 
@@ -314,16 +278,16 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
     const variable_list saved = context->get_saved_variables();
     const Settings settings{context->saved_data["ramp"].toDouble(), context->saved_data["dropout"].toDouble(),
                             static_cast<std::uint64_t>(context->saved_data["seed"].toInt())};
-    const Shape shape = shape_of(saved[0], saved[1], saved[3], context->saved_data["window"].toInt());
+    const Shape shape{saved[0].size(0), saved[0].size(1), saved[0].size(2), saved[3].size(1), saved[0].size(3)};
     const Tensor spans = expand_span(saved[4], shape);
     const Tensor d_out = rows_contiguous(upstream[0]);
-    const Tensor position_t = saved[3].defined() ? saved[3].t().contiguous() : saved[3];  // [L, d]
+    const Tensor position_t = saved[3].t().contiguous();  // [L, d]
     Tensor d_position;
     Tensor d_span;
-    variable_list result(9);
+    variable_list result(8);
     result[0] = empty_heads(saved[0], shape.queries);
-    result[1] = empty_heads(saved[0], shape.keys);
-    result[2] = empty_heads(saved[0], shape.keys);
+    result[1] = empty_heads(saved[0], shape.keys());
+    result[2] = empty_heads(saved[0], shape.keys());
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, saved[0].scalar_type(), "banded_attention", [&] {
       using SumType = Sum<scalar_t>;
       const torch::TensorOptions options(sum_type(saved[0].scalar_type()));
@@ -333,7 +297,7 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
       at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
         Workspace<scalar_t> work;
         auto& own = shares[static_cast<std::size_t>(at::get_thread_num())];
-        if (saved[3].defined()) own.assign(static_cast<std::size_t>(shape.width * shape.band), 0);
+        own.assign(static_cast<std::size_t>(shape.width * shape.band), 0);
         const Gradients<scalar_t> gradients{result[0], result[1], result[2], d_span, &own};
         for (std::int64_t row = begin; row < end; ++row) {
           backward_head<scalar_t>(shape, settings, saved, spans, saved[5], saved[6], d_out, positions,
@@ -341,29 +305,17 @@ class FusedBandedAttention : public torch::autograd::Function<FusedBandedAttenti
         }
         end_products<scalar_t>();
       });
-      if (!saved[3].defined()) return;
       d_position = torch::zeros({shape.width, shape.band}, options);
       for (auto& share : shares) {  // in the threads' order, so that the sum is always the same
         if (!share.empty()) d_position += torch::from_blob(share.data(), {shape.width, shape.band}, options);
       }
     });
-    if (d_position.defined()) result[3] = d_position.to(saved[3].scalar_type());
+    result[3] = d_position.to(saved[3].scalar_type());
     if (saved[4].defined()) result[4] = d_span.unsqueeze(-1).sum_to_size(saved[4].sizes());
     return result;
   }
 
  private:
-  static Shape shape_of(const Tensor& query, const Tensor& key, const Tensor& position, std::int64_t window) {
-    Shape shape{query.size(0), query.size(1), query.size(2), key.size(2), window, query.size(3)};
-    if (window > 0) {
-      shape.start = shape.keys - shape.queries - window + 1;
-      shape.own = true;
-    } else {
-      shape.band = position.size(1);
-    }
-    return shape;
-  }
-
   static Tensor expand_span(const Tensor& span, const Shape& shape) {
     return span.defined() ? span.detach().expand({shape.batch, shape.heads, shape.queries, 1}) : span;
   }
@@ -377,16 +329,7 @@ Tensor banded_attention_fused(const BandedAttentionInput& input) {
   const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span.to(sum_type(type))) : std::nullopt;
   return FusedBandedAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
                                      input.position.to(type), span, input.ramp, input.dropout,
-                                     static_cast<std::int64_t>(input.seed), /*window=*/0)
-      .to(input.query.scalar_type());
-}
-
-/// In the type of the sums: a window begins at any key, and pairs of bfloat16 only at an even one.
-Tensor window_attention_fused(const WindowAttentionInput& input) {
-  const torch::ScalarType type = sum_type(input.query.scalar_type());
-  const std::int64_t window = std::min(input.window, input.key.size(2));
-  return FusedBandedAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type), std::nullopt,
-                                     std::nullopt, /*ramp=*/1.0, /*dropout=*/0.0, /*seed=*/std::int64_t{0}, window)
+                                     static_cast<std::int64_t>(input.seed))
       .to(input.query.scalar_type());
 }
 

@@ -119,6 +119,33 @@ XLM_SIMD_INLINE T backward_loops(T* row, T* upstream, const RowSettings<T>& sett
 }
 
 template <int n, class T>
+XLM_SIMD_INLINE T any_dot_product_of(const T* a, const T* b, std::int64_t count) {
+  Vector<T, n> sums{};
+  for (std::int64_t j = 0; j < count; j += n) sums += load<n>(a + j, count - j, T{0}) * load<n>(b + j, count - j, T{0});
+  return sum_of_lanes(sums);
+}
+
+template <int n, class T>
+XLM_SIMD_INLINE T add_any_to_softmax_of(T* row, std::int64_t count, RunningSoftmax<T>& softmax) {
+  constexpr T kLeast = std::numeric_limits<T>::lowest();
+  Vector<T, n> largest = Vector<T, n>{} + softmax.maximum;
+  for (std::int64_t j = 0; j < count; j += n) {
+    const Vector<T, n> x = load<n>(row + j, count - j, kLeast);
+    largest = x > largest ? x : largest;
+  }
+  const T maximum = largest_lane(largest);
+  Vector<T, n> sums{};
+  for (std::int64_t j = 0; j < count; j += n) {
+    const Vector<T, n> e = exponential<n>(load<n>(row + j, count - j, kLeast) - maximum);
+    sums += e;
+    store<n>(e, count - j, row + j);
+  }
+  const T factor = maximum == softmax.maximum ? T{1} : std::exp(softmax.maximum - maximum);
+  softmax = {maximum, softmax.sum * factor + sum_of_lanes(sums)};
+  return factor;
+}
+
+template <int n, class T>
 XLM_SIMD_INLINE RowSums<T> forward_any_row_of(T* row, const RowSettings<T>& s) {
   if (s.masked) return s.dropped ? forward_loops<n, true, true>(row, s) : forward_loops<n, true, false>(row, s);
   return s.dropped ? forward_loops<n, false, true>(row, s) : forward_loops<n, false, false>(row, s);
@@ -135,6 +162,9 @@ XLM_SIMD_INLINE T backward_any_row_of(T* row, T* upstream, const RowSettings<T>&
 }
 
 XLM_SIMD_VERSIONS(RowSums<float>, forward_any_row, (float* row, const RowSettings<float>& s), (row, s))
+XLM_SIMD_VERSIONS(float, any_dot_product, (const float* a, const float* b, std::int64_t count), (a, b, count))
+XLM_SIMD_VERSIONS(float, add_any_to_softmax, (float* row, std::int64_t count, RunningSoftmax<float>& softmax),
+                  (row, count, softmax))
 XLM_SIMD_VERSIONS(float, backward_any_row,
                   (float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums, float dot),
                   (row, upstream, s, sums, dot))
@@ -143,6 +173,16 @@ XLM_SIMD_VERSIONS(float, backward_any_row,
 
 RowSums<float> forward_row(float* row, const RowSettings<float>& s) { return forward_any_row(row, s); }
 RowSums<double> forward_row(double* row, const RowSettings<double>& s) { return forward_any_row_of<2>(row, s); }
+
+float dot_product(const float* a, const float* b, std::int64_t count) { return any_dot_product(a, b, count); }
+double dot_product(const double* a, const double* b, std::int64_t count) { return any_dot_product_of<2>(a, b, count); }
+
+float add_to_softmax(float* row, std::int64_t count, RunningSoftmax<float>& softmax) {
+  return add_any_to_softmax(row, count, softmax);
+}
+double add_to_softmax(double* row, std::int64_t count, RunningSoftmax<double>& softmax) {
+  return add_any_to_softmax_of<2>(row, count, softmax);
+}
 
 float backward_row(float* row, float* upstream, const RowSettings<float>& s, const RowSums<float>& sums, float dot) {
   return backward_any_row(row, upstream, s, sums, dot);

@@ -1,4 +1,4 @@
-// Causal attention: the banded kernel or libtorch's fused one without dropout, plain operations with it.
+// Causal attention: the own kernel or libtorch's fused one without dropout, plain operations with it.
 #include "core/kernels/causal_attention.h"
 
 #include <cmath>

@@ -2,8 +2,8 @@
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
 // Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
-// cross-entropy, segment-sums and smoothing; versions are widened, own, gpu, libtorch and plain. Calls that the version
-// cannot compute go by the table.
+// tanh-gelu, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu, libtorch and plain. Calls that
+// the version cannot compute go by the table.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,7 @@ enum class Operation {
   kBandedAttention,
   kWindowAttention,
   kRelativeAttention,
+  kTanhGelu,
   kCrossEntropy,
   kSegmentSums,
   kSmoothing

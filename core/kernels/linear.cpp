@@ -195,6 +195,19 @@ Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return shown(x, weight, linear_product(x, weight, bias));
 }
 
+std::vector<Tensor> linear_layers(const Tensor& x, const std::vector<Tensor>& weights) {
+  std::vector<Tensor> outputs;
+  if (x.numel() < kFewRows * x.size(-1)) {
+    for (const Tensor& weight : weights) outputs.push_back(linear_layer(x, weight));
+    return outputs;
+  }
+  std::vector<std::int64_t> sizes;
+  for (const Tensor& weight : weights) sizes.push_back(weight.size(0));
+  outputs = linear_product(x, torch::cat(weights), {}).split_with_sizes(sizes, -1);
+  for (std::size_t i = 0; i < weights.size(); ++i) observe_product(x, weights[i], outputs[i]);
+  return outputs;
+}
+
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return shown(x, weight, affine_product(x, weight, bias));
 }

@@ -1,6 +1,8 @@
 // Linear layers with the fastest product that libtorch has for them.
 #pragma once
 
+#include <vector>
+
 #include <torch/torch.h>
 
 namespace xlm {
@@ -9,6 +11,10 @@ namespace xlm {
 /// the products of tiled_gemm.h, two to four times as fast as torch::linear there, or of few_rows.h's for fewer than 8
 /// rows. Everywhere else, and under autocast, it is torch::linear.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
+
+/// The layers of several weights [out, in] of one input, by one product of all of them: the input is read once, and its
+/// gradient is one sum. For fewer than 8 rows they are computed one after the other.
+std::vector<torch::Tensor> linear_layers(const torch::Tensor& x, const std::vector<torch::Tensor>& weights);
 
 /// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights; with the same products.
 torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);

@@ -35,8 +35,10 @@ inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner,
   at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c, true);
 }
 
-/// Copies `count` numbers, each rounded to the nearest bfloat16; of two equally near ones, to the even one.
+/// Copies `count` numbers, each rounded to the nearest bfloat16; of two equally near ones, to the even one. Numbers
+/// below 2⁻¹²⁶ may become 0, as processors with bfloat16 have it.
 void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
+void to_float(const Bfloat16* in, std::int64_t count, float* out);
 /// Interleaves pairs of rows of a [rows, columns] matrix: out[i / 2, j, i % 2] = in[i, j]. `rows` is even. `stride` is
 /// the distance between rows of `in`.
 void pair_rows(const float* in, std::int64_t stride, std::int64_t rows, std::int64_t columns, Bfloat16* out);

@@ -40,6 +40,16 @@ XLM_SIMD_INLINE Vector<T, n> load(const T* from, std::int64_t count, T rest) {
   return to;
 }
 
+/// The same of numbers in bfloat16, given by their bits.
+template <int n>
+XLM_SIMD_INLINE Vector<float, n> load_bfloat16(const std::uint16_t* from, std::int64_t count) {
+  const Vector<std::uint16_t, n> bits = load<n>(from, count, std::uint16_t{0});
+  const Vector<std::uint32_t, n> wide = __builtin_convertvector(bits, Vector<std::uint32_t, n>) << 16;
+  Vector<float, n> numbers;
+  std::memcpy(&numbers, &wide, sizeof wide);
+  return numbers;
+}
+
 template <int n, class T>
 XLM_SIMD_INLINE void store(const Vector<T, n>& from, T* to) {
   std::memcpy(to, &from, sizeof from);

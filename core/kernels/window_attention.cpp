@@ -1,4 +1,4 @@
-// Sliding windows: the banded kernel on the CPU, blocks of libtorch's fused attention otherwise.
+// Sliding windows: the own kernel on the CPU, blocks of libtorch's fused attention otherwise.
 #include "core/kernels/window_attention.h"
 
 #include <algorithm>

@@ -20,7 +20,8 @@ struct WindowAttentionInput {
 /// follows the window: O(B H T W d).
 torch::Tensor window_attention(const WindowAttentionInput& input);
 
-/// The kernel on the CPU, in float32 or double: that of banded_attention.h, whose scores stay in the cache.
+/// The kernel on the CPU, whose scores stay in the cache. With W ≥ K it is plain causal attention. In bfloat16 it
+/// multiplies in that type if the processor does and T, K and d are even, else in float32.
 torch::Tensor window_attention_fused(const WindowAttentionInput& input);
 
 /// Composed of libtorch's fused attention over blocks of queries, for a GPU. Its mask

@@ -16,6 +16,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/step_weights.h"
+#include "core/kernels/tanh_gelu.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
@@ -168,7 +169,7 @@ Tensor Gpt2::activated(const Tensor& x) const {
     case Gpt2Options::Activation::kGeluNew:
       break;
   }
-  return torch::gelu(x, "tanh");
+  return tanh_gelu(x);
 }
 
 /// The factor of queries, because attention itself divides by √d.

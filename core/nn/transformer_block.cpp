@@ -8,6 +8,7 @@
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/tanh_gelu.h"
 #include "core/kernels/window_attention.h"
 #include "core/nn/initial_weights.h"
 
@@ -109,9 +110,10 @@ Tensor TransformerBlock::forward(const Tensor& hidden, const Rotation& rotation,
 Tensor TransformerBlock::attention(const Tensor& hidden, const Rotation& rotation, std::int64_t kept,
                                    KeyValueCache* cache) const {
   const Tensor normed = block_norm(options_, hidden, attention_norm_);  // [B, T, k]
-  Tensor query = split_heads(linear_layer(normed, query_, {}), options_.head_width);
-  Tensor key = split_heads(linear_layer(normed, key_, {}), options_.head_width);
-  Tensor value = split_heads(linear_layer(normed, value_, {}), options_.head_width).transpose(1, 2);  // [B, G, T, d]
+  const std::vector<Tensor> made = linear_layers(normed, {query_, key_, value_});
+  Tensor query = split_heads(made[0], options_.head_width);
+  Tensor key = split_heads(made[1], options_.head_width);
+  Tensor value = split_heads(made[2], options_.head_width).transpose(1, 2);  // [B, G, T, d]
   if (options_.qk_norm) {
     query = block_norm(options_, query, query_norm_);
     key = block_norm(options_, key, key_norm_);
@@ -141,15 +143,18 @@ Tensor TransformerBlock::attention(const Tensor& hidden, const Rotation& rotatio
 
 Tensor TransformerBlock::feed_forward(const Tensor& hidden) const {
   const Tensor normed = block_norm(options_, hidden, norm_);
+  if (options_.activation == Activation::kSwiglu) {
+    const std::vector<Tensor> made = linear_layers(normed, {gate_, up_});  // [B, T, F]
+    return linear_layer(torch::silu(made[0]) * made[1], down_, {});
+  }
   const Tensor up = linear_layer(normed, up_, {});  // [B, T, F]
   switch (options_.activation) {
-    case Activation::kSwiglu:
-      return linear_layer(torch::silu(linear_layer(normed, gate_, {})) * up, down_, {});
     case Activation::kGelu:
-      return linear_layer(torch::gelu(up, "tanh"), down_, {});
+      return linear_layer(tanh_gelu(up), down_, {});
     case Activation::kRelu:
       return linear_layer(torch::relu(up), down_, {});
     case Activation::kRelu2:
+    case Activation::kSwiglu:
       break;
   }
   return linear_layer(torch::relu(up).square(), down_, {});

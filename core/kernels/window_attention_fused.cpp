@@ -1,0 +1,305 @@
+// Causal attention, with a window or without, in one kernel on the CPU.
+//
+// Scores are computed for a tile of queries and a block of keys at a time, and stay in the second-level cache. The
+// forward pass keeps a running maximum and sum for each query. The backward pass computes the scores again.
+//
+// B batch, n heads, M queries, T keys (M or more), W window, d head width.
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/kernels/attention_heads.h"
+#include "core/kernels/banded_rows.h"
+#include "core/kernels/packed_operands.h"
+#include "core/kernels/window_attention.h"
+
+namespace xlm {
+namespace {
+
+using torch::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kQueryTile = 64;  // queries
+constexpr std::int64_t kKeyBlock = 256;  // keys
+
+struct CausalShape {
+  CausalShape(const Tensor& query, const Tensor& key, std::int64_t seen)
+      : batch(query.size(0)),
+        heads(query.size(1)),
+        queries(query.size(2)),
+        keys(key.size(2)),
+        width(query.size(3)),
+        window(seen) {}
+
+  template <class T>
+  Sum<T> scale() const {
+    return static_cast<Sum<T>>(1 / std::sqrt(static_cast<double>(width)));
+  }
+  std::int64_t tiles() const { return (queries + kQueryTile - 1) / kQueryTile; }
+  std::int64_t blocks() const { return (keys + kKeyBlock - 1) / kKeyBlock; }
+
+  std::int64_t batch, heads, queries, keys, width, window;
+};
+
+/// The queries of a tile and those keys of a block that one of them sees. In bfloat16 the first key must be even.
+struct Piece {
+  Piece(const CausalShape& shape, std::int64_t tile, std::int64_t block)
+      : first(tile * kQueryTile), count(std::min(kQueryTile, shape.queries - first)) {
+    const std::int64_t own = shape.keys - shape.queries + first;  // the key of the first query
+    key = std::max(block * kKeyBlock, own - shape.window + 1);
+    key -= key % 2;
+    keys = std::min({(block + 1) * kKeyBlock, shape.keys, own + count}) - key;
+    begin_ = own - shape.window + 1 - key;
+    end_ = own + 1 - key;
+  }
+
+  /// The keys that query i of the tile sees, counted from `key`.
+  std::int64_t begin(std::int64_t i) const { return std::clamp<std::int64_t>(begin_ + i, 0, keys); }
+  std::int64_t end(std::int64_t i) const { return std::clamp<std::int64_t>(end_ + i, 0, keys); }
+
+  std::int64_t first, count;
+  std::int64_t key, keys;  // the first key and how many; none sees a key of the block if that is 0 or less
+
+ private:
+  std::int64_t begin_, end_;
+};
+
+template <class T>
+void clear_unseen(T* scores, const Piece& piece) {
+  for (std::int64_t i = 0; i < piece.count; ++i) {
+    T* row = scores + i * piece.keys;
+    std::fill(row, row + piece.begin(i), T{0});
+    std::fill(row + std::max(piece.begin(i), piece.end(i)), row + piece.keys, T{0});
+  }
+}
+
+/// A row in the type of sums: itself, or a copy in `buffer`.
+template <class T>
+const Sum<T>* sums_of(const T* row, std::int64_t count, Sum<T>* buffer) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    return row;
+  } else {
+    to_float(row, count, buffer);
+    return buffer;
+  }
+}
+
+template <class T>
+void store_row(const Sum<T>* from, std::int64_t count, T* to) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    std::copy(from, from + count, to);
+  } else {
+    to_bfloat16(from, count, to);
+  }
+}
+
+/// All rows of a head, times a factor, as left operands: unchanged, and transposed tile by tile.
+template <class T>
+class HeadRows {
+ public:
+  void load(const Matrix<T>& from, std::int64_t count, std::int64_t width, Sum<T> scale) {
+    width_ = width;
+    const std::int64_t tiles = (count + kQueryTile - 1) / kQueryTile;
+    scaled_.resize(static_cast<std::size_t>(count * width));
+    across_.resize(static_cast<std::size_t>(tiles * kQueryTile * width));
+    for (std::int64_t i = 0; i < count; ++i) {
+      Sum<T>* to = scaled_.data() + i * width;
+      const Sum<T>* row = sums_of(from.row(i), width, to);
+      for (std::int64_t k = 0; k < width; ++k) to[k] = row[k] * scale;
+    }
+    for (std::int64_t first = 0; first < count; first += kQueryTile) {
+      transpose(scaled_.data() + first * width, width, std::min(kQueryTile, count - first), width,
+                across_.data() + first * width, kQueryTile);
+    }
+    rows_ = rows_buffer_.left(scaled_.data(), count * width);
+    transposed_ = transposed_buffer_.left(across_.data(), tiles * kQueryTile * width);
+  }
+
+  const Sum<T>* sums(std::int64_t row) const { return scaled_.data() + row * width_; }  // before they are rounded
+  const T* rows(const Piece& piece) const { return rows_ + piece.first * width_; }      // [count, d]
+  /// [d, count], rows kQueryTile apart.
+  const T* transposed(const Piece& piece) const { return transposed_ + piece.first * width_; }
+
+ private:
+  std::int64_t width_ = 0;
+  std::vector<Sum<T>> scaled_, across_;
+  OperandBuffer<T> rows_buffer_, transposed_buffer_;
+  const T* rows_ = nullptr;
+  const T* transposed_ = nullptr;
+};
+
+/// A thread's memory, reused from head to head.
+template <class T>
+struct WindowWorkspace {
+  std::vector<Sum<T>> sums;
+  std::vector<RunningSoftmax<Sum<T>>> running;
+  HeadRows<T> queries, upstreams;
+  OperandBuffer<T> keys, keys_along, values, weights, d_scores, d_scores_pairs;
+};
+
+template <class T>
+void forward_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
+                  std::int64_t batch, std::int64_t head, WindowWorkspace<T>& work) {
+  const std::int64_t width = shape.width;
+  const auto key = head_of<T>(in[1], batch, head);
+  const auto value = head_of<T>(in[2], batch, head);
+  const auto output = head_of<T>(out, batch, head);
+  Sum<T>* log_sum = log_sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.keys);
+  const Right<T> values = work.values.right(value.data, value.stride, shape.keys, width);
+  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>());
+  work.sums.resize(static_cast<std::size_t>(kQueryTile * (kKeyBlock + width)));
+  Sum<T>* scores = work.sums.data();
+  Sum<T>* attended = scores + kQueryTile * kKeyBlock;  // [kQueryTile, d]
+  for (std::int64_t tile = 0; tile < shape.tiles(); ++tile) {
+    work.running.assign(kQueryTile, {});
+    std::fill(attended, attended + kQueryTile * width, Sum<T>{0});
+    for (std::int64_t block = 0; block < shape.blocks(); ++block) {
+      const Piece piece(shape, tile, block);
+      if (piece.keys <= 0) continue;
+      product(piece.count, piece.keys, width, work.queries.rows(piece), width, keys.column(piece.key), keys.stride,
+              scores, piece.keys, false);
+      for (std::int64_t i = 0; i < piece.count; ++i) {
+        const std::int64_t seen = piece.end(i) - piece.begin(i);
+        if (seen <= 0) continue;
+        const Sum<T> factor =
+            add_to_softmax(scores + i * piece.keys + piece.begin(i), seen, work.running[static_cast<std::size_t>(i)]);
+        if (factor == 1) continue;
+        for (std::int64_t k = 0; k < width; ++k) attended[i * width + k] *= factor;
+      }
+      clear_unseen(scores, piece);
+      product(piece.count, width, piece.keys, work.weights.left(scores, piece.count * piece.keys), piece.keys,
+              values.row(piece.key), values.stride, attended, width, true);
+    }
+    for (std::int64_t i = tile * kQueryTile; i < std::min((tile + 1) * kQueryTile, shape.queries); ++i) {
+      const auto& row = work.running[static_cast<std::size_t>(i - tile * kQueryTile)];
+      Sum<T>* sums = attended + (i - tile * kQueryTile) * width;
+      for (std::int64_t k = 0; k < width; ++k) sums[k] /= row.sum;
+      store_row<T>(sums, width, output.row(i));
+      log_sum[i] = row.maximum + std::log(row.sum);
+    }
+  }
+}
+
+/// `gradients`: of queries, keys and values [B, n, ·, d].
+template <class T>
+void backward_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
+                   const Tensor& upstream, const variable_list& gradients, std::int64_t batch, std::int64_t head,
+                   WindowWorkspace<T>& work) {
+  const std::int64_t width = shape.width;
+  const auto key = head_of<T>(in[1], batch, head);
+  const auto value = head_of<T>(in[2], batch, head);
+  const auto output = head_of<T>(out, batch, head);
+  const auto d_query = head_of<T>(gradients[0], batch, head);
+  const Sum<T>* log_sum = log_sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.keys);
+  const Right<T> keys_along = work.keys_along.right(key.data, key.stride, shape.keys, width);
+  const Right<T> values = work.values.right_transposed(value.data, value.stride, shape.keys, width, shape.keys);
+  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>());
+  work.upstreams.load(head_of<T>(upstream, batch, head), shape.queries, width, 1);
+  work.sums.assign(
+      static_cast<std::size_t>(width * (2 * shape.keys + shape.queries) + shape.queries + 2 * kQueryTile * kKeyBlock),
+      0);
+  Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
+  Sum<T>* d_value = d_key + width * shape.keys;
+  Sum<T>* d_queries = d_value + width * shape.keys;  // [M, d]
+  Sum<T>* dots = d_queries + width * shape.queries;  // [M]: Σ weights · their gradient = output · its gradient
+  Sum<T>* scores = dots + shape.queries;
+  Sum<T>* d_scores = scores + kQueryTile * kKeyBlock;
+  for (std::int64_t i = 0; i < shape.queries; ++i) {
+    dots[i] = dot_product(sums_of(output.row(i), width, d_scores), work.upstreams.sums(i), width);
+  }
+  for (std::int64_t block = 0; block < shape.blocks(); ++block) {  // outside: the sums of a block stay in the cache
+    for (std::int64_t tile = 0; tile < shape.tiles(); ++tile) {
+      const Piece piece(shape, tile, block);
+      if (piece.keys <= 0) continue;
+      product(piece.count, piece.keys, width, work.queries.rows(piece), width, keys.column(piece.key), keys.stride,
+              scores, piece.keys, false);
+      product(piece.count, piece.keys, width, work.upstreams.rows(piece), width, values.column(piece.key),
+              values.stride, d_scores, piece.keys, false);
+      for (std::int64_t i = 0; i < piece.count; ++i) {
+        const std::int64_t seen = piece.end(i) - piece.begin(i);
+        if (seen <= 0) continue;
+        const std::int64_t at = i * piece.keys + piece.begin(i);
+        backward_row(scores + at, d_scores + at, {.band = seen}, {.log_sum = log_sum[piece.first + i]},
+                     dots[piece.first + i]);
+      }
+      clear_unseen(scores, piece);
+      clear_unseen(d_scores, piece);
+      const Right<T> weights = work.weights.right(scores, piece.keys, piece.count, piece.keys);
+      product(width, piece.keys, piece.count, work.upstreams.transposed(piece), kQueryTile, weights.data,
+              weights.stride, d_value + piece.key, shape.keys, true);
+      const Right<T> pairs = work.d_scores_pairs.right(d_scores, piece.keys, piece.count, piece.keys);
+      product(width, piece.keys, piece.count, work.queries.transposed(piece), kQueryTile, pairs.data, pairs.stride,
+              d_key + piece.key, shape.keys, true);
+      product(piece.count, width, piece.keys, work.d_scores.left(d_scores, piece.count * piece.keys), piece.keys,
+              keys_along.row(piece.key), keys_along.stride, d_queries + piece.first * width, width, true);
+    }
+  }
+  for (std::int64_t i = 0; i < shape.queries; ++i) {
+    Sum<T>* row = d_queries + i * width;
+    for (std::int64_t k = 0; k < width; ++k) row[k] *= shape.scale<T>();
+    store_row<T>(row, width, d_query.row(i));
+  }
+  store_transposed<T>(d_key, shape.keys, head_of<T>(gradients[1], batch, head), shape.keys, width);
+  store_transposed<T>(d_value, shape.keys, head_of<T>(gradients[2], batch, head), shape.keys, width);
+}
+
+/// Calls work(batch, head, workspace) for every head, in all threads.
+template <class T, class F>
+void for_each_head(const CausalShape& shape, const F& work) {
+  at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
+    WindowWorkspace<T> memory;
+    for (std::int64_t row = begin; row < end; ++row) work(row / shape.heads, row % shape.heads, memory);
+    end_products<T>();
+  });
+}
+
+class FusedWindowAttention : public torch::autograd::Function<FusedWindowAttention> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& query, const Tensor& key, const Tensor& value,
+                        std::int64_t window) {
+    const CausalShape shape(query, key, window);
+    const variable_list in{rows_contiguous(query), rows_contiguous(key), rows_contiguous(value)};
+    const Tensor out = empty_heads(query, shape.queries);
+    const Tensor log_sums =
+        torch::empty({shape.batch, shape.heads, shape.queries}, torch::TensorOptions(sum_type(query.scalar_type())));
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "window_attention", [&] {
+      for_each_head<scalar_t>(shape, [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
+        forward_head<scalar_t>(shape, in, out, log_sums, batch, head, work);
+      });
+    });
+    context->save_for_backward({in[0], in[1], in[2], out, log_sums});
+    context->saved_data["window"] = window;
+    return out;
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const CausalShape shape(saved[0], saved[1], context->saved_data["window"].toInt());
+    const Tensor d_out = rows_contiguous(upstream[0]);
+    const variable_list gradients{empty_heads(saved[0], shape.queries), empty_heads(saved[0], shape.keys),
+                                  empty_heads(saved[0], shape.keys)};
+    AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, saved[0].scalar_type(), "window_attention", [&] {
+      for_each_head<scalar_t>(shape, [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
+        backward_head<scalar_t>(shape, saved, saved[3], saved[4], d_out, gradients, batch, head, work);
+      });
+    });
+    return {gradients[0], gradients[1], gradients[2], Tensor()};
+  }
+};
+
+}  // namespace
+
+Tensor window_attention_fused(const WindowAttentionInput& input) {
+  const bool even = input.query.size(2) % 2 == 0 && input.query.size(3) % 2 == 0 && input.key.size(2) % 2 == 0;
+  const torch::ScalarType type = product_type(input.query.scalar_type(), even);
+  return FusedWindowAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
+                                     std::min(input.window, input.key.size(2)))
+      .to(input.query.scalar_type());
+}
+
+}  // namespace xlm
