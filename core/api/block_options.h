@@ -24,6 +24,8 @@ struct BlockOptions {
   enum class Weights { kGpt, kSimple };
   static constexpr std::array<std::string_view, 2> kWeightsNames{"gpt", "simple"};
 
+  static constexpr double kNormEpsilon = 1e-5;
+
   Norm norm = Norm::kRms;
   bool qk_norm = false;
   std::int64_t head_width = 64;

@@ -257,6 +257,21 @@ void Gpt2Options::adopt(const Json& config, const std::string& source) {
                         : (by_layer ? AttentionScale::kLayer : AttentionScale::kNone);
 }
 
+void Gpt2Options::check_foreign(const Json& config, const std::string& source) const {
+  Gpt2Options given;
+  given.adopt(config, source);
+  Gpt2Options own = *this;
+  own.complete();
+  const auto compare = [&](const char* option, bool same) {
+    if (!same) throw DataError(source + ": its model." + option + " is not this run's");
+  };
+  compare("heads", given.heads == own.heads);
+  compare("tied", given.tied == own.tied);
+  compare("norm_epsilon", given.norm_epsilon == own.norm_epsilon);
+  compare("activation", given.activation == own.activation);
+  compare("attention_scale", given.attention_scale == own.attention_scale);
+}
+
 std::vector<Gpt2Options> Gpt2Options::smallest() {
   using Pool = RecurrenceOptions::Pool;
   const Gpt2Options small{

@@ -28,7 +28,7 @@ struct RecurrenceOptions {
   void visit(OptionVisitor& v);
 };
 
-struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTrainingRules {
+struct Gpt2Options : FromPretrained, WithForeignWeights, WithWindows, WithDerivedOptions, WithTrainingRules {
   /// By Hugging Face's names. The first one is GPT-2's own.
   enum class Activation { kGeluNew, kGelu, kRelu, kSilu };
   static constexpr std::array<std::string_view, 4> kActivationNames{"gelu_new", "gelu", "relu", "silu"};
@@ -37,6 +37,7 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
   static constexpr std::array<std::string_view, 4> kAttentionScaleNames{"width", "width_and_layer", "none", "layer"};
 
   static constexpr std::string_view kType = "gpt2";
+  static constexpr std::string_view kForeignType = "gpt2";
   static constexpr TextScheme kScheme = TextScheme::kWindows;
   static constexpr std::string_view kSummary =
       "GPT-2, alone or with recurrence from window to window (Radford et al. 2019; Yoshida et al. 2020)";
@@ -70,6 +71,9 @@ struct Gpt2Options : FromPretrained, WithWindows, WithDerivedOptions, WithTraini
 
   /// As FromPretrained describes; the config.json is Hugging Face's.
   void adopt(const Json& config, const std::string& source);
+
+  /// As WithForeignWeights describes. Sizes that the tensors show are left to them.
+  void check_foreign(const Json& config, const std::string& source) const;
 
   /// Fills in the options that are 0.
   void complete();

@@ -29,6 +29,11 @@ using OptionProblem = std::pair<std::string, std::string>;
 /// DataError with `source` if that is not such a model, UsageError if an option contradicts it.
 struct FromPretrained {};
 
+/// Its weights may lie in a folder of another program, without a configuration of ours. `kForeignType` is the
+/// model_type of its config.json. `check_foreign(const Json& config, const std::string& source) const` throws
+/// DataError, naming `source`, if that model computes something else than this one.
+struct WithForeignWeights {};
+
 /// Reads a text in windows that overlap. `window` and `overlap` are T and O; `bool recurrent() const` says whether
 /// something is carried from window to window.
 struct WithWindows {};
@@ -97,6 +102,10 @@ class ModelOptions {
   /// Takes the shape from that folder's config.json, read from `source`, as FromPretrained describes.
   void adopt(const Json& config, const std::string& source) { held_->adopt(config, source); }
 
+  /// As WithForeignWeights describes; "" if there is no such folder.
+  std::string foreign_type() const { return std::string(held_->foreign_type()); }
+  void check_foreign(const Json& config, const std::string& source) const { held_->check_foreign(config, source); }
+
   /// Sets T and O of a model that reads a text in windows; returns false if it does not.
   bool set_windows(std::int64_t window, std::int64_t overlap) { return held_->set_windows(window, overlap); }
   /// Whether such a model passes state from window to window.
@@ -138,6 +147,8 @@ class ModelOptions {
     virtual std::vector<ModelOptions> smallest() const = 0;
     virtual std::string* pretrained() = 0;
     virtual void adopt(const Json& config, const std::string& source) = 0;
+    virtual std::string_view foreign_type() const = 0;
+    virtual void check_foreign(const Json& config, const std::string& source) const = 0;
     virtual bool set_windows(std::int64_t window, std::int64_t overlap) = 0;
     virtual bool has_window_state() const = 0;
   };
@@ -178,6 +189,13 @@ class ModelOptions {
     }
     void adopt(const Json& config, const std::string& source) override {
       if constexpr (kCan<FromPretrained>) own.adopt(config, source);
+    }
+    std::string_view foreign_type() const override {
+      if constexpr (kCan<WithForeignWeights>) return Own::kForeignType;
+      return "";
+    }
+    void check_foreign(const Json& config, const std::string& source) const override {
+      if constexpr (kCan<WithForeignWeights>) own.check_foreign(config, source);
     }
     bool set_windows(std::int64_t window, std::int64_t overlap) override {
       if constexpr (kCan<WithWindows>) {

@@ -1,7 +1,10 @@
 // Options of the plain transformer.
 #include "core/api/transformer_options.h"
 
+#include <algorithm>
 #include <string>
+
+#include "base/error.h"
 
 namespace xlm {
 
@@ -52,6 +55,64 @@ std::optional<OptionProblem> TransformerOptions::problem_with(const EvalOptions&
   return {{"positions", "model.positions (" + std::to_string(positions) +
                             ") are fewer than the tokens of a window in evaluations (eval.context=" +
                             std::to_string(eval.context) + ")\ngive eval.context and eval.stride, or more positions"}};
+}
+
+std::optional<Json> TransformerOptions::llama_config() const {
+  const bool windowed = std::any_of(block.windows.begin(), block.windows.end(), [](std::int64_t w) { return w > 0; });
+  if (block.norm != BlockOptions::Norm::kRms || block.rotary != BlockOptions::Rotary::kHalves || block.qk_norm ||
+      block.activation != BlockOptions::Activation::kSwiglu || positions > 0 || windowed ||
+      (tied && block.weights == BlockOptions::Weights::kSimple)) {
+    return std::nullopt;
+  }
+  const std::int64_t heads = width / block.head_width;
+  return Json{{"architectures", {"LlamaForCausalLM"}},
+              {"model_type", kForeignType},
+              {"hidden_size", width},
+              {"intermediate_size", feed_forward},
+              {"num_hidden_layers", layers},
+              {"num_attention_heads", heads},
+              {"num_key_value_heads", block.key_value_heads > 0 ? block.key_value_heads : heads},
+              {"head_dim", block.head_width},
+              {"hidden_act", "silu"},
+              {"rms_norm_eps", BlockOptions::kNormEpsilon},
+              {"rope_theta", block.rope_theta},
+              {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", block.rope_theta}}},
+              {"attention_bias", false},
+              {"mlp_bias", false},
+              {"tie_word_embeddings", tied},
+              {"torch_dtype", "float32"}};
+}
+
+void TransformerOptions::check_foreign(const Json& config, const std::string& source) const {
+  const std::optional<Json> own = llama_config();
+  if (!own) {
+    throw DataError(source +
+                    " is a Llama's, and this run's model is none\na Llama has model.norm=rms model.rotary=halves "
+                    "model.activation=swiglu, and no windows, learnt positions or qk_norm");
+  }
+  const auto given = [](const Json& map, const char* key, const Json& otherwise) {
+    const Json value = map.is_object() ? map.value(key, Json()) : Json();
+    return value.is_null() ? otherwise : value;
+  };
+  const auto compare = [&](const char* key, const Json& there) {
+    if (there == own->at(key)) return;
+    throw DataError(source + ": '" + key + "' is " + there.dump() + ", and this run's model has " +
+                    own->at(key).dump());
+  };
+  // A missing key has Hugging Face's default.
+  const Json heads = given(config, "num_attention_heads", 32);
+  compare("num_attention_heads", heads);
+  compare("num_key_value_heads", given(config, "num_key_value_heads", heads));
+  compare("hidden_act", given(config, "hidden_act", "silu"));
+  compare("rms_norm_eps", given(config, "rms_norm_eps", 1e-6));
+  compare("attention_bias", given(config, "attention_bias", false));
+  compare("mlp_bias", given(config, "mlp_bias", false));
+  compare("tie_word_embeddings", given(config, "tie_word_embeddings", false));
+  const Json rope = given(config, "rope_parameters", given(config, "rope_scaling", Json::object()));
+  compare("rope_theta", given(rope, "rope_theta", given(config, "rope_theta", 10'000)));
+  if (const Json kind = given(rope, "rope_type", given(rope, "type", "default")); kind != "default") {
+    throw DataError(source + ": its rope_type is " + kind.dump() + "; only \"default\" is supported");
+  }
 }
 
 std::vector<TransformerOptions> TransformerOptions::smallest() {

@@ -11,9 +11,10 @@
 
 namespace xlm {
 
-struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules {
+struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluationRules, WithForeignWeights {
   static constexpr std::string_view kType = "transformer";
   static constexpr TextScheme kScheme = TextScheme::kRandomWindows;
+  static constexpr std::string_view kForeignType = "llama";
   static constexpr std::string_view kSummary =
       "plain transformer as of today: norms in front, rotary positions, SwiGLU, windows by layer";
 
@@ -35,6 +36,11 @@ struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   std::optional<OptionProblem> problem() const { return block.problem_at(width); }
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
   std::optional<OptionProblem> problem_with(const EvalOptions& eval) const;
+
+  /// Hugging Face's configuration of this model as a Llama, without its number of symbols; nullopt if it is none.
+  std::optional<Json> llama_config() const;
+  /// As WithForeignWeights describes. Sizes that the tensors show are left to them.
+  void check_foreign(const Json& config, const std::string& source) const;
 
   /// See OptionsOfAModel.
   static std::vector<TransformerOptions> smallest();

@@ -19,7 +19,7 @@ using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
 constexpr float kSlope = 1.5957691216F;  // 2 √(2/π)
-constexpr float kCubic = 0.044715F;
+constexpr float kCubicTerm = 0.044715F;
 constexpr std::int64_t kChunk = 1024;       // numbers that are computed at a time
 constexpr std::int64_t kThreadChunks = 16;  // fewer are not worth another thread
 
@@ -34,7 +34,7 @@ XLM_SIMD_INLINE Vector<float, n> gelu_near(const Vector<float, n>& x) {
 /// The logistic function of 2 √(2/π) (x + 0.044715 x³), for x from gelu_near.
 template <int n>
 XLM_SIMD_INLINE Vector<float, n> gelu_share(const Vector<float, n>& x) {
-  const Vector<float, n> u = x * (x * x * kCubic + 1.0F) * kSlope;
+  const Vector<float, n> u = x * (x * x * kCubicTerm + 1.0F) * kSlope;
   const Vector<float, n> e = exponential<n>(u < 0.0F ? u : -u);
   const Vector<float, n> rest = 1.0F / (e + 1.0F);
   const Vector<float, n> share = u < 0.0F ? e * rest : rest;
@@ -65,7 +65,7 @@ XLM_SIMD_INLINE void gelu_gradients_of(const T* x, const T* upstream, std::int64
   for (std::int64_t i = 0; i < count; i += n) {
     const Vector<float, n> given = gelu_near<n>(load_numbers<n>(x + i, count - i));
     const Vector<float, n> share = gelu_share<n>(given);
-    const Vector<float, n> slope = (given * given * (3 * kCubic) + 1.0F) * kSlope;
+    const Vector<float, n> slope = (given * given * (3 * kCubicTerm) + 1.0F) * kSlope;
     const Vector<float, n> gradient = load_numbers<n>(upstream + i, count - i);
     store<n>(gradient * (share + given * share * (1.0F - share) * slope), count - i, out + i);
   }

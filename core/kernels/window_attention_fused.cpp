@@ -45,8 +45,8 @@ struct CausalShape {
 };
 
 /// The queries of a tile and those keys of a block that one of them sees. In bfloat16 the first key must be even.
-struct Piece {
-  Piece(const CausalShape& shape, std::int64_t tile, std::int64_t block)
+struct WindowPiece {
+  WindowPiece(const CausalShape& shape, std::int64_t tile, std::int64_t block)
       : first(tile * kQueryTile), count(std::min(kQueryTile, shape.queries - first)) {
     const std::int64_t own = shape.keys - shape.queries + first;  // the key of the first query
     key = std::max(block * kKeyBlock, own - shape.window + 1);
@@ -68,7 +68,7 @@ struct Piece {
 };
 
 template <class T>
-void clear_unseen(T* scores, const Piece& piece) {
+void clear_unseen(T* scores, const WindowPiece& piece) {
   for (std::int64_t i = 0; i < piece.count; ++i) {
     T* row = scores + i * piece.keys;
     std::fill(row, row + piece.begin(i), T{0});
@@ -78,7 +78,7 @@ void clear_unseen(T* scores, const Piece& piece) {
 
 /// A row in the type of sums: itself, or a copy in `buffer`.
 template <class T>
-const Sum<T>* sums_of(const T* row, std::int64_t count, Sum<T>* buffer) {
+const Sum<T>* row_as_sums(const T* row, std::int64_t count, Sum<T>* buffer) {
   if constexpr (std::is_same_v<T, Sum<T>>) {
     return row;
   } else {
@@ -88,7 +88,7 @@ const Sum<T>* sums_of(const T* row, std::int64_t count, Sum<T>* buffer) {
 }
 
 template <class T>
-void store_row(const Sum<T>* from, std::int64_t count, T* to) {
+void store_window_row(const Sum<T>* from, std::int64_t count, T* to) {
   if constexpr (std::is_same_v<T, Sum<T>>) {
     std::copy(from, from + count, to);
   } else {
@@ -107,7 +107,7 @@ class HeadRows {
     across_.resize(static_cast<std::size_t>(tiles * kQueryTile * width));
     for (std::int64_t i = 0; i < count; ++i) {
       Sum<T>* to = scaled_.data() + i * width;
-      const Sum<T>* row = sums_of(from.row(i), width, to);
+      const Sum<T>* row = row_as_sums(from.row(i), width, to);
       for (std::int64_t k = 0; k < width; ++k) to[k] = row[k] * scale;
     }
     for (std::int64_t first = 0; first < count; first += kQueryTile) {
@@ -118,10 +118,10 @@ class HeadRows {
     transposed_ = transposed_buffer_.left(across_.data(), tiles * kQueryTile * width);
   }
 
-  const Sum<T>* sums(std::int64_t row) const { return scaled_.data() + row * width_; }  // before they are rounded
-  const T* rows(const Piece& piece) const { return rows_ + piece.first * width_; }      // [count, d]
+  const Sum<T>* sums(std::int64_t row) const { return scaled_.data() + row * width_; }    // before they are rounded
+  const T* rows(const WindowPiece& piece) const { return rows_ + piece.first * width_; }  // [count, d]
   /// [d, count], rows kQueryTile apart.
-  const T* transposed(const Piece& piece) const { return transposed_ + piece.first * width_; }
+  const T* transposed(const WindowPiece& piece) const { return transposed_ + piece.first * width_; }
 
  private:
   std::int64_t width_ = 0;
@@ -141,8 +141,8 @@ struct WindowWorkspace {
 };
 
 template <class T>
-void forward_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
-                  std::int64_t batch, std::int64_t head, WindowWorkspace<T>& work) {
+void forward_window_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
+                         std::int64_t batch, std::int64_t head, WindowWorkspace<T>& work) {
   const std::int64_t width = shape.width;
   const auto key = head_of<T>(in[1], batch, head);
   const auto value = head_of<T>(in[2], batch, head);
@@ -158,7 +158,7 @@ void forward_head(const CausalShape& shape, const variable_list& in, const Tenso
     work.running.assign(kQueryTile, {});
     std::fill(attended, attended + kQueryTile * width, Sum<T>{0});
     for (std::int64_t block = 0; block < shape.blocks(); ++block) {
-      const Piece piece(shape, tile, block);
+      const WindowPiece piece(shape, tile, block);
       if (piece.keys <= 0) continue;
       product(piece.count, piece.keys, width, work.queries.rows(piece), width, keys.column(piece.key), keys.stride,
               scores, piece.keys, false);
@@ -178,7 +178,7 @@ void forward_head(const CausalShape& shape, const variable_list& in, const Tenso
       const auto& row = work.running[static_cast<std::size_t>(i - tile * kQueryTile)];
       Sum<T>* sums = attended + (i - tile * kQueryTile) * width;
       for (std::int64_t k = 0; k < width; ++k) sums[k] /= row.sum;
-      store_row<T>(sums, width, output.row(i));
+      store_window_row<T>(sums, width, output.row(i));
       log_sum[i] = row.maximum + std::log(row.sum);
     }
   }
@@ -186,9 +186,9 @@ void forward_head(const CausalShape& shape, const variable_list& in, const Tenso
 
 /// `gradients`: of queries, keys and values [B, n, ·, d].
 template <class T>
-void backward_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
-                   const Tensor& upstream, const variable_list& gradients, std::int64_t batch, std::int64_t head,
-                   WindowWorkspace<T>& work) {
+void backward_window_head(const CausalShape& shape, const variable_list& in, const Tensor& out, const Tensor& log_sums,
+                          const Tensor& upstream, const variable_list& gradients, std::int64_t batch, std::int64_t head,
+                          WindowWorkspace<T>& work) {
   const std::int64_t width = shape.width;
   const auto key = head_of<T>(in[1], batch, head);
   const auto value = head_of<T>(in[2], batch, head);
@@ -200,21 +200,22 @@ void backward_head(const CausalShape& shape, const variable_list& in, const Tens
   const Right<T> values = work.values.right_transposed(value.data, value.stride, shape.keys, width, shape.keys);
   work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>());
   work.upstreams.load(head_of<T>(upstream, batch, head), shape.queries, width, 1);
-  work.sums.assign(
-      static_cast<std::size_t>(width * (2 * shape.keys + shape.queries) + shape.queries + 2 * kQueryTile * kKeyBlock),
-      0);
+  work.sums.assign(static_cast<std::size_t>(width * (2 * shape.keys + shape.queries + 1) + shape.queries +
+                                            2 * kQueryTile * kKeyBlock),
+                   0);
   Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
   Sum<T>* d_value = d_key + width * shape.keys;
   Sum<T>* d_queries = d_value + width * shape.keys;  // [M, d]
   Sum<T>* dots = d_queries + width * shape.queries;  // [M]: Σ weights · their gradient = output · its gradient
   Sum<T>* scores = dots + shape.queries;
   Sum<T>* d_scores = scores + kQueryTile * kKeyBlock;
+  Sum<T>* row = d_scores + kQueryTile * kKeyBlock;  // [d]
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    dots[i] = dot_product(sums_of(output.row(i), width, d_scores), work.upstreams.sums(i), width);
+    dots[i] = dot_product(row_as_sums(output.row(i), width, row), work.upstreams.sums(i), width);
   }
   for (std::int64_t block = 0; block < shape.blocks(); ++block) {  // outside: the sums of a block stay in the cache
     for (std::int64_t tile = 0; tile < shape.tiles(); ++tile) {
-      const Piece piece(shape, tile, block);
+      const WindowPiece piece(shape, tile, block);
       if (piece.keys <= 0) continue;
       product(piece.count, piece.keys, width, work.queries.rows(piece), width, keys.column(piece.key), keys.stride,
               scores, piece.keys, false);
@@ -240,9 +241,9 @@ void backward_head(const CausalShape& shape, const variable_list& in, const Tens
     }
   }
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    Sum<T>* row = d_queries + i * width;
-    for (std::int64_t k = 0; k < width; ++k) row[k] *= shape.scale<T>();
-    store_row<T>(row, width, d_query.row(i));
+    Sum<T>* gradient = d_queries + i * width;
+    for (std::int64_t k = 0; k < width; ++k) gradient[k] *= shape.scale<T>();
+    store_window_row<T>(gradient, width, d_query.row(i));
   }
   store_transposed<T>(d_key, shape.keys, head_of<T>(gradients[1], batch, head), shape.keys, width);
   store_transposed<T>(d_value, shape.keys, head_of<T>(gradients[2], batch, head), shape.keys, width);
@@ -250,7 +251,7 @@ void backward_head(const CausalShape& shape, const variable_list& in, const Tens
 
 /// Calls work(batch, head, workspace) for every head, in all threads.
 template <class T, class F>
-void for_each_head(const CausalShape& shape, const F& work) {
+void for_each_window_head(const CausalShape& shape, const F& work) {
   at::parallel_for(0, shape.batch * shape.heads, 1, [&](std::int64_t begin, std::int64_t end) {
     WindowWorkspace<T> memory;
     for (std::int64_t row = begin; row < end; ++row) work(row / shape.heads, row % shape.heads, memory);
@@ -268,9 +269,10 @@ class FusedWindowAttention : public torch::autograd::Function<FusedWindowAttenti
     const Tensor log_sums =
         torch::empty({shape.batch, shape.heads, shape.queries}, torch::TensorOptions(sum_type(query.scalar_type())));
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, query.scalar_type(), "window_attention", [&] {
-      for_each_head<scalar_t>(shape, [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
-        forward_head<scalar_t>(shape, in, out, log_sums, batch, head, work);
-      });
+      for_each_window_head<scalar_t>(shape,
+                                     [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
+                                       forward_window_head<scalar_t>(shape, in, out, log_sums, batch, head, work);
+                                     });
     });
     context->save_for_backward({in[0], in[1], in[2], out, log_sums});
     context->saved_data["window"] = window;
@@ -284,9 +286,10 @@ class FusedWindowAttention : public torch::autograd::Function<FusedWindowAttenti
     const variable_list gradients{empty_heads(saved[0], shape.queries), empty_heads(saved[0], shape.keys),
                                   empty_heads(saved[0], shape.keys)};
     AT_DISPATCH_FLOATING_TYPES_AND(torch::kBFloat16, saved[0].scalar_type(), "window_attention", [&] {
-      for_each_head<scalar_t>(shape, [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
-        backward_head<scalar_t>(shape, saved, saved[3], saved[4], d_out, gradients, batch, head, work);
-      });
+      for_each_window_head<scalar_t>(
+          shape, [&](std::int64_t batch, std::int64_t head, WindowWorkspace<scalar_t>& work) {
+            backward_window_head<scalar_t>(shape, saved, saved[3], saved[4], d_out, gradients, batch, head, work);
+          });
     });
     return {gradients[0], gradients[1], gradients[2], Tensor()};
   }

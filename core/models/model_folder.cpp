@@ -121,6 +121,9 @@ Vocabulary read_model_vocabulary(const fs::path& folder) {
   return ours ? parse_vocabulary(text, file.string()) : read_bpe_vocabulary(folder);
 }
 
+/// A folder of Hugging Face's that has no vocabulary.
+bool leaves_vocabulary_open(const fs::path& folder) { return !has_vocabulary(folder) && !fs::exists(folder / kConfig); }
+
 /// The file for errors.
 fs::path weights_file(const fs::path& folder) {
   return fs::exists(folder / kWeights) || !fs::exists(folder / kIndex) ? folder / kWeights : folder / kIndex;
@@ -194,18 +197,19 @@ void write_model_folder(const fs::path& folder, const LanguageModel& model, cons
 
 LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& options, const Vocabulary* otherwise) {
   LoadedModel loaded;
-  const bool foreign = !has_vocabulary(folder) && !fs::exists(folder / kConfig);
-  const bool is_of_data = otherwise != nullptr && foreign;
+  const bool is_of_data = otherwise != nullptr && leaves_vocabulary_open(folder);
   loaded.vocabulary = is_of_data ? *otherwise : read_model_vocabulary(folder);
   loaded.model = make_model(options, loaded.vocabulary);
   load_folder(*loaded.model, folder, Missing::kNone, is_of_data ? UnusedRows::kPadding : UnusedRows::kAny);
   return loaded;
 }
 
-SourceWeights source_weights(const fs::path& folder) {
+SourceWeights source_weights(const fs::path& folder, const Vocabulary* otherwise) {
+  const bool assumed = otherwise != nullptr && leaves_vocabulary_open(folder);
   return {.tensors = read_model_weights(folder),
-          .vocabulary = read_model_vocabulary(folder),
-          .name = weights_file(folder).string()};
+          .vocabulary = assumed ? *otherwise : read_model_vocabulary(folder),
+          .name = weights_file(folder).string(),
+          .assumed = assumed};
 }
 
 std::string initialize_from(LanguageModel& model, const SourceWeights& source, const ModelOptions& options,
@@ -213,9 +217,15 @@ std::string initialize_from(LanguageModel& model, const SourceWeights& source, c
   const bool is_same = source.vocabulary == vocabulary;
   SymbolRows rows;
   if (!is_same) rows = common_rows(source.vocabulary, vocabulary, options, source.name);
-  note_unused_rows(load_weights(model, source.tensors, source.name, Missing::kAdditions, UnusedRows::kAny,
-                                is_same ? nullptr : &rows),
+  note_unused_rows(load_weights(model, source.tensors, source.name, Missing::kAdditions,
+                                source.assumed ? UnusedRows::kPadding : UnusedRows::kAny, is_same ? nullptr : &rows),
                    source.name);
+  if (source.assumed) {
+    return fmt::format(
+        "note: model.init_from: {} has no vocab.json; its rows are taken to be those of the data's symbols, in their "
+        "order",
+        source.name);
+  }
   if (is_same) return "";
   const auto kept = static_cast<std::int64_t>(rows.from.size());
   return fmt::format(

@@ -30,16 +30,17 @@ LoadedModel load_model_folder(const fs::path& folder, const ModelOptions& option
 struct SourceWeights {
   NamedTensors tensors;
   Vocabulary vocabulary;
-  std::string name;  // in messages
+  std::string name;      // in messages
+  bool assumed = false;  // the folder has no vocabulary, and was given this one
 };
 
-/// Those of a model folder.
-SourceWeights source_weights(const fs::path& folder);
+/// Those of a model folder. A folder of Hugging Face's without a vocabulary uses `otherwise`, if given.
+SourceWeights source_weights(const fs::path& folder, const Vocabulary* otherwise = nullptr);
 
 /// Loads weights into `model`, which was made with `options` for `vocabulary`. Parameters that extend the other model
 /// keep their values. If the vocabularies differ, rows of common symbols are loaded, and those of new symbols keep
-/// their values. Returns a note of how many rows these are; "" if the vocabularies are the same. Throws DataError if no
-/// symbol is common, or if shapes differ otherwise.
+/// their values. Returns a note of how many rows these are, or that the vocabulary was assumed; "" if there is none.
+/// Throws DataError if no symbol is common, or if shapes differ otherwise.
 std::string initialize_from(LanguageModel& model, const SourceWeights& source, const ModelOptions& options,
                             const Vocabulary& vocabulary);
 

@@ -206,34 +206,11 @@ std::unique_ptr<TextReader> Transformer::reader(std::int64_t context) {
   return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()), context);
 }
 
-/// Hugging Face's configuration of a Llama, for those models that are one.
 std::map<std::string, std::string> Transformer::companion_files() const {
-  const BlockOptions& block = o_.block;
-  const bool windowed = std::any_of(block.windows.begin(), block.windows.end(), [](std::int64_t w) { return w > 0; });
-  if (block.norm != BlockOptions::Norm::kRms || block.rotary != BlockOptions::Rotary::kHalves || block.qk_norm ||
-      block.activation != BlockOptions::Activation::kSwiglu || o_.positions > 0 || windowed ||
-      (o_.tied && block.weights == Weights::kSimple)) {
-    return {};
-  }
-  const std::int64_t heads = o_.width / block.head_width;
-  const Json config{{"architectures", {"LlamaForCausalLM"}},
-                    {"model_type", "llama"},
-                    {"vocab_size", embedding_.size(0)},
-                    {"hidden_size", o_.width},
-                    {"intermediate_size", o_.feed_forward},
-                    {"num_hidden_layers", o_.layers},
-                    {"num_attention_heads", heads},
-                    {"num_key_value_heads", block.key_value_heads > 0 ? block.key_value_heads : heads},
-                    {"head_dim", block.head_width},
-                    {"hidden_act", "silu"},
-                    {"rms_norm_eps", 1e-5},
-                    {"rope_theta", block.rope_theta},
-                    {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", block.rope_theta}}},
-                    {"attention_bias", false},
-                    {"mlp_bias", false},
-                    {"tie_word_embeddings", o_.tied},
-                    {"torch_dtype", "float32"}};
-  return {{"config.json", config.dump(2) + "\n"}};
+  std::optional<Json> config = o_.llama_config();
+  if (!config) return {};
+  (*config)["vocab_size"] = embedding_.size(0);
+  return {{"config.json", config->dump(2) + "\n"}};
 }
 
 }  // namespace

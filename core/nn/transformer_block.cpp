@@ -19,8 +19,6 @@ using torch::Tensor;
 using Rotary = BlockOptions::Rotary;
 using Activation = BlockOptions::Activation;
 
-constexpr double kBlockNormEpsilon = 1e-5;
-
 Tensor added_part(const Tensor& x, double dropout) {
   return dropout > 0 ? place_dropout(x, dropout, draw_dropout_seed()) : x;
 }
@@ -59,8 +57,9 @@ Tensor Rotation::turn(const Tensor& x) const {
 }
 
 Tensor block_norm(const BlockOptions& options, const Tensor& x, const Tensor& scale) {
-  if (options.norm == BlockOptions::Norm::kRms) return torch::rms_norm(x, scale.sizes(), scale, kBlockNormEpsilon);
-  return torch::layer_norm(x, scale.sizes(), scale, {}, kBlockNormEpsilon);
+  if (options.norm == BlockOptions::Norm::kRms)
+    return torch::rms_norm(x, scale.sizes(), scale, BlockOptions::kNormEpsilon);
+  return torch::layer_norm(x, scale.sizes(), scale, {}, BlockOptions::kNormEpsilon);
 }
 
 double matrix_deviation(const BlockOptions& options, std::int64_t in, bool added, std::int64_t additions) {

@@ -167,7 +167,7 @@ void Trainer::begin_weights() {
                .vocabulary = read_vocabulary(own / kStartVocabulary),
                .name = source.string()};
   } else {
-    weights = source_weights(source);
+    weights = source_weights(source, &data_.vocabulary);
   }
   const std::string note = initialize_from(*model_, weights, options_->model, data_.vocabulary);
   if (!note.empty()) sink_->message(note);

@@ -162,8 +162,14 @@ Yaml foreign_model(const fs::path& config) {
   const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
   const std::vector<std::string>& types = model_types();
   if (!type.is_string() || std::find(types.begin(), types.end(), type.get<std::string>()) == types.end()) {
-    throw DataError(
-        fmt::format("{}: 'model_type' is {}, which is none of {}", config.string(), type.dump(), join(types, ", ")));
+    std::string hint;
+    for (std::size_t model = 0; model < types.size(); ++model) {
+      if (type != default_model_options(model).foreign_type()) continue;
+      hint = fmt::format("\na run of model.type={} can begin with its weights: model.init_from={}", types[model],
+                         config.parent_path().string());
+    }
+    throw DataError(fmt::format("{}: 'model_type' is {}, which is none of {}{}", config.string(), type.dump(),
+                                join(types, ", "), hint));
   }
   Yaml tree = make_map(config.string());
   tree.set("model.type", yaml_from_json(type, config.string()));

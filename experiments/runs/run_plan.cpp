@@ -75,8 +75,9 @@ void make_absolute(RunConfiguration& options, const fs::path& runs) {
 }
 
 /// The model type that the configuration of a run or model folder gives. Empty if it gives none: loading the weights
-/// reports that.
-std::string type_of_model(const LocatedModel& source) {
+/// reports that. A folder of another program that has a model of `options` gives their type; throws DataError if it
+/// computes something else.
+std::string type_of_model(const LocatedModel& source, const ModelOptions& options) {
   const fs::path config = source.run.empty() ? source.model / "config.yaml" : RunPaths{source.run}.config();
   if (fs::is_regular_file(config)) {
     const Yaml tree = read_yaml(config);
@@ -86,7 +87,10 @@ std::string type_of_model(const LocatedModel& source) {
   const fs::path shape = source.model / "config.json";
   const Json json = fs::is_regular_file(shape) ? read_json(shape) : Json();
   const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
-  return type.is_string() ? type.get<std::string>() : "";
+  if (!type.is_string()) return "";
+  if (type.get<std::string>() != options.foreign_type()) return type.get<std::string>();
+  options.check_foreign(json, shape.string());
+  return options.type();
 }
 
 /// Weights fit only their own type of model.
@@ -197,7 +201,7 @@ PlannedRun Planner::plan(RunConfiguration options, ModelTense tense) {
   std::string setting;
   if (!options.init_from.empty()) {
     const LocatedModel source = locate_weights(options.init_from, runs_, tense);
-    check_type_of_source(type_of_model(source), source.name, options);
+    check_type_of_source(type_of_model(source, options.model), source.name, options);
     options.init_from = absolute_name(source.model);
     if (!source.run.empty()) setting = setting_of_folder(source.run);
     if (const std::int64_t step = step_of_checkpoint(source.model); step >= 0) setting += fmt::format(" at {}", step);

@@ -204,6 +204,27 @@ TEST_F(ProgramTest, WeightsOfAnotherTypeOfModelAreRefusedBeforeAnythingIsDone) {
   EXPECT_EQ(run({"sweep", "run.yaml", "--dry-run", "model.init_from=" + id}).code, kDone);
 }
 
+/// A folder of Hugging Face's says of itself only what its config.json says.
+TEST_F(ProgramTest, ALlamaOfHuggingFaceBeginsARunThatComputesTheSame) {
+  const fs::path llama = folder_.path() / "llama";
+  fs::create_directory(llama);
+  write_file(llama / "model.safetensors", "");
+  Json config{{"model_type", "llama"}, {"num_attention_heads", 2}, {"rms_norm_eps", 1e-5}};
+  write_file(llama / "config.json", config.dump());
+  write_file(folder_.path() / "transformer.yaml",
+             "data: {path: data}\ndevice: cpu\ntrain: {steps: 2, batch: 2, block: 4}\n"
+             "model: {type: transformer, width: 8, head_width: 4, layers: 1, rotary: halves, init_from: llama}\n");
+  EXPECT_EQ(run({"train", "transformer.yaml", "--dry-run"}).code, kDone);
+  const ProgramResult none = run({"train", "transformer.yaml", "--dry-run", "model.rotary=neighbours"});
+  EXPECT_EQ(none.code, kBadData);
+  EXPECT_THAT(none.err, HasSubstr("llama/config.json is a Llama's, and this run's model is none"));
+  config["rope_theta"] = 500'000;
+  write_file(llama / "config.json", config.dump());
+  const ProgramResult other = run({"train", "transformer.yaml", "--dry-run"});
+  EXPECT_EQ(other.code, kBadData);
+  EXPECT_THAT(other.err, HasSubstr("'rope_theta' is 500000, and this run's model has 10000.0"));
+}
+
 TEST_F(ProgramTest, DataPreparedOtherwiseThanARecipeRequiresAreRefused) {
   write_file(folder_.path() / "train.yaml", run_config("data", "require: [{hebrew_points: space}]\n"));
   EXPECT_EQ(run({"train", "train.yaml"}).code, kDone);  // these data never had the choice

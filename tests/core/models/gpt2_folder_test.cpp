@@ -165,5 +165,23 @@ TEST_F(Gpt2Folder, IsWrittenWithHuggingFacesNames) {
   expect_equal(*make_model(options, kGptSymbols));
 }
 
+TEST_F(Gpt2Folder, AFolderWithoutAVocabularyHasTheDatasAndANoteSaysSo) {
+  const Gpt2Options options = gpt2_options();
+  const auto given = make_model(options, kGptSymbols);
+  const fs::path path = folder("bare");
+  write_model_folder(path, *given, vocabulary(), "model: {}\n");
+  fs::remove(path / "config.yaml");
+  fs::remove(path / "vocab.json");
+  const auto model = make_model(options, kGptSymbols);
+  const Vocabulary data = vocabulary();
+  EXPECT_EQ(initialize_from(*model, source_weights(path, &data), options, data),
+            "note: model.init_from: " + (path / "model.safetensors").string() +
+                " has no vocab.json; its rows are taken to be those of the data's symbols, in their order");
+  for (const auto& [name, weight] : given->weights()) {
+    EXPECT_TRUE(torch::equal(model->named_parameters()[name], weight)) << name;
+  }
+  EXPECT_THROW(source_weights(path), DataError) << "nothing is assumed unasked";
+}
+
 }  // namespace
 }  // namespace xlm

@@ -10,6 +10,7 @@
 #include "core/models/model_folder.h"
 #include "tests/core/models/golden_blocks.h"
 #include "tests/temporary_folder.h"
+#include "tests/thrown_message.h"
 
 namespace xlm {
 namespace {
@@ -140,6 +141,35 @@ TEST(Transformer, ALlamaLeavesItsConfiguration) {
   for (const std::size_t other : {0, 1, 3, 4}) {
     EXPECT_TRUE(config_of(golden_options(transformer_variants().at(other))).empty()) << other;
   }
+}
+
+TEST(Transformer, ALlamaOfAnotherProgramMustComputeTheSame) {
+  const TransformerOptions options = golden_options(transformer_variants().at(2));
+  const Json config = options.llama_config().value();
+  EXPECT_NO_THROW(options.check_foreign(config, "x"));
+  const auto message_of = [&](const char* key, const Json& value) {
+    Json other = config;
+    other[key] = value;
+    return thrown_message<DataError>([&] { options.check_foreign(other, "x"); });
+  };
+  EXPECT_EQ(message_of("hidden_act", "gelu"), "x: 'hidden_act' is \"gelu\", and this run's model has \"silu\"");
+  EXPECT_EQ(message_of("num_key_value_heads", 1), "x: 'num_key_value_heads' is 1, and this run's model has 2");
+  EXPECT_EQ(message_of("rms_norm_eps", 1e-6), "x: 'rms_norm_eps' is 1e-06, and this run's model has 1e-05");
+  EXPECT_EQ(message_of("rope_parameters", {{"rope_theta", 500000.0}}),
+            "x: 'rope_theta' is 500000.0, and this run's model has 10000.0");
+  EXPECT_EQ(message_of("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 10000.0}}),
+            "x: its rope_type is \"llama3\"; only \"default\" is supported");
+  EXPECT_EQ(message_of("attention_bias", true), "x: 'attention_bias' is true, and this run's model has false");
+
+  Json old = config;  // as versions before 5 wrote it
+  old.erase("rope_parameters");
+  EXPECT_NO_THROW(options.check_foreign(old, "x"));
+  old.erase("rms_norm_eps");
+  EXPECT_THROW(options.check_foreign(old, "x"), DataError);
+
+  const TransformerOptions none = golden_options(transformer_variants().at(0));
+  EXPECT_THAT(thrown_message<DataError>([&] { none.check_foreign(config, "x"); }),
+              ::testing::HasSubstr("x is a Llama's, and this run's model is none"));
 }
 
 }  // namespace
