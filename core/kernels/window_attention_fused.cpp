@@ -72,7 +72,7 @@ void clear_unseen(T* scores, const WindowPiece& piece) {
   for (std::int64_t i = 0; i < piece.count; ++i) {
     T* row = scores + i * piece.keys;
     std::fill(row, row + piece.begin(i), T{0});
-    std::fill(row + std::max(piece.begin(i), piece.end(i)), row + piece.keys, T{0});
+    std::fill(row + piece.end(i), row + piece.keys, T{0});
   }
 }
 

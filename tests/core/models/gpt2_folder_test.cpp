@@ -1,5 +1,6 @@
 // Folders of GPT-2 in Hugging Face's format: reading and writing them.
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "core/models/capabilities.h"
 #include "core/models/model_costs.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
@@ -163,6 +165,26 @@ TEST_F(Gpt2Folder, IsWrittenWithHuggingFacesNames) {
   expect_equal(*make_model(options, kGptSymbols));
   options.recurrence.pool = RecurrenceOptions::Pool::kMean;
   expect_equal(*make_model(options, kGptSymbols));
+}
+
+TEST_F(Gpt2Folder, AModelThatComputesSomethingElseIsNamedByItsOption) {
+  const Gpt2Options options = gpt2_options();
+  const auto folder_files = capability<SharesWeightFiles>(*model_)->companion_files();
+  const Json config = Json::parse(folder_files.at("config.json"));
+  EXPECT_NO_THROW(options.check_foreign(config, "x"));
+  const std::vector<std::tuple<std::string, Json, std::string>> changes{
+      {"n_head", config.at("n_head").get<int>() * 2, "heads"},
+      {"tie_word_embeddings", false, "tied"},
+      {"layer_norm_epsilon", 1e-6, "norm_epsilon"},
+      {"activation_function", "relu", "activation"},
+      {"scale_attn_by_inverse_layer_idx", true, "attention_scale"}};
+  for (const auto& [key, value, option] : changes) {
+    Json other = config;
+    other[key] = value;
+    EXPECT_THAT([&] { options.check_foreign(other, "x"); },
+                ThrowsMessage<DataError>("x: its model." + option + " is not this run's"))
+        << key;
+  }
 }
 
 TEST_F(Gpt2Folder, AFolderWithoutAVocabularyHasTheDatasAndANoteSaysSo) {
