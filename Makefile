@@ -13,7 +13,8 @@ export CXX := $(or $(wildcard $(XLM_PREFIX)/bin/g++),$(CXX))
 endif
 XLM := $(BUILD)/bin/xlm
 ROOM ?= base
-TEST ?= *
+# What starts whole programs or a browser is left to `make test`.
+TEST ?= *-*Browser*:Program*:EarlyStopping*:Launcher*:Mixed*
 TEXT ?=
 CHECK ?=
 PART ?=
@@ -49,7 +50,7 @@ build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); s
 all: build  ## the program, its tests and benchmarks
 	@cmake --build --preset $(PRESET)
 
-room: setup  ## while you work: compile one room and its tests without optimisation, and run them (ROOM=results TEST='Pareto.*')
+room: setup  ## while you work: compile one room and its tests without optimisation, and run the quick ones (ROOM=results TEST='Pareto.*')
 	@[ -e build/dev/build.ninja ] || cmake --preset dev >/dev/null
 	@cmake --build --preset dev --target test_$(ROOM)
 	@seq 0 3 | GTEST_TOTAL_SHARDS=4 xargs -P 4 -I {} env GTEST_SHARD_INDEX={} \

@@ -5,6 +5,7 @@ namespace null_cuda {
 
 struct Generation {
   int capability;                // × 10
+  int compiled;                  // of the code that libtorch has for it, × 10: there is none for 8.9 alone
   int shared_of_block;           // most bytes of shared memory that a block may ask for
   int shared_of_multiprocessor;  // bytes
   int threads;                   // of a multiprocessor

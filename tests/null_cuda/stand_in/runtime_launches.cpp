@@ -151,8 +151,8 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* /*
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 64;
   attributes->maxDynamicSharedSizeBytes = 48 << 10;
-  attributes->binaryVersion = settings().capability;
-  attributes->ptxVersion = settings().capability;
+  attributes->binaryVersion = generation().compiled;
+  attributes->ptxVersion = generation().compiled;
   return cudaSuccess;
 }
 
