@@ -67,7 +67,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     arguments.out = rows_of<band::Half>(out);
     arguments.sums = sums.data_ptr<float>();
     arguments.seed_place = place_of(seed);
-    kernels->forward(kind_of(in, form), arguments, heads_of(query));
+    kernels->forward(kind_of(*kernels, in, form), arguments, heads_of(query));
     variable_list saved = in;
     saved.push_back(out);
     saved.push_back(sums);
@@ -110,7 +110,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     arguments.d_position = positions_of<float>(d_position, form);
     arguments.d_span = d_span.data_ptr<float>();
     arguments.numbers = numbers.data_ptr<float>();
-    kernels->backward(kind_of(in, form), arguments, heads_of(query));
+    kernels->backward(kind_of(*kernels, in, form), arguments, heads_of(query));
     variable_list result(8);
     result[2] = d_query;
     result[3] = d_position_query;
@@ -129,11 +129,12 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
   }
   static int heads_of(const Tensor& query) { return static_cast<int>(query.size(0) * query.size(1)); }
 
-  static band::Kind kind_of(const variable_list& in, const Form& form) {
-    return {.width = static_cast<int>(in[0].size(3)),
-            .two_queries = in[1].defined(),
-            .masked = in[5].defined(),
-            .dropped = form.dropout > 0};
+  static band::Kind kind_of(const BandKernels& kernels, const variable_list& in, const Form& form) {
+    return band::fitting({.width = static_cast<int>(in[0].size(3)),
+                          .two_queries = in[1].defined(),
+                          .masked = in[5].defined(),
+                          .dropped = form.dropout > 0},
+                         kernels.shared_memory());
   }
 
   static band::Arguments arguments_of(const variable_list& in, const Form& form) {

@@ -71,8 +71,8 @@ std::string program_text(const band::Kind& kind) {
     text += fmt::format(
         "extern \"C\" __global__ void __launch_bounds__({}) attention_{}(const __grid_constant__ xlm::band::Arguments "
         "a) "
-        "{{ xlm::band::{}<{}, {}, {}, {}>(a); }}\n",
-        band::kThreads, pass, pass, kind.width, kind.two_queries, kind.masked, kind.dropped);
+        "{{ xlm::band::{}<{}, {}, {}, {}, {}>(a); }}\n",
+        band::kThreads, pass, pass, kind.width, kind.two_queries, kind.masked, kind.dropped, kind.compact);
   }
   return text;
 }

@@ -153,8 +153,9 @@ std::string ExaminedKernels::examine(std::int64_t width, bool two_queries) {
   std::string fault;
   try {
     if (!kernels_) kernels_ = make_();
-    const band::Kind largest{static_cast<int>(width), two_queries, !two_queries, true};
-    const int needed = band::backward_memory(largest);
+    const band::Kind largest =
+        band::fitting({static_cast<int>(width), two_queries, !two_queries, true}, kernels_->shared_memory());
+    const int needed = band::block_memory(largest);
     if (needed > kernels_->shared_memory()) {
       return fmt::format("a block has {} KB of shared memory, and heads {} wide need {}",
                          kernels_->shared_memory() / 1024, width, (needed + 1023) / 1024);

@@ -9,11 +9,13 @@
 
 #include "core/cuda/kernels/band_arguments.h"
 #include "tests/campaign_size.h"
+#include "tests/null_cuda/machine_code.h"
 #include "tests/null_cuda/null_cuda_fixture.h"
 
 namespace xlm {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
@@ -49,12 +51,6 @@ std::vector<std::string> starts_of(const band::Kind& kind) {
           start_of("backward_keys", kind, band::backward_keys_memory(kind))};
 }
 
-/// Bytes of shared memory that a block of a capability may have (CUDA programming guide).
-int shared_memory_of(int capability) {
-  if (capability == 80) return 163 << 10;
-  return capability == 86 || capability == 89 || capability == 120 ? 99 << 10 : 227 << 10;
-}
-
 class NullCudaCapabilities : public NullCuda {
  protected:
   void expect_kernels(const KernelModel& model, int capability) {
@@ -68,7 +64,8 @@ class NullCudaCapabilities : public NullCuda {
     EXPECT_EQ(result.code, 0) << runs << "\n" << result.err;
     const NullCudaReport seen = report(runs);
     EXPECT_THAT(seen.violations, IsEmpty()) << runs;
-    const int needed = band::backward_memory({model.kind.width, model.kind.two_queries, model.kind.masked, true});
+    const band::Kind kind = band::fitting(model.kind, shared_memory_of(capability));
+    const int needed = band::block_memory(kind);
     const std::string composed = fmt::format(
         "{} attention on cuda:0 is composed of libtorch's operations: a block has {} KB of shared memory, "
         "and heads {} wide need {}",
@@ -78,7 +75,7 @@ class NullCudaCapabilities : public NullCuda {
       EXPECT_THAT(seen.own, IsEmpty()) << runs;
       EXPECT_THAT(result.err, HasSubstr(composed)) << runs;
     } else {
-      EXPECT_THAT(seen.own, IsSupersetOf(starts_of(model.kind))) << runs;
+      EXPECT_THAT(seen.own, IsSupersetOf(starts_of(kind))) << runs;
       EXPECT_THAT(result.err, Not(HasSubstr("is composed of"))) << runs;
     }
   }
@@ -96,15 +93,18 @@ TEST_F(NullCudaCapabilities, KernelsAreChosenByTheSharedMemoryThatABlockMayHave)
 
 // The sizes that the test above relies on differ between the generations: it can fail for each.
 TEST(NullCudaCapability, TheModelsFitDifferentGenerations) {
-  std::set<std::vector<bool>> fits;
+  std::set<std::vector<std::string>> chosen;
   for (const int capability : {80, 86, 90}) {
-    std::vector<bool> of_models;
+    std::vector<std::string> of_models;
     for (const KernelModel& model : kernel_models()) {
-      of_models.push_back(band::backward_memory(model.kind) <= shared_memory_of(capability));
+      const band::Kind kind = band::fitting(model.kind, shared_memory_of(capability));
+      const bool fits = band::block_memory(kind) <= shared_memory_of(capability);
+      of_models.emplace_back(!fits ? "none" : kind.compact ? "compact" : "usual");
     }
-    fits.insert(of_models);
+    chosen.insert(of_models);
   }
-  EXPECT_EQ(fits.size(), 3U);
+  using Models = std::vector<std::string>;
+  EXPECT_THAT(chosen, ElementsAre(Models{"compact", "none"}, Models{"usual", "compact"}, Models{"usual", "usual"}));
 }
 
 }  // namespace

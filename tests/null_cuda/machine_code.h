@@ -24,6 +24,12 @@ struct MachineCode {
   std::int64_t spilled_bytes = 0;        // stored by a thread, by the compiler's count
 };
 
+/// Bytes of shared memory that a block of a capability may have (CUDA programming guide).
+inline int shared_memory_of(int capability) {
+  if (capability == 80) return 163 << 10;
+  return capability == 86 || capability == 89 || capability == 120 ? 99 << 10 : 227 << 10;
+}
+
 /// nvdisasm of `make null-cuda`, or of PATH; nullopt if there is none.
 inline std::optional<fs::path> find_disassembler() {
   const fs::path own = fs::path(XLM_SOURCE_DIR) / ".deps/nvdisasm/nvidia/cu13/bin/nvdisasm";

@@ -53,7 +53,7 @@ TEST(NullCudaMachineCode, NoKernelGrows) {
   const std::optional<fs::path> disassembler = find_disassembler();
   if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
   if (!disassembler) GTEST_SKIP() << "nvdisasm is missing: make null-cuda installs it";
-  std::vector<int> capabilities{90};
+  std::vector<int> capabilities{86, 90};
   std::vector<int> widths{64};
   if (campaign_size(0, 1) == 1 || refreshes_budgets()) {
     capabilities = {80, 86, 89, 90, 100, 120};
@@ -63,7 +63,10 @@ TEST(NullCudaMachineCode, NoKernelGrows) {
   for (const int capability : capabilities) {
     for (const int width : widths) {
       for (const bool relative : {false, true}) {
-        measured.update(machine_code_of({width, relative, !relative, true}, capability, *disassembler));
+        const int shared_memory = shared_memory_of(capability);
+        const band::Kind kind = band::fitting({width, relative, !relative, true}, shared_memory);
+        if (band::block_memory(kind) > shared_memory) continue;
+        measured.update(machine_code_of(kind, capability, *disassembler));
       }
     }
   }

@@ -147,7 +147,7 @@ std::vector<std::string> wrong_values(const RecordedStart& start) {
 class NullCudaValues : public NullCuda {
  protected:
   /// The starts of kernels in a short run in bfloat16.
-  std::vector<fs::path> starts_of(const std::string& name, const std::string& model) {
+  std::vector<fs::path> starts_of(const std::string& name, int capability, const std::string& model) {
     std::string text;  // a short one: fibers are slow, and the run ends with evaluations
     for (int i = 0; i < 60; ++i) text += fmt::format("line {} of a short text\n", i * i % 97);
     write_file(folder_.path() / "short.txt", text);
@@ -160,7 +160,8 @@ class NullCudaValues : public NullCuda {
                    ", block: 70, eval_every: 0, precision: bfloat16, threads: 1}\n" + model);
     const fs::path folder = folder_.path() / (name + ".values");
     create_folders(folder);
-    const ProgramResult result = train_on_gpu(name, fmt::format("capability=90;values={}", folder.string()));
+    const ProgramResult result =
+        train_on_gpu(name, fmt::format("capability={};values={}", capability, folder.string()));
     EXPECT_EQ(result.code, 0) << result.err;
     EXPECT_THAT(report(name).violations, IsEmpty());
     std::vector<fs::path> starts;
@@ -202,9 +203,13 @@ void expect_faults_found(const RecordedStart& right) {
   EXPECT_FALSE(wrong_values(wrong).empty());
 }
 
+const std::string kRelative =
+    "model: {type: hourglass, width: 128, heads: 2, feed_forward: 64, layers: [1], dropout: 0.1, "
+    "attention_dropout: 0.2, boundaries: {type: none}}\n";
+
 TEST_F(NullCudaValues, BandedAttentionIsRightInATrainingStep) {
   const std::vector<fs::path> starts = starts_of(
-      "banded",
+      "banded", 90,
       "model: {type: adaptive-span, width: 128, heads: 2, feed_forward: 64, layers: 1, span: 100, span_ramp: 32, "
       "dropout: 0.1, attention_dropout: 0.2}\n");
   expect_right(starts, /*masked=*/true);
@@ -216,10 +221,12 @@ TEST_F(NullCudaValues, BandedAttentionIsRightInATrainingStep) {
 }
 
 TEST_F(NullCudaValues, RelativeAttentionIsRightInATrainingStep) {
-  expect_right(starts_of("relative",
-                         "model: {type: hourglass, width: 128, heads: 2, feed_forward: 64, layers: [1], dropout: 0.1, "
-                         "attention_dropout: 0.2, boundaries: {type: none}}\n"),
-               /*masked=*/false);
+  expect_right(starts_of("relative", 90, kRelative), /*masked=*/false);
+}
+
+// Blocks there have less shared memory.
+TEST_F(NullCudaValues, CompactKernelsAreRightInATrainingStep) {
+  expect_right(starts_of("compact", 86, kRelative), /*masked=*/false);
 }
 
 }  // namespace

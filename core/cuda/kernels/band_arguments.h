@@ -14,10 +14,13 @@ constexpr int kThreads = 128;  // of a block: four warps, each with 16 rows of t
 
 constexpr int kPad = 8;  // of rows in shared memory: rows of matrices fall into different banks
 
-// Scores of 16 queries and 64 keys have 79 distances.
-constexpr int kStrip = kTile + 16;
-constexpr int kStripStride = kStrip + 8;  // of floats
-constexpr int kStripsBytes = kTile * kStripStride * 4;
+/// A row for each query of a tile with its scores by distance: a warp's 16 queries and kKeys keys have kKeys + 15.
+template <int kKeys>
+struct Strips {
+  static constexpr int kColumns = kKeys + 16;
+  static constexpr int kStride = kColumns + 8;  // of floats
+  static constexpr int kBytes = kTile * kStride * 4;
+};
 
 constexpr int kRing = 2 * kTile;        // gradients by distance: two tiles
 constexpr int kRingStride = kRing + 8;  // of bfloat16
@@ -26,9 +29,9 @@ constexpr int kRingBytes = kTile * kRingStride * 2;
 /// Numbers of a query that the pass over queries hands to the pass over keys (QueryNumbers).
 constexpr int kQueryNumbers = 8;
 
-/// The widest heads for which the next tile is loaded while the present one is used, in two stages. Others have one.
-constexpr int kForwardInStages = 64;
-constexpr int kBackwardKeysInStages = 64;
+/// The widest heads for which the next tile is loaded while the present one is used, in two stages. Others and compact
+/// kinds have one.
+constexpr int kInStages = 64;
 
 /// The widest heads for which a backward pass takes all scores of a warp at once. Others would have too few registers,
 /// and it takes half of them at a time.
@@ -40,29 +43,42 @@ struct Kind {
   bool two_queries;  // scores of content and of position have a query each
   bool masked;       // by the soft mask
   bool dropped;
+  bool compact = false;  // for blocks with less shared memory: less is loaded ahead
 };
 
 #if !defined(__CUDACC_RTC__)  // the kernels do not need these
 constexpr int tiles_of(int rows) { return (rows + kTile - 1) / kTile; }
 constexpr int tile_bytes(Kind kind) { return kTile * (kind.width + kPad) * 2; }
 
+constexpr int stages_of(Kind kind) { return kind.width <= kInStages && !kind.compact ? 2 : 1; }
+
 /// Bytes of shared memory of a block, of each kernel.
 constexpr int forward_memory(Kind kind) {
-  const int stages = kind.width <= kForwardInStages ? 2 : 1;
-  return ((kind.two_queries ? 2 : 1) + 2 * stages + stages + 1) * tile_bytes(kind) + kStripsBytes;
+  const int stages = stages_of(kind);
+  return ((kind.two_queries ? 2 : 1) + 2 * stages + stages + 1) * tile_bytes(kind) + Strips<kTile>::kBytes;
 }
 constexpr int backward_queries_memory(Kind kind) {
-  return ((kind.two_queries ? 3 : 2) + 2 + 3) * tile_bytes(kind) + kRingBytes + kStripsBytes;
+  const int strips = kind.compact ? Strips<kTile / 2>::kBytes : Strips<kTile>::kBytes;
+  return ((kind.two_queries ? 3 : 2) + 2 + (kind.compact ? 2 : 3)) * tile_bytes(kind) + kRingBytes + strips;
 }
 constexpr int backward_keys_memory(Kind kind) {
-  const int stages = kind.width <= kBackwardKeysInStages ? 2 : 1;
-  return (2 + 2 * stages + (kind.two_queries ? 1 : 0) + 2) * tile_bytes(kind) + kStripsBytes +
+  const int stages = stages_of(kind);
+  return (2 + 2 * stages + (kind.two_queries ? 1 : 0) + 2) * tile_bytes(kind) + Strips<kTile>::kBytes +
          stages * kQueryNumbers * kTile * 4;
 }
-constexpr int backward_memory(Kind kind) {
+/// The most of the three.
+constexpr int block_memory(Kind kind) {
   const int queries = backward_queries_memory(kind);
   const int keys = backward_keys_memory(kind);
-  return queries > keys ? queries : keys;
+  const int backward = queries > keys ? queries : keys;
+  return forward_memory(kind) > backward ? forward_memory(kind) : backward;
+}
+
+/// The kind for blocks that may have so many bytes of shared memory: compact if it does not fit otherwise.
+constexpr Kind fitting(Kind kind, int shared_memory) {
+  kind.compact = false;
+  kind.compact = block_memory(kind) > shared_memory;
+  return kind;
 }
 #endif
 

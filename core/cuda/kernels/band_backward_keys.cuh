@@ -59,7 +59,7 @@ XLM_DEVICE void differentiate_keys(float (&scores)[kBlocks][4], float (&d_weight
                                    const Place& place) {
   const float scale = a.scale * kLog2e;
   const unsigned limit = kDropped ? drop_limit(a) : 0;
-  const float* by_distance = strips + place.column(0, 0) * (kStripStride - 1) + 16 + place.row(0);
+  const float* by_distance = strips + place.column(0, 0) * (Strips<kTile>::kStride - 1) + 16 + place.row(0);
   unsigned drop_steps[2] = {};
   if (kDropped) {
     drop_steps[0] = QueryRow::drop_step(first_key + place.row(0));
@@ -75,7 +75,7 @@ XLM_DEVICE void differentiate_keys(float (&scores)[kBlocks][4], float (&d_weight
       for (int half = 0; half < 2; ++half) {
         const int element = 2 * half + i;
         // The row in the warp's strip shifts by its number in the warp only.
-        const float by_position = by_distance[c * (kStripStride - 1) + c / 16 * 16 + 8 * half];
+        const float by_position = by_distance[c * (Strips<kTile>::kStride - 1) + c / 16 * 16 + 8 * half];
         float softmax = exponential_2((scores[n][element] + by_position) * scale - query.slope.log_sum);
         const int of_band = column + place.row(half) - place.column(n, i);
         if (kEdge) softmax = of_band >= 0 && of_band < a.band ? softmax : 0.0F;
@@ -92,11 +92,11 @@ XLM_DEVICE void differentiate_keys(float (&scores)[kBlocks][4], float (&d_weight
   }
 }
 
-template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped>
+template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped, bool kCompact>
 XLM_DEVICE void backward_keys(const Arguments& a) {
   constexpr int kStride = kWidth + kPad;
   constexpr int kTileSize = kTile * kStride;
-  constexpr int kStages = kWidth <= kBackwardKeysInStages ? 2 : 1;
+  constexpr int kStages = kWidth <= kInStages && !kCompact ? 2 : 1;
   constexpr int kQueries = kWidth <= kBackwardAtOnce ? kTile : kTile / 2;
   Half* key = static_cast<Half*>(shared_memory());
   Half* value = key + kTileSize;
@@ -105,7 +105,7 @@ XLM_DEVICE void backward_keys(const Arguments& a) {
   Half* positions = d_outs + kStages * kTileSize;  // two tiles
   Half* other_query = positions + 2 * kTileSize;
   float* strips = reinterpret_cast<float*>(other_query + (kTwoQueries ? kTileSize : 0));
-  float* all_numbers = strips + kTile * kStripStride;
+  float* all_numbers = strips + kTile * Strips<kTile>::kStride;
 
   const Place place;
   const BlockOfKeys block(a);
@@ -137,8 +137,8 @@ XLM_DEVICE void backward_keys(const Arguments& a) {
     const Half* d_out = d_outs + stage * kTileSize;
     const float* numbers = all_numbers + stage * kQueryNumbers * kTile;
     const Half* position_query = kTwoQueries ? other_query : query;
-    score_positions<kWidth>(strips + 16 * place.warp * kStripStride, position_query + 16 * place.warp * kStride,
-                            slot(step), slot(step - 1), place);
+    score_positions<kWidth, kTile>(strips + 16 * place.warp * Strips<kTile>::kStride,
+                                   position_query + 16 * place.warp * kStride, slot(step), slot(step - 1), 0, place);
     sync_block();
     // The present tile's queries of positions are no longer needed, nor the positions of the tile before.
     if (kStages > 1 && step + 1 < block.steps) load_step(step + 1);
@@ -157,7 +157,7 @@ XLM_DEVICE void backward_keys(const Arguments& a) {
       const Half* of_d_out = d_out + first * kStride;
       multiply_rows<kWidth>(scores, key + 16 * place.warp * kStride, of_query, place.lane);
       multiply_rows<kWidth>(d_weights, value + 16 * place.warp * kStride, of_d_out, place.lane);
-      const float* of_strips = strips + first * kStripStride;
+      const float* of_strips = strips + first * Strips<kTile>::kStride;
       const float* of_numbers = numbers + 4 * first;
       if (inside) {
         differentiate_keys<false, kMasked, kDropped>(scores, d_weights, a, of_strips, of_numbers, column - first,

@@ -95,8 +95,8 @@ struct BackwardRows {
   float d_span[2] = {};
 
   /// Scores by key become their gradients, given those of the weights, and are stored by distance: ring column
-  /// (distance + key − row) mod 128. All arguments are of the first key.
-  template <bool kEdge, bool kMasked, bool kDropped, int kBlocks>
+  /// (distance + key − row) mod 128. All arguments are of the first key; the strip is for kKeys keys.
+  template <bool kEdge, bool kMasked, bool kDropped, int kKeys, int kBlocks>
   XLM_DEVICE void differentiate(float (&scores)[kBlocks][4], const float (&d_weights)[kBlocks][4], const Arguments& a,
                                 const float* strip, Half* ring, int distance, int column, int first_key,
                                 const Place& place) {
@@ -104,7 +104,7 @@ struct BackwardRows {
     const unsigned limit = kDropped ? drop_limit(a) : 0;
     XLM_UNROLL
     for (int half = 0; half < 2; ++half) {
-      const float* by_distance = row_of_strip(strip, 8 * half + place.lane / 4) + place.column(0, 0);
+      const float* by_distance = row_of_strip<kKeys>(strip, 8 * half + place.lane / 4) + place.column(0, 0);
       const int from_row = place.column(0, 0) - place.row(half);
       const int first_column = column + from_row;
       const int key = first_key + place.column(0, 0);
@@ -138,12 +138,13 @@ struct BackwardRows {
   }
 };
 
-template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped>
+template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped, bool kCompact>
 XLM_DEVICE void backward_queries(const Arguments& a) {
   constexpr int kStride = kWidth + kPad;
   constexpr int kTileSize = kTile * kStride;
-  constexpr int kKeys = kWidth <= kBackwardAtOnce ? kTile : kTile / 2;
-  constexpr int kSlots = 3;  // of positions: two in use, and the next
+  constexpr int kKeys = kWidth <= kBackwardAtOnce && !kCompact ? kTile : kTile / 2;
+  constexpr int kStripKeys = kCompact ? kKeys : kTile;
+  constexpr int kSlots = kCompact ? 2 : 3;  // of positions: two in use, and the next
   Half* query = static_cast<Half*>(shared_memory());
   Half* position_query = kTwoQueries ? query + kTileSize : query;
   Half* d_out = position_query + kTileSize;
@@ -155,21 +156,24 @@ XLM_DEVICE void backward_queries(const Arguments& a) {
 
   const Place place;
   const BlockOfQueries block(a);
-  float* strip = strips + 16 * place.warp * kStripStride;
+  float* strip = strips + 16 * place.warp * Strips<kStripKeys>::kStride;
   const auto slot = [&](int tile) { return positions + (tile + 1) % kSlots * kTileSize; };
-  const auto load_step = [&](int step) {
+  const auto load_keys = [&](int step) {
     const int first = block.first_key + kTile * step;
     load_rows<kWidth>(key, block.key, a.key.row, first, a.keys);
     load_rows<kWidth>(value, block.value, a.value.row, first, a.keys);
-    load_rows<kWidth>(slot(step), block.position, a.position.row, block.column + kTile * step, a.band);
+  };
+  const auto load_positions = [&](int tile) {
+    load_rows<kWidth>(slot(tile), block.position, a.position.row, block.column + kTile * tile, a.band);
   };
   load_rows<kWidth>(query, block.rows(a.query), a.query.row, block.first, a.queries);
   if (kTwoQueries) {
     load_rows<kWidth>(position_query, block.rows(a.position_query), a.position_query.row, block.first, a.queries);
   }
   load_rows<kWidth>(d_out, block.rows(a.d_out), a.d_out.row, block.first, a.queries);
-  load_rows<kWidth>(slot(-1), block.position, a.position.row, block.column - kTile, a.band);
-  load_step(0);
+  load_positions(-1);
+  load_keys(0);
+  load_positions(0);
   for (int i = thread_index(); i < kTile * kRingStride / 2; i += kThreads) store_pair(ring + 2 * i, 0U);
 
   BackwardRows rows{{QueryRow::of<kMasked, kDropped>(a, block.batch, block.head, block.first + place.row(0)),
@@ -222,34 +226,50 @@ XLM_DEVICE void backward_queries(const Arguments& a) {
                         block.column + kTile * tile, a.band, gradients, position_query, place);
   };
 
+  const auto score_step = [&](int step, int first) {
+    score_positions<kWidth, kStripKeys>(strip, position_query + 16 * place.warp * kStride, slot(step - 1), slot(step),
+                                        first, place);
+    sync_warp();
+  };
+
   for (int step = 0; step < block.steps; ++step) {
     await_copies();
     sync_block();
     const int column = block.column + kTile * step;
     const int first_key = block.first_key + kTile * step;
-    score_positions<kWidth>(strip, position_query + 16 * place.warp * kStride, slot(step - 1), slot(step), place);
-    sync_warp();
+    if (!kCompact) score_step(step, 0);
     const bool inside = is_whole(a, block.first, first_key) && is_in_band<kMasked>(a, column, rows.span);
     for (int first = 0; first < kTile; first += kKeys) {
       float scores[kKeys / 8][4];
       float d_weights[kKeys / 8][4];
+      if (kCompact) {
+        if (first > 0) sync_warp();
+        score_step(step, first);
+      }
+      const float* of_strip = kCompact ? strip : strip + first;
       const Half* of_key = key + first * kStride;
       multiply_rows<kWidth>(scores, query + 16 * place.warp * kStride, of_key, place.lane);
       multiply_rows<kWidth>(d_weights, d_out + 16 * place.warp * kStride, value + first * kStride, place.lane);
       if (inside) {
-        rows.differentiate<false, kMasked, kDropped>(scores, d_weights, a, strip + first, ring, kTile * step + first,
-                                                     column + first, first_key + first, place);
+        rows.differentiate<false, kMasked, kDropped, kStripKeys>(
+            scores, d_weights, a, of_strip, ring, kTile * step + first, column + first, first_key + first, place);
       } else {
-        rows.differentiate<true, kMasked, kDropped>(scores, d_weights, a, strip + first, ring, kTile * step + first,
-                                                    column + first, first_key + first, place);
+        rows.differentiate<true, kMasked, kDropped, kStripKeys>(
+            scores, d_weights, a, of_strip, ring, kTile * step + first, column + first, first_key + first, place);
       }
       unsigned left[kKeys / 16][4];
       pack_left(left, scores);
       multiply_add_rows<kWidth>(d_query, left, of_key, place.lane);
     }
     sync_block();
-    if (step + 1 < block.steps) load_step(step + 1);
+    const bool last = step + 1 == block.steps;
+    if (!last) load_keys(step + 1);
+    if (!last && !kCompact) load_positions(step + 1);
     if (column > 0) gather_distances(step - 1);
+    if (!last && kCompact) {  // in the place of those just gathered
+      sync_block();
+      load_positions(step + 1);
+    }
   }
   // The entries that a further tile of keys would write lie beyond the band, so their old values are multiplied by
   // zero.

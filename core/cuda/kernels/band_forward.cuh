@@ -22,7 +22,7 @@ struct ForwardRows {
     const unsigned limit = kDropped ? drop_limit(a) : 0;
     XLM_UNROLL
     for (int half = 0; half < 2; ++half) {
-      const float* by_distance = row_of_strip(strip, 8 * half + place.lane / 4) + place.column(0, 0);
+      const float* by_distance = row_of_strip<kTile>(strip, 8 * half + place.lane / 4) + place.column(0, 0);
       const int first_column = column + place.column(0, 0) - place.row(half);
       const int key = first_key + place.column(0, 0);
       float most = kNothing;
@@ -71,11 +71,11 @@ struct ForwardRows {
   }
 };
 
-template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped>
+template <int kWidth, bool kTwoQueries, bool kMasked, bool kDropped, bool kCompact>
 XLM_DEVICE void forward(const Arguments& a) {
   constexpr int kStride = kWidth + kPad;
   constexpr int kTileSize = kTile * kStride;
-  constexpr int kStages = kWidth <= kForwardInStages ? 2 : 1;
+  constexpr int kStages = kWidth <= kInStages && !kCompact ? 2 : 1;
   constexpr int kSlots = kStages + 1;  // of positions
   Half* query = static_cast<Half*>(shared_memory());
   Half* position_query = kTwoQueries ? query + kTileSize : query;
@@ -86,7 +86,7 @@ XLM_DEVICE void forward(const Arguments& a) {
 
   const Place place;
   const BlockOfQueries block(a);
-  float* strip = strips + 16 * place.warp * kStripStride;
+  float* strip = strips + 16 * place.warp * Strips<kTile>::kStride;
   const auto slot = [&](int tile) { return positions + (tile + 1) % kSlots * kTileSize; };
   const auto load_step = [&](int step) {
     const int first = block.first_key + kTile * step;
@@ -116,7 +116,8 @@ XLM_DEVICE void forward(const Arguments& a) {
     if (kStages > 1 && step + 1 < block.steps) load_step(step + 1);
     const int column = block.column + kTile * step;
     const int first_key = block.first_key + kTile * step;
-    score_positions<kWidth>(strip, position_query + 16 * place.warp * kStride, slot(step - 1), slot(step), place);
+    score_positions<kWidth, kTile>(strip, position_query + 16 * place.warp * kStride, slot(step - 1), slot(step), 0,
+                                   place);
     sync_warp();
     float scores[8][4];
     multiply_rows<kWidth>(scores, query + 16 * place.warp * kStride, keys + step % kStages * kTileSize, place.lane);

@@ -108,26 +108,28 @@ XLM_DEVICE void store_row(Half* to, const float (&sum)[kBlocks][4], int half, fl
   }
 }
 
-/// Scores of a warp's 16 queries by distance: strip[row · kStripStride + key − row + 16], for the keys of a tile.
-/// `upper` are the positions of the columns of the tile's first query, `lower` the 64 before these.
-template <int kWidth>
-XLM_DEVICE void score_positions(float* strip, const Half* query, const Half* lower, const Half* upper,
+/// Scores of a warp's 16 queries by distance: strip[row · stride + key − row + 16], for kKeys keys of a tile that begin
+/// at its key `first`, a multiple of 16. `upper` are the positions of the columns of the tile's first query, `lower`
+/// the 64 before these.
+template <int kWidth, int kKeys>
+XLM_DEVICE void score_positions(float* strip, const Half* query, const Half* lower, const Half* upper, int first,
                                 const Place& place) {
   constexpr int kStride = kWidth + kPad;
-  const Half* rows[kStrip / 16];
+  constexpr int kGroups = Strips<kKeys>::kColumns / 16;  // of 16 rows of positions
+  const Half* rows[kGroups];
   XLM_UNROLL
-  for (int j = 0; j < kStrip / 16; ++j) {
-    const int group = 3 - place.warp + j;  // of 16 rows
+  for (int j = 0; j < kGroups; ++j) {
+    const int group = 3 - place.warp + first / 16 + j;
     rows[j] = (group < 4 ? lower : upper) + (16 * (group % 4) + place.lane % 8 + 8 * (place.lane / 16)) * kStride +
               8 * (place.lane / 8 % 2);
   }
-  float sum[kStrip / 8][4] = {};
+  float sum[2 * kGroups][4] = {};
   XLM_UNROLL
   for (int k = 0; k < kWidth; k += 16) {
     unsigned a[4];
     load_matrices(a, query + (place.lane % 16) * kStride + k + 8 * (place.lane / 16));
     XLM_UNROLL
-    for (int j = 0; j < kStrip / 16; ++j) {
+    for (int j = 0; j < kGroups; ++j) {
       unsigned b[4];
       load_matrices(b, rows[j] + k);
       multiply_add(sum[2 * j], a, b[0], b[1]);
@@ -135,17 +137,20 @@ XLM_DEVICE void score_positions(float* strip, const Half* query, const Half* low
     }
   }
   XLM_UNROLL
-  for (int block = 0; block < kStrip / 8; ++block) {
+  for (int block = 0; block < 2 * kGroups; ++block) {
     XLM_UNROLL
     for (int half = 0; half < 2; ++half) {
-      store_pair(strip + (8 * half + place.lane / 4) * kStripStride + place.column(block, 0), sum[block][2 * half],
-                 sum[block][2 * half + 1]);
+      store_pair(strip + (8 * half + place.lane / 4) * Strips<kKeys>::kStride + place.column(block, 0),
+                 sum[block][2 * half], sum[block][2 * half + 1]);
     }
   }
 }
 
 /// Where the place of a query's row in a warp's strip begins: key c is c further.
-XLM_DEVICE const float* row_of_strip(const float* strip, int row) { return strip + row * (kStripStride - 1) + 16; }
+template <int kKeys>
+XLM_DEVICE const float* row_of_strip(const float* strip, int row) {
+  return strip + row * (Strips<kKeys>::kStride - 1) + 16;
+}
 
 /// Which columns a query sees, its span, and its dropout.
 struct QueryRow {

@@ -25,6 +25,10 @@ namespace {
 
 using torch::Tensor;
 
+// What a block has in compute capability 8.6, 8.9 and 12.0, and in 8.0.
+constexpr int kLittleSharedMemory = 99 * 1024;
+constexpr int kSharedMemoryOfAnA100 = 163 * 1024;
+
 /// The value and the gradients of all `leaves`, after these are copied to a type.
 template <class Attention>
 std::vector<Tensor> value_and_gradients(const Attention& attention, const std::vector<Tensor>& leaves,
@@ -104,6 +108,15 @@ TEST(BandKernels, BandsOfEveryShapeClassAreAsExactAsBfloat16) {
   }
 }
 
+TEST(BandKernels, WithLittleSharedMemoryBandsAreAsExactAsBfloat16) {
+  FiberKernels kernels(1, kLittleSharedMemory);
+  for (const BandCase& c :
+       {BandCase{64, 1, 64, BandCase::kNone, 0}, BandCase{70, 100, 64, BandCase::kPerHead, 0},
+        BandCase{1, 65, 64, BandCase::kPerQuery, 0}, BandCase{65, 193, 64, BandCase::kPerQuery, 0.3}}) {
+    expect_banded_exact(c, kernels);
+  }
+}
+
 TEST(BandKernels, SpansOfZeroOfTheRampAndOfTheWholeBand) {
   FiberKernels kernels;
   for (const double span : {0.0, 32.0, 90.0, 200.0}) {
@@ -112,9 +125,19 @@ TEST(BandKernels, SpansOfZeroOfTheRampAndOfTheWholeBand) {
 }
 
 TEST(BandKernels, RelativeAttentionIsAsExactAsBfloat16) {
-  FiberKernels kernels;
-  for (const auto& [length, width, dropout] : std::vector<std::tuple<std::int64_t, std::int64_t, double>>{
-           {64, 64, 0}, {1, 64, 0}, {63, 64, 0.2}, {65, 64, 0}, {129, 64, 0.2}, {70, 96, 0.2}, {70, 128, 0}}) {
+  for (const auto& [length, width, dropout, shared_memory] :
+       std::vector<std::tuple<std::int64_t, std::int64_t, double, int>>{{64, 64, 0, kMuchSharedMemory},
+                                                                        {1, 64, 0, kMuchSharedMemory},
+                                                                        {63, 64, 0.2, kMuchSharedMemory},
+                                                                        {65, 64, 0, kMuchSharedMemory},
+                                                                        {129, 64, 0.2, kMuchSharedMemory},
+                                                                        {70, 96, 0.2, kMuchSharedMemory},
+                                                                        {70, 128, 0, kMuchSharedMemory},
+                                                                        {1, 64, 0, kLittleSharedMemory},
+                                                                        {63, 64, 0.2, kLittleSharedMemory},
+                                                                        {193, 64, 0.2, kLittleSharedMemory},
+                                                                        {70, 128, 0, kSharedMemoryOfAnA100}}) {
+    FiberKernels kernels(1, shared_memory);
     torch::manual_seed(4);
     const std::vector<Tensor> leaves{torch::randn({2, 2, length, width}),
                                      torch::randn({2, 2, length, width}),
@@ -140,8 +163,8 @@ TEST(BandKernels, RelativeAttentionIsAsExactAsBfloat16) {
 }
 
 /// Value and gradients by one order of threads. Blocks follow each other, so that sums of several keep their order.
-std::vector<Tensor> results_in_order(std::uint64_t order) {
-  FiberKernels kernels(order);
+std::vector<Tensor> results_in_order(std::uint64_t order, int shared_memory = kMuchSharedMemory) {
+  FiberKernels kernels(order, shared_memory);
   torch::manual_seed(6);
   const std::vector<Tensor> leaves{torch::randn({1, 2, 64, 64}), torch::randn({1, 2, 164, 64}),
                                    torch::randn({1, 2, 164, 64}), torch::randn({64, 100}),
@@ -159,6 +182,9 @@ TEST(BandKernels, OrdersOfThreadsChangeNothing) {
   for (std::uint64_t order = 2; order <= 6; ++order) {
     const std::vector<Tensor> other = results_in_order(order);
     for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(other[i])) << "result " << i;
+    if (order > 3) continue;
+    const std::vector<Tensor> compact = results_in_order(order, kLittleSharedMemory);
+    for (std::size_t i = 0; i < first.size(); ++i) EXPECT_TRUE(first[i].equal(compact[i])) << "compact, result " << i;
   }
 }
 
@@ -237,9 +263,12 @@ std::vector<int> numbers_before(const std::string& log, const std::string& what)
 
 TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
   if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
-  for (const int capability : {80, 90, 100}) {
-    for (const band::Kind& kind :
+  for (const int capability : {80, 86, 90, 100}) {
+    for (const band::Kind& wanted :
          {band::Kind{64, true, false, true}, band::Kind{64, false, true, true}, band::Kind{128, false, true, true}}) {
+      const int shared_memory = capability == 86 ? kLittleSharedMemory : kSharedMemoryOfAnA100;
+      const band::Kind kind = band::fitting(wanted, shared_memory);
+      if (band::block_memory(kind) > shared_memory) continue;
       const GpuProgram program = compile_band_program(kind, capability);
       EXPECT_EQ(program.binary.substr(1, 3), "ELF");
       const std::vector<int> spills = numbers_before(program.log, " bytes spill stores");
@@ -280,13 +309,22 @@ TEST(BandProgram, IsCompiledOnceForAllProcesses) {
   EXPECT_EQ(keys().size(), 3U);
 }
 
-TEST(BandProgram, SharedMemoryFitsAnA100) {
+TEST(BandProgram, FitsIntoSharedMemory) {
   for (const int width : {64, 96, 128}) {
     for (const bool two : {false, true}) {
-      const band::Kind kind{width, two, !two, true};
-      EXPECT_LE(band::forward_memory(kind), 163 * 1024);
-      EXPECT_LE(band::backward_memory(kind), (width == 128 && two ? 227 : 163) * 1024);  // an H100 has more
+      const band::Kind of_h100 = band::fitting({width, two, !two, true}, 227 * 1024);
+      EXPECT_FALSE(of_h100.compact);
+      EXPECT_LE(band::block_memory(of_h100), 227 * 1024);
+      const band::Kind of_a100 = band::fitting({width, two, !two, true}, kSharedMemoryOfAnA100);
+      EXPECT_EQ(of_a100.compact, width == 128 && two);
+      EXPECT_LE(band::block_memory(of_a100), kSharedMemoryOfAnA100);
     }
+  }
+  for (const bool two : {false, true}) {
+    const band::Kind little = band::fitting({64, two, !two, true}, kLittleSharedMemory);
+    EXPECT_TRUE(little.compact);
+    EXPECT_LE(band::block_memory(little), kLittleSharedMemory);
+    EXPECT_FALSE(band::fitting(little, 227 * 1024).compact);
   }
 }
 

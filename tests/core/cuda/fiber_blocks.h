@@ -20,17 +20,21 @@ class FiberBlocks {
   std::int64_t multiplications() const { return multiplications_; }
 
   void run_forward(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
-    run(kind, tiles, heads, forward_memory(kind),
-        [&]<int width, bool two, bool masked, bool dropped> { forward<width, two, masked, dropped>(arguments); });
+    run(kind, tiles, heads, forward_memory(kind), [&]<int width, bool two, bool masked, bool dropped, bool compact> {
+      forward<width, two, masked, dropped, compact>(arguments);
+    });
   }
   void run_backward_queries(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
-    run(kind, tiles, heads, backward_queries_memory(kind), [&]<int width, bool two, bool masked, bool dropped> {
-      backward_queries<width, two, masked, dropped>(arguments);
+    const int memory = backward_queries_memory(kind);
+    run(kind, tiles, heads, memory, [&]<int width, bool two, bool masked, bool dropped, bool compact> {
+      backward_queries<width, two, masked, dropped, compact>(arguments);
     });
   }
   void run_backward_keys(const Kind& kind, const Arguments& arguments, int tiles, int heads) {
-    run(kind, tiles, heads, backward_keys_memory(kind),
-        [&]<int width, bool two, bool masked, bool dropped> { backward_keys<width, two, masked, dropped>(arguments); });
+    const int memory = backward_keys_memory(kind);
+    run(kind, tiles, heads, memory, [&]<int width, bool two, bool masked, bool dropped, bool compact> {
+      backward_keys<width, two, masked, dropped, compact>(arguments);
+    });
   }
 
  private:
@@ -45,22 +49,27 @@ class FiberBlocks {
 
   template <class Thread>
   static void of_width(const Kind& kind, const Thread& thread) {
-    if (kind.width == 64) return of_kind<64>(kind, thread);
-    if (kind.width == 96) return of_kind<96>(kind, thread);
-    if (kind.width == 128) return of_kind<128>(kind, thread);
+    if (kind.compact) {  // no GPU's blocks are too small for the usual kind 96 wide, and large enough for this one
+      if (kind.width == 64) return of_kind<64, true>(kind, thread);
+      if (kind.width == 128) return of_kind<128, true>(kind, thread);
+    } else {
+      if (kind.width == 64) return of_kind<64, false>(kind, thread);
+      if (kind.width == 96) return of_kind<96, false>(kind, thread);
+      if (kind.width == 128) return of_kind<128, false>(kind, thread);
+    }
     throw std::logic_error("no kernel of this width");
   }
 
-  template <int width, class Thread>
+  template <int width, bool compact, class Thread>
   static void of_kind(const Kind& kind, const Thread& thread) {
     if (kind.two_queries) {
-      if (kind.dropped) return thread.template operator()<width, true, false, true>();
-      return thread.template operator()<width, true, false, false>();
+      if (kind.dropped) return thread.template operator()<width, true, false, true, compact>();
+      return thread.template operator()<width, true, false, false, compact>();
     }
-    if (kind.masked && kind.dropped) return thread.template operator()<width, false, true, true>();
-    if (kind.masked) return thread.template operator()<width, false, true, false>();
-    if (kind.dropped) return thread.template operator()<width, false, false, true>();
-    return thread.template operator()<width, false, false, false>();
+    if (kind.masked && kind.dropped) return thread.template operator()<width, false, true, true, compact>();
+    if (kind.masked) return thread.template operator()<width, false, true, false, compact>();
+    if (kind.dropped) return thread.template operator()<width, false, false, true, compact>();
+    return thread.template operator()<width, false, false, false, compact>();
   }
 
   std::uint64_t order_;

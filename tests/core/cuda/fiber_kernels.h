@@ -9,12 +9,15 @@
 
 namespace xlm {
 
+constexpr int kMuchSharedMemory = 1 << 18;
+
 /// Runs the kernels block by block. The order of threads is drawn from `order`.
 class FiberKernels : public BandKernels {
  public:
-  explicit FiberKernels(std::uint64_t order = 1) : blocks_(order) {}
+  explicit FiberKernels(std::uint64_t order = 1, int shared_memory = kMuchSharedMemory)
+      : blocks_(order), shared_memory_(shared_memory) {}
 
-  int shared_memory() const override { return 1 << 18; }
+  int shared_memory() const override { return shared_memory_; }
 
   /// Of all warps so far.
   std::int64_t multiplications() const { return blocks_.multiplications(); }
@@ -29,6 +32,7 @@ class FiberKernels : public BandKernels {
 
  private:
   band::FiberBlocks blocks_;
+  int shared_memory_;
 };
 
 }  // namespace xlm

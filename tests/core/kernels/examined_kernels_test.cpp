@@ -133,19 +133,24 @@ TEST(ExaminedKernels, ThatFailOtherwiseAreNotTriedAgain) {
 /// 99 KB are what a block has in compute capability 8.6, 8.9 and 12.0; 163 KB in 8.0.
 TEST(ExaminedKernels, ThatDoNotFitAreNeverRun) {
   TroubledKernels::Trouble small{.shared_memory = 99 * 1024};
-  ExaminedKernels none = examined(small);
-  EXPECT_EQ(none.obstacle(64, false), "a block has 99 KB of shared memory, and heads 64 wide need 102");
-  EXPECT_EQ(none.obstacle(128, true), "a block has 99 KB of shared memory, and heads 128 wide need 175");
-  EXPECT_THAT(none.describe(), AllOf(testing::StartsWith("composed: banded attention 64 wide (a block has 99 KB"),
-                                     HasSubstr("relative attention 128 wide (a block has 99 KB")));
+  ExaminedKernels some = examined(small);
+  EXPECT_EQ(some.obstacle(96, false), "a block has 99 KB of shared memory, and heads 96 wide need 109");
+  EXPECT_EQ(some.obstacle(128, true), "a block has 99 KB of shared memory, and heads 128 wide need 150");
   EXPECT_EQ(small.calls, 0);
+  EXPECT_THAT(
+      some.describe(),
+      AllOf(testing::StartsWith("own kernels in bfloat16; composed: banded attention 96 wide (a block has 99 KB"),
+            HasSubstr("relative attention 128 wide (a block has 99 KB"), Not(HasSubstr("64 wide"))));
+  EXPECT_EQ(small.calls, 2);
+
+  TroubledKernels::Trouble least{.shared_memory = 64 * 1024};
+  EXPECT_THAT(examined(least).describe(), testing::StartsWith("composed: banded attention 64 wide (a block has 64 KB"));
+  EXPECT_EQ(least.calls, 0);
 
   TroubledKernels::Trouble medium{.shared_memory = 163 * 1024};
-  ExaminedKernels most = examined(medium);
-  EXPECT_THAT(most.describe(),
-              AllOf(testing::StartsWith("own kernels in bfloat16; composed: relative attention 128 wide"),
-                    Not(HasSubstr("banded"))));
-  EXPECT_EQ(medium.calls, 5);
+  ExaminedKernels all = examined(medium);
+  EXPECT_EQ(all.describe(), "own kernels in bfloat16");
+  EXPECT_EQ(medium.calls, 6);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "tests/core/cuda/fiber_blocks.h"
 #include "tests/null_cuda/stand_in/band_record.h"
 #include "tests/null_cuda/stand_in/device_memory.h"
+#include "tests/null_cuda/stand_in/generations.h"
 #include "tests/null_cuda/stand_in/ledger.h"
 
 namespace null_cuda {
@@ -92,10 +93,11 @@ std::FILE* next_file(const std::string& folder, const char* pass) {
 
 Kind kind_of(const Arguments& arguments) {
   const float scale = arguments.scale;  // 1 / √d
-  return {.width = static_cast<int>(std::lround(1 / (scale * scale))),
-          .two_queries = arguments.position_query.data != nullptr,
-          .masked = arguments.span.data != nullptr,
-          .dropped = arguments.drop_threshold > 0};
+  return xlm::band::fitting({.width = static_cast<int>(std::lround(1 / (scale * scale))),
+                             .two_queries = arguments.position_query.data != nullptr,
+                             .masked = arguments.span.data != nullptr,
+                             .dropped = arguments.drop_threshold > 0},
+                            generation().shared_of_block);
 }
 
 const char* name_of(BandPass pass) {
