@@ -1,6 +1,6 @@
 // Patches that begin where the hourglass ends a group: at the last byte of a tokenizer's piece, by a predictor that
 // learns from a segmentation of the training text (Nawrot et al. 2023, §3.1.2).
-#include <string>
+#include <fmt/format.h>
 
 #include "core/nn/boundary_predictor.h"
 #include "core/nn/patches.h"
@@ -13,7 +13,7 @@ using torch::Tensor;
 class UnigramBoundaries final : public PatchBoundaries {
  public:
   explicit UnigramBoundaries(const PatchSetting& setting)
-      : predictor_(*setting.declare, std::string(kPatchBoundaries) + "predictor", setting.local_width,
+      : predictor_(*setting.declare, fmt::format("{}predictor", kPatchBoundaries), setting.local_width,
                    setting.local_feed_forward) {}
 
   PatchStarts find(const PatchText& text) const override {
