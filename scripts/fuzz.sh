@@ -13,9 +13,10 @@ seconds=${XLM_FUZZ_SECONDS:-5}
 build=build/asan
 cmake --preset asan >/dev/null
 cmake --build $build --target fuzzers
-for target in $build/bin/*_fuzz; do
-  name=$(basename "$target")
-  [[ " ${XLM_FUZZERS:-$name} " == *" $name "* ]] || continue
+# fuzz TARGET
+fuzz() {
+  local name found extent
+  name=$(basename "$1")
   if [ -n "${XLM_FUZZ_RUNS:-}" ]; then
     found=$(mktemp -d)
     extent=(-seed=1 -runs="$XLM_FUZZ_RUNS")
@@ -24,9 +25,14 @@ for target in $build/bin/*_fuzz; do
     mkdir -p "$found"
     extent=(-max_total_time="$seconds")
   fi
-  printf '%s: ' "$name"
-  "$target" "${extent[@]}" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=4096 -print_final_stats=1 \
-    "$found" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 || { tail -40 "$build/$name.log"; exit 1; }
-  grep -oE 'number_of_executed_units: *[0-9]+' "$build/$name.log" | awk '{print $2 " inputs, no finding"}'
+  "$1" "${extent[@]}" -max_len=4096 -timeout=20 -rss_limit_mb=2048 -malloc_limit_mb=4096 -print_final_stats=1 \
+    "$found" "tests/fuzz/corpus/$name" >"$build/$name.log" 2>&1 || { echo "$name: failed"; tail -40 "$build/$name.log"; return 1; }
+  echo "$name: $(grep -oE 'number_of_executed_units: *[0-9]+' "$build/$name.log" | awk '{print $2}') inputs, no finding"
   [ -z "${XLM_FUZZ_RUNS:-}" ] || rm -r "$found"
-done
+}
+export -f fuzz
+export build seconds
+for target in $build/bin/*_fuzz; do
+  name=$(basename "$target")
+  if [[ " ${XLM_FUZZERS:-$name} " == *" $name "* ]]; then echo "$target"; fi
+done | xargs -d '\n' -P "$(nproc)" -I {} bash -c 'set -euo pipefail; fuzz "$1"' fuzz {}

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 EXTRAS=1 scripts/setup.sh
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-ctest --test-dir "$1" -R '^results\.((Served)?Browser|LatexTables)\.' --output-on-failure --no-tests=error | tee "$log"
+ctest --test-dir "$1" -R '^results\.((Served)?Browser|LatexTables)\.' --parallel "$(nproc)" --output-on-failure --no-tests=error | tee "$log"
 if grep -q Skipped "$log"; then
   echo "test-all: a test was skipped although the browser and LaTeX are installed" >&2
   exit 1
