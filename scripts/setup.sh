@@ -131,7 +131,7 @@ check_prefix() {
 
 # Installs Debian's packages, or says what would.
 check_packages() {
-  local packages=() missing=() sudo=() install=() package size
+  local packages=() missing=() sudo=() install=() package size log
   mapfile -t packages < <(printf '%s\n' "${needs[@]}" | cut -d' ' -f1)
   for package in "${packages[@]}" "${further[@]}"; do
     dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null | grep -qx installed || missing+=("$package")
@@ -157,7 +157,9 @@ check_packages() {
   install=("${sudo[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get install --no-install-recommends "${missing[@]}")
   size=$("${install[@]}" --assume-no 2>/dev/null | sed -n 's/^Need to get \(.*\) of archives.*/\1/p' || true)
   echo "setup: installing ${#missing[@]} Debian packages${size:+; with what they need $size to fetch}" >&2
-  "${install[@]}" -y -qq
+  log=$(mktemp)
+  "${install[@]}" -y -qq >"$log" 2>&1 || { tail -n 30 "$log" >&2; echo "setup: apt-get failed; all it said: $log" >&2; exit 1; }
+  rm "$log"
 }
 
 if [ -n "$prefix" ]; then check_prefix; else check_packages; fi

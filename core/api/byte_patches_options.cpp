@@ -200,16 +200,11 @@ std::optional<OptionProblem> BytePatchesOptions::problem_with(const TrainOptions
              "model.boundaries.type 'entropy' asks a small model that was trained before: give model.boundaries.model, "
              "a run of model.type=transformer"}};
   }
-  if (!learnt_positions || positions == 0 || train.block <= positions) return std::nullopt;
-  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window " +
-                            "(train.block=" + std::to_string(train.block) + ")"}};
+  return too_few_positions(learnt_positions ? positions : 0, "bytes", train);
 }
 
 std::optional<OptionProblem> BytePatchesOptions::problem_with(const EvalOptions& eval) const {
-  if (!learnt_positions || positions == 0 || eval.context <= positions) return std::nullopt;
-  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the bytes of a window in " +
-                            "evaluations (eval.context=" + std::to_string(eval.context) +
-                            ")\ngive eval.context and eval.stride, or more positions"}};
+  return too_few_positions(learnt_positions ? positions : 0, "bytes", eval);
 }
 
 std::optional<std::string> BytePatchesOptions::difference_of_inner(TransformerOptions inner) const {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace xlm {
@@ -44,17 +46,28 @@ void TransformerOptions::complete(TrainOptions& /*train*/) {
   if (feed_forward == 0) feed_forward = block.default_feed_forward(width);
 }
 
-std::optional<OptionProblem> TransformerOptions::problem_with(const TrainOptions& train) const {
+std::optional<OptionProblem> too_few_positions(std::int64_t positions, std::string_view units,
+                                               const TrainOptions& train) {
   if (positions == 0 || train.block <= positions) return std::nullopt;
-  return {{"positions", "model.positions (" + std::to_string(positions) + ") are fewer than the tokens of a window " +
-                            "(train.block=" + std::to_string(train.block) + ")"}};
+  return {{"positions", fmt::format("model.positions ({}) are fewer than the {} of a window (train.block={})",
+                                    positions, units, train.block)}};
+}
+
+std::optional<OptionProblem> too_few_positions(std::int64_t positions, std::string_view units,
+                                               const EvalOptions& eval) {
+  if (positions == 0 || eval.context <= positions) return std::nullopt;
+  return {{"positions",
+           fmt::format("model.positions ({}) are fewer than the {} of a window in evaluations (eval.context={})\n"
+                       "give eval.context and eval.stride, or more positions",
+                       positions, units, eval.context)}};
+}
+
+std::optional<OptionProblem> TransformerOptions::problem_with(const TrainOptions& train) const {
+  return too_few_positions(positions, "tokens", train);
 }
 
 std::optional<OptionProblem> TransformerOptions::problem_with(const EvalOptions& eval) const {
-  if (positions == 0 || eval.context <= positions) return std::nullopt;
-  return {{"positions", "model.positions (" + std::to_string(positions) +
-                            ") are fewer than the tokens of a window in evaluations (eval.context=" +
-                            std::to_string(eval.context) + ")\ngive eval.context and eval.stride, or more positions"}};
+  return too_few_positions(positions, "tokens", eval);
 }
 
 std::optional<Json> TransformerOptions::llama_config() const {

@@ -46,4 +46,9 @@ struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   static std::vector<TransformerOptions> smallest();
 };
 
+/// What is wrong with windows of more `units` than the model has `positions`; 0: any number.
+std::optional<OptionProblem> too_few_positions(std::int64_t positions, std::string_view units,
+                                               const TrainOptions& train);
+std::optional<OptionProblem> too_few_positions(std::int64_t positions, std::string_view units, const EvalOptions& eval);
+
 }  // namespace xlm
