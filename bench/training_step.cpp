@@ -97,8 +97,9 @@ std::vector<StepRow> window_rows() {
   return rows;
 }
 
-/// The transformer of bytes as nanoGPT has it, with all keys and with windows: one layer of four looks at everything.
-/// Further rows show how the cost of two layers and 8,192 tokens follows the length of a sequence.
+/// The transformer of bytes as nanoGPT has it, with all keys and with windows: one layer of four looks at everything;
+/// and with the default options. Further rows show how the cost of two layers and 8,192 tokens follows the length of a
+/// sequence.
 std::vector<StepRow> transformer_rows() {
   constexpr std::int64_t kBlock = 2048;
   TransformerOptions full{.width = 384, .positions = kBlock, .tied = true};
@@ -110,7 +111,9 @@ std::vector<StepRow> transformer_rows() {
   const auto row = [](std::string name, const TransformerOptions& model) {
     return StepRow{.name = std::move(name), .model = model, .batch = 2, .block = kBlock, .symbols = 256};
   };
-  std::vector<StepRow> rows{row("transformer-full", full), row("transformer-windows", windows)};
+  const TransformerOptions usual{.width = full.width};
+  std::vector<StepRow> rows{row("transformer-full", full), row("transformer-windows", windows),
+                            row("transformer-default", usual)};
   full.layers = 2;
   for (const std::int64_t length : {256, 512, 1024, 4096, 8192}) {
     full.positions = length;

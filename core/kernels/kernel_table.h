@@ -2,8 +2,8 @@
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
 // Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
-// tanh-gelu, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu, libtorch and plain. Calls that
-// the version cannot compute go by the table.
+// tanh-gelu, residual-norm, rotation, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu,
+// libtorch and plain. Calls that the version cannot compute go by the table.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,8 @@ enum class Operation {
   kWindowAttention,
   kRelativeAttention,
   kTanhGelu,
+  kResidualNorm,
+  kRotation,
   kCrossEntropy,
   kSegmentSums,
   kSmoothing

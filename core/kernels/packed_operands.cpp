@@ -3,13 +3,10 @@
 
 #include <ATen/autocast_mode.h>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <array>
 #include <cstring>
 
+#include "core/kernels/bfloat16_lanes.h"
 #include "core/kernels/simd.h"
 
 namespace xlm {
@@ -44,8 +41,7 @@ XLM_SIMD_INLINE void round_numbers_of(const float* in, std::int64_t count, Bfloa
 
 template <int n>
 XLM_SIMD_INLINE void to_float_of(const Bfloat16* in, std::int64_t count, float* out) {
-  const auto* bits = reinterpret_cast<const std::uint16_t*>(in);
-  for (std::int64_t i = 0; i < count; i += n) store<n>(load_bfloat16<n>(bits + i, count - i), count - i, out + i);
+  for (std::int64_t i = 0; i < count; i += n) store<n>(load_numbers<n>(in + i, count - i), count - i, out + i);
 }
 
 template <int>
@@ -82,49 +78,32 @@ XLM_SIMD_VERSIONS(void, round_pairs,
                   (in, stride, rows, columns, out))
 
 #if defined(__x86_64__)
-#define XLM_WITH_BFLOAT16 __attribute__((target("arch=x86-64-v4,avx512bf16")))
-
-bool rounds_by_instruction() {
-  static const bool has = simd_lanes == 16 && __builtin_cpu_supports("avx512bf16") != 0;
-  return has;
-}
-
-/// The lanes before `count`, at most 16.
-XLM_SIMD_INLINE std::uint16_t lanes_before(std::int64_t count) {
-  return static_cast<std::uint16_t>(count >= 16 ? 0xFFFFU : (1U << static_cast<unsigned>(count)) - 1U);
-}
-
 XLM_WITH_BFLOAT16 void round_by_instruction(const float* in, std::int64_t count, Bfloat16* out) {
-  for (std::int64_t i = 0; i < count; i += 16) {
-    const std::uint16_t lanes = lanes_before(count - i);
-    const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_maskz_loadu_ps(lanes, in + i));
-    __m256i bits;
-    std::memcpy(&bits, &rounded, sizeof bits);
-    _mm256_mask_storeu_epi16(out + i, lanes, bits);
-  }
+  for (std::int64_t i = 0; i < count; i += 16) store_rounded(load_numbers<16>(in + i, count - i), count - i, out + i);
 }
 
 XLM_WITH_BFLOAT16 void round_pairs_by_instruction(const float* in, std::int64_t stride, std::int64_t rows,
                                                   std::int64_t columns, Bfloat16* out) {
-  std::array<std::uint16_t, 32> places;  // 0, 16, 1, 17, …
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<std::uint16_t>(i / 2 + i % 2 * 16);
-  const __m512i order = _mm512_loadu_si512(places.data());
   for (std::int64_t i = 0; i < rows; i += 2) {
     const float* first = in + i * stride;
-    auto* pairs = reinterpret_cast<std::uint32_t*>(out + i * columns);
     for (std::int64_t j = 0; j < columns; j += 16) {
-      const std::uint16_t lanes = lanes_before(columns - j);
-      const __m512bh rounded = _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(lanes, first + stride + j),
-                                                   _mm512_maskz_loadu_ps(lanes, first + j));
-      __m512i bits;
-      std::memcpy(&bits, &rounded, sizeof bits);
-      _mm512_mask_storeu_epi32(pairs + j, lanes, _mm512_permutexvar_epi16(order, bits));
+      store_rounded_pairs(load_numbers<16>(first + j, columns - j), load_numbers<16>(first + stride + j, columns - j),
+                          columns - j, out + i * columns + 2 * j);
     }
   }
 }
 #endif
 
 }  // namespace
+
+bool rounds_by_instruction() {
+#if defined(__x86_64__)
+  static const bool has = simd_lanes == 16 && __builtin_cpu_supports("avx512bf16") != 0;
+  return has;
+#else
+  return false;
+#endif
+}
 
 void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out) {
 #if defined(__x86_64__)

@@ -8,6 +8,7 @@
 
 #include <ATen/native/CPUBlas.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 #include <vector>
@@ -35,6 +36,8 @@ inline void product(std::int64_t rows, std::int64_t columns, std::int64_t inner,
   at::native::cpublas::brgemm(rows, columns, inner, lda, ldb, ldc, add, a, b, c, true);
 }
 
+/// Whether the processor has an instruction for it, and libtorch's choice of kernels allows for it.
+bool rounds_by_instruction();
 /// Copies `count` numbers, each rounded to the nearest bfloat16; of two equally near ones, to the even one. Numbers
 /// below 2⁻¹²⁶ may become 0, as processors with bfloat16 have it.
 void to_bfloat16(const float* in, std::int64_t count, Bfloat16* out);
@@ -81,6 +84,26 @@ struct Right {
   const T* column(std::int64_t j) const { return data + j * kPair<T>; }
 };
 
+/// Writes sums as part of a left operand, in the same order. Does nothing if `to` is `from`.
+template <class T>
+void store_left(const Sum<T>* from, std::int64_t count, T* to) {
+  if constexpr (kPair<T> == 1) {
+    if (to != from) std::copy(from, from + count, to);
+  } else {
+    to_bfloat16(from, count, to);
+  }
+}
+
+/// Writes kPair rows [kPair, columns] of sums as part of a right operand. Does nothing if `to` is `from`.
+template <class T>
+void store_right(const Sum<T>* from, std::int64_t columns, T* to) {
+  if constexpr (kPair<T> == 1) {
+    if (to != from) std::copy(from, from + columns, to);
+  } else {
+    pair_rows(from, columns, kPair<T>, columns, to);
+  }
+}
+
 /// Makes operands, and reuses the memory of their copies. A new operand overwrites the last.
 template <class T>
 class OperandBuffer {
@@ -92,6 +115,15 @@ class OperandBuffer {
     } else {
       to_bfloat16(in, count, space(count));
       return data_.data();
+    }
+  }
+
+  /// Where store_left or store_right write an operand of `count` numbers. In float32 and double it is `in` itself.
+  T* destination(Sum<T>* in, std::int64_t count) {
+    if constexpr (kPair<T> == 1) {
+      return in;
+    } else {
+      return space(count);
     }
   }
 

@@ -4,6 +4,8 @@
 // T a number, n the lanes of a vector.
 #pragma once
 
+#include <c10/util/BFloat16.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -40,10 +42,14 @@ XLM_SIMD_INLINE Vector<T, n> load(const T* from, std::int64_t count, T rest) {
   return to;
 }
 
-/// The same of numbers in bfloat16, given by their bits.
+/// The first `count` numbers, at most n of them, in float32, and 0 in the other lanes.
 template <int n>
-XLM_SIMD_INLINE Vector<float, n> load_bfloat16(const std::uint16_t* from, std::int64_t count) {
-  const Vector<std::uint16_t, n> bits = load<n>(from, count, std::uint16_t{0});
+XLM_SIMD_INLINE Vector<float, n> load_numbers(const float* from, std::int64_t count) {
+  return load<n>(from, count, 0.0F);
+}
+template <int n>
+XLM_SIMD_INLINE Vector<float, n> load_numbers(const c10::BFloat16* from, std::int64_t count) {
+  const Vector<std::uint16_t, n> bits = load<n>(reinterpret_cast<const std::uint16_t*>(from), count, std::uint16_t{0});
   const Vector<std::uint32_t, n> wide = __builtin_convertvector(bits, Vector<std::uint32_t, n>) << 16;
   Vector<float, n> numbers;
   std::memcpy(&numbers, &wide, sizeof wide);
@@ -76,21 +82,35 @@ XLM_SIMD_INLINE Vector<std::int32_t, n> lane_numbers() {
 template <class V>
 using LaneOf = std::remove_cvref_t<decltype(std::declval<V>()[0])>;
 
+/// Half of the lanes, from lane `first` on.
+template <int first, class V, std::size_t... lanes>
+XLM_SIMD_INLINE auto half_of_lanes(const V& x, std::index_sequence<lanes...>) {
+  return __builtin_shufflevector(x, x, (first + static_cast<int>(lanes))...);
+}
+
+/// combine(x, y) of the two halves, and so on down to one lane.
+template <class V, class F>
+XLM_SIMD_INLINE LaneOf<V> combined_lanes(const V& x, const F& combine) {
+  constexpr std::size_t half = sizeof(V) / sizeof(LaneOf<V>) / 2;
+  if constexpr (half == 1) {
+    return combine(x[0], x[1]);
+  } else {
+    constexpr auto lanes = std::make_index_sequence<half>();
+    return combined_lanes(combine(half_of_lanes<0>(x, lanes), half_of_lanes<half>(x, lanes)), combine);
+  }
+}
+
 template <class V>
 XLM_SIMD_INLINE LaneOf<V> sum_of_lanes(const V& x) {
-  LaneOf<V> sum = 0;
-  for (std::size_t i = 0; i < sizeof(V) / sizeof(x[0]); ++i) sum += x[i];
-  return sum;
+  return combined_lanes(x, [](const auto& a, const auto& b) XLM_SIMD_LAMBDA { return a + b; });
 }
 
 template <class V>
 XLM_SIMD_INLINE LaneOf<V> largest_lane(const V& x) {
-  LaneOf<V> largest = x[0];
-  for (std::size_t i = 1; i < sizeof(V) / sizeof(x[0]); ++i) largest = x[i] > largest ? x[i] : largest;
-  return largest;
+  return combined_lanes(x, [](const auto& a, const auto& b) XLM_SIMD_LAMBDA { return a > b ? a : b; });
 }
 
-/// e^x for x ≤ 0 to 2 units in the last place, without branches: 2^m by the exponent's bits, the rest by a polynomial.
+/// e^x for x ≤ 88 to 2 units in the last place, without branches: 2^m by the exponent's bits, the rest by a polynomial.
 template <int n>
 XLM_SIMD_INLINE Vector<float, n> exponential(const Vector<float, n>& given) {
   constexpr float kMagic = 12582912.0F;  // 1.5 · 2^23: adding it rounds to a whole number

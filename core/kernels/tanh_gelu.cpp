@@ -23,39 +23,21 @@ constexpr float kCubicTerm = 0.044715F;
 constexpr std::int64_t kChunk = 1024;       // numbers that are computed at a time
 constexpr std::int64_t kThreadChunks = 16;  // fewer are not worth another thread
 
-/// `x` between −30 and 30, whose cubes are far from the largest float. Beyond them a share is 0 or 1.
-template <int n>
-XLM_SIMD_INLINE Vector<float, n> gelu_near(const Vector<float, n>& x) {
-  const Vector<float, n> bound = Vector<float, n>{} + 30.0F;
-  const Vector<float, n> above = x < -bound ? -bound : x;  // keeps NaN, as does the next line
-  return above > bound ? bound : above;
-}
-
-/// The logistic function of 2 √(2/π) (x + 0.044715 x³), for x from gelu_near.
+/// The logistic function of 2 √(2/π) (x + 0.044715 x³).
 template <int n>
 XLM_SIMD_INLINE Vector<float, n> gelu_share(const Vector<float, n>& x) {
-  const Vector<float, n> u = x * (x * x * kCubicTerm + 1.0F) * kSlope;
-  const Vector<float, n> e = exponential<n>(u < 0.0F ? u : -u);
-  const Vector<float, n> rest = 1.0F / (e + 1.0F);
-  const Vector<float, n> share = u < 0.0F ? e * rest : rest;
-  return u < -86.0F ? Vector<float, n>{} : share;
-}
-
-template <int n>
-XLM_SIMD_INLINE Vector<float, n> load_numbers(const float* from, std::int64_t count) {
-  return load<n>(from, count, 0.0F);
-}
-
-template <int n>
-XLM_SIMD_INLINE Vector<float, n> load_numbers(const Bfloat16* from, std::int64_t count) {
-  return load_bfloat16<n>(reinterpret_cast<const std::uint16_t*>(from), count);
+  const Vector<float, n> bound = Vector<float, n>{} + 86.0F;
+  const Vector<float, n> u = x * (x * x * -kCubicTerm - 1.0F) * kSlope;  // minus the argument
+  const Vector<float, n> near = u > bound ? bound : u;                   // keeps NaN
+  const Vector<float, n> share = 1.0F / (exponential<n>(near) + 1.0F);
+  return u > bound ? Vector<float, n>{} : share;
 }
 
 template <int n, class T>
 XLM_SIMD_INLINE void gelu_values_of(const T* x, std::int64_t count, float* out) {
   for (std::int64_t i = 0; i < count; i += n) {
     const Vector<float, n> given = load_numbers<n>(x + i, count - i);
-    store<n>(given * gelu_share<n>(gelu_near<n>(given)), count - i, out + i);
+    store<n>(given * gelu_share<n>(given), count - i, out + i);
   }
 }
 
@@ -63,7 +45,10 @@ XLM_SIMD_INLINE void gelu_values_of(const T* x, std::int64_t count, float* out) 
 template <int n, class T>
 XLM_SIMD_INLINE void gelu_gradients_of(const T* x, const T* upstream, std::int64_t count, float* out) {
   for (std::int64_t i = 0; i < count; i += n) {
-    const Vector<float, n> given = gelu_near<n>(load_numbers<n>(x + i, count - i));
+    const Vector<float, n> bound = Vector<float, n>{} + 30.0F;  // beyond it a share is 0 or 1, and a square finite
+    const Vector<float, n> read = load_numbers<n>(x + i, count - i);
+    const Vector<float, n> above = read < -bound ? -bound : read;  // keeps NaN, as does the next line
+    const Vector<float, n> given = above > bound ? bound : above;
     const Vector<float, n> share = gelu_share<n>(given);
     const Vector<float, n> slope = (given * given * (3 * kCubicTerm) + 1.0F) * kSlope;
     const Vector<float, n> gradient = load_numbers<n>(upstream + i, count - i);

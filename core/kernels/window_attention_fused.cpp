@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/kernels/attention_heads.h"
-#include "core/kernels/banded_rows.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/window_attention.h"
+#include "core/kernels/window_rows.h"
 
 namespace xlm {
 namespace {
@@ -24,6 +24,8 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kQueryTile = 64;  // queries
 constexpr std::int64_t kKeyBlock = 256;  // keys
+constexpr std::int64_t kAhead = 16;      // rows that are requested from memory before they are read
+constexpr std::int64_t kCacheLine = 16;  // numbers of 4 bytes
 
 struct CausalShape {
   CausalShape(const Tensor& query, const Tensor& key, std::int64_t seen)
@@ -39,26 +41,32 @@ struct CausalShape {
     return static_cast<Sum<T>>(1 / std::sqrt(static_cast<double>(width)));
   }
   std::int64_t tiles() const { return (queries + kQueryTile - 1) / kQueryTile; }
+  /// The distance of rows of one number for each key. It is an odd number of cache lines: at powers of two, a column's
+  /// numbers would displace each other from the cache.
+  std::int64_t key_stride() const { return ((keys + kCacheLine - 1) / kCacheLine | 1) * kCacheLine; }
   std::int64_t blocks() const { return (keys + kKeyBlock - 1) / kKeyBlock; }
 
   std::int64_t batch, heads, queries, keys, width, window;
 };
 
-/// The queries of a tile and those keys of a block that one of them sees. In bfloat16 the first key must be even.
+/// The queries of a tile and those keys of a block that one of them sees. The first key begins a cache line.
 struct WindowPiece {
   WindowPiece(const CausalShape& shape, std::int64_t tile, std::int64_t block)
       : first(tile * kQueryTile), count(std::min(kQueryTile, shape.queries - first)) {
     const std::int64_t own = shape.keys - shape.queries + first;  // the key of the first query
     key = std::max(block * kKeyBlock, own - shape.window + 1);
-    key -= key % 2;
+    key -= key % kCacheLine;
     keys = std::min({(block + 1) * kKeyBlock, shape.keys, own + count}) - key;
     begin_ = own - shape.window + 1 - key;
     end_ = own + 1 - key;
   }
 
   /// The keys that query i of the tile sees, counted from `key`.
-  std::int64_t begin(std::int64_t i) const { return std::clamp<std::int64_t>(begin_ + i, 0, keys); }
-  std::int64_t end(std::int64_t i) const { return std::clamp<std::int64_t>(end_ + i, 0, keys); }
+  SeenKeys seen(std::int64_t i) const {
+    return {.begin = std::clamp<std::int64_t>(begin_ + i, 0, keys),
+            .end = std::clamp<std::int64_t>(end_ + i, 0, keys),
+            .count = keys};
+  }
 
   std::int64_t first, count;
   std::int64_t key, keys;  // the first key and how many; none sees a key of the block if that is 0 or less
@@ -66,15 +74,6 @@ struct WindowPiece {
  private:
   std::int64_t begin_, end_;
 };
-
-template <class T>
-void clear_unseen(T* scores, const WindowPiece& piece) {
-  for (std::int64_t i = 0; i < piece.count; ++i) {
-    T* row = scores + i * piece.keys;
-    std::fill(row, row + piece.begin(i), T{0});
-    std::fill(row + piece.end(i), row + piece.keys, T{0});
-  }
-}
 
 /// A row in the type of sums: itself, or a copy in `buffer`.
 template <class T>
@@ -96,39 +95,40 @@ void store_window_row(const Sum<T>* from, std::int64_t count, T* to) {
   }
 }
 
-/// All rows of a head, times a factor, as left operands: unchanged, and transposed tile by tile.
+/// All rows of a head, times a factor, as left operands: unchanged, and on request transposed tile by tile.
 template <class T>
 class HeadRows {
  public:
-  void load(const Matrix<T>& from, std::int64_t count, std::int64_t width, Sum<T> scale) {
+  void load(const Matrix<T>& from, std::int64_t count, std::int64_t width, Sum<T> scale, bool transposed) {
     width_ = width;
     const std::int64_t tiles = (count + kQueryTile - 1) / kQueryTile;
-    scaled_.resize(static_cast<std::size_t>(count * width));
-    across_.resize(static_cast<std::size_t>(tiles * kQueryTile * width));
-    for (std::int64_t i = 0; i < count; ++i) {
-      Sum<T>* to = scaled_.data() + i * width;
-      const Sum<T>* row = row_as_sums(from.row(i), width, to);
-      for (std::int64_t k = 0; k < width; ++k) to[k] = row[k] * scale;
-    }
+    rows_.resize(static_cast<std::size_t>(count * width));
+    if (transposed) transposed_.resize(static_cast<std::size_t>(tiles * kQueryTile * width));
+    tile_.resize(static_cast<std::size_t>(2 * kQueryTile * width));
+    Sum<T>* across = tile_.data() + kQueryTile * width;
     for (std::int64_t first = 0; first < count; first += kQueryTile) {
-      transpose(scaled_.data() + first * width, width, std::min(kQueryTile, count - first), width,
-                across_.data() + first * width, kQueryTile);
+      const std::int64_t rows = std::min(kQueryTile, count - first);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        if (first + i + kAhead < count) from.prefetch(first + i + kAhead, width);
+        Sum<T>* to = tile_.data() + i * width;
+        const Sum<T>* row = row_as_sums(from.row(first + i), width, to);
+        for (std::int64_t k = 0; k < width; ++k) to[k] = row[k] * scale;
+      }
+      store_left(tile_.data(), rows * width, rows_.data() + first * width);
+      if (!transposed) continue;
+      transpose(tile_.data(), width, rows, width, across, kQueryTile);
+      store_left(across, kQueryTile * width, transposed_.data() + first * width);
     }
-    rows_ = rows_buffer_.left(scaled_.data(), count * width);
-    transposed_ = transposed_buffer_.left(across_.data(), tiles * kQueryTile * width);
   }
 
-  const Sum<T>* sums(std::int64_t row) const { return scaled_.data() + row * width_; }    // before they are rounded
-  const T* rows(const WindowPiece& piece) const { return rows_ + piece.first * width_; }  // [count, d]
+  const T* rows(const WindowPiece& piece) const { return rows_.data() + piece.first * width_; }  // [count, d]
   /// [d, count], rows kQueryTile apart.
-  const T* transposed(const WindowPiece& piece) const { return transposed_ + piece.first * width_; }
+  const T* transposed(const WindowPiece& piece) const { return transposed_.data() + piece.first * width_; }
 
  private:
   std::int64_t width_ = 0;
-  std::vector<Sum<T>> scaled_, across_;
-  OperandBuffer<T> rows_buffer_, transposed_buffer_;
-  const T* rows_ = nullptr;
-  const T* transposed_ = nullptr;
+  std::vector<Sum<T>> tile_;
+  std::vector<T> rows_, transposed_;
 };
 
 /// A thread's memory, reused from head to head.
@@ -148,9 +148,9 @@ void forward_window_head(const CausalShape& shape, const variable_list& in, cons
   const auto value = head_of<T>(in[2], batch, head);
   const auto output = head_of<T>(out, batch, head);
   Sum<T>* log_sum = log_sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
-  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.keys);
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.key_stride());
   const Right<T> values = work.values.right(value.data, value.stride, shape.keys, width);
-  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>());
+  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>(), false);
   work.sums.resize(static_cast<std::size_t>(kQueryTile * (kKeyBlock + width)));
   Sum<T>* scores = work.sums.data();
   Sum<T>* attended = scores + kQueryTile * kKeyBlock;  // [kQueryTile, d]
@@ -162,17 +162,14 @@ void forward_window_head(const CausalShape& shape, const variable_list& in, cons
       if (piece.keys <= 0) continue;
       product(piece.count, piece.keys, width, work.queries.rows(piece), width, keys.column(piece.key), keys.stride,
               scores, piece.keys, false);
+      T* weights = work.weights.destination(scores, piece.count * piece.keys);
       for (std::int64_t i = 0; i < piece.count; ++i) {
-        const std::int64_t seen = piece.end(i) - piece.begin(i);
-        if (seen <= 0) continue;
-        const Sum<T> factor =
-            add_to_softmax(scores + i * piece.keys + piece.begin(i), seen, work.running[static_cast<std::size_t>(i)]);
-        if (factor == 1) continue;
-        for (std::int64_t k = 0; k < width; ++k) attended[i * width + k] *= factor;
+        const Sum<T> factor = window_softmax(scores + i * piece.keys, piece.seen(i),
+                                             work.running[static_cast<std::size_t>(i)], weights + i * piece.keys);
+        for (std::int64_t k = 0; factor != 1 && k < width; ++k) attended[i * width + k] *= factor;
       }
-      clear_unseen(scores, piece);
-      product(piece.count, width, piece.keys, work.weights.left(scores, piece.count * piece.keys), piece.keys,
-              values.row(piece.key), values.stride, attended, width, true);
+      product(piece.count, width, piece.keys, weights, piece.keys, values.row(piece.key), values.stride, attended,
+              width, true);
     }
     for (std::int64_t i = tile * kQueryTile; i < std::min((tile + 1) * kQueryTile, shape.queries); ++i) {
       const auto& row = work.running[static_cast<std::size_t>(i - tile * kQueryTile)];
@@ -193,25 +190,28 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
   const auto key = head_of<T>(in[1], batch, head);
   const auto value = head_of<T>(in[2], batch, head);
   const auto output = head_of<T>(out, batch, head);
+  const auto d_output = head_of<T>(upstream, batch, head);
   const auto d_query = head_of<T>(gradients[0], batch, head);
   const Sum<T>* log_sum = log_sums.data_ptr<Sum<T>>() + (batch * shape.heads + head) * shape.queries;
-  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.keys);
+  const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.key_stride());
   const Right<T> keys_along = work.keys_along.right(key.data, key.stride, shape.keys, width);
-  const Right<T> values = work.values.right_transposed(value.data, value.stride, shape.keys, width, shape.keys);
-  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>());
-  work.upstreams.load(head_of<T>(upstream, batch, head), shape.queries, width, 1);
-  work.sums.assign(static_cast<std::size_t>(width * (2 * shape.keys + shape.queries + 1) + shape.queries +
+  const Right<T> values = work.values.right_transposed(value.data, value.stride, shape.keys, width, shape.key_stride());
+  work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>(), true);
+  work.upstreams.load(d_output, shape.queries, width, 1, true);
+  work.sums.assign(static_cast<std::size_t>(width * (2 * shape.key_stride() + shape.queries + 2) + shape.queries +
                                             2 * kQueryTile * kKeyBlock),
                    0);
   Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
-  Sum<T>* d_value = d_key + width * shape.keys;
-  Sum<T>* d_queries = d_value + width * shape.keys;  // [M, d]
+  Sum<T>* d_value = d_key + width * shape.key_stride();
+  Sum<T>* d_queries = d_value + width * shape.key_stride();  // [M, d]
   Sum<T>* dots = d_queries + width * shape.queries;  // [M]: Σ weights · their gradient = output · its gradient
   Sum<T>* scores = dots + shape.queries;
   Sum<T>* d_scores = scores + kQueryTile * kKeyBlock;
-  Sum<T>* row = d_scores + kQueryTile * kKeyBlock;  // [d]
+  Sum<T>* row = d_scores + kQueryTile * kKeyBlock;  // [d], and once more
   for (std::int64_t i = 0; i < shape.queries; ++i) {
-    dots[i] = dot_product(row_as_sums(output.row(i), width, row), work.upstreams.sums(i), width);
+    if (i + kAhead < shape.queries) output.prefetch(i + kAhead, width);
+    dots[i] =
+        dot_product(row_as_sums(output.row(i), width, row), row_as_sums(d_output.row(i), width, row + width), width);
   }
   for (std::int64_t block = 0; block < shape.blocks(); ++block) {  // outside: the sums of a block stay in the cache
     for (std::int64_t tile = 0; tile < shape.tiles(); ++tile) {
@@ -221,23 +221,23 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
               scores, piece.keys, false);
       product(piece.count, piece.keys, width, work.upstreams.rows(piece), width, values.column(piece.key),
               values.stride, d_scores, piece.keys, false);
-      for (std::int64_t i = 0; i < piece.count; ++i) {
-        const std::int64_t seen = piece.end(i) - piece.begin(i);
-        if (seen <= 0) continue;
-        const std::int64_t at = i * piece.keys + piece.begin(i);
-        backward_row(scores + at, d_scores + at, {.band = seen}, {.log_sum = log_sum[piece.first + i]},
-                     dots[piece.first + i]);
+      T* weights = work.weights.destination(scores, piece.count * piece.keys);
+      T* pairs = work.d_scores_pairs.destination(d_scores, piece.count * piece.keys);
+      T* left = work.d_scores.destination(d_scores, piece.count * piece.keys);
+      for (std::int64_t i = 0; i < piece.count; i += kPair<T>) {
+        WindowRows<T> rows{{}, log_sum + piece.first + i, dots + piece.first + i};
+        for (std::int64_t of_pair = 0; of_pair < kPair<T>; ++of_pair) {
+          rows.seen[static_cast<std::size_t>(of_pair)] = piece.seen(i + of_pair);
+        }
+        const std::int64_t at = i * piece.keys;
+        window_gradients(scores + at, d_scores + at, rows, weights + at, pairs + at, left + at);
       }
-      clear_unseen(scores, piece);
-      clear_unseen(d_scores, piece);
-      const Right<T> weights = work.weights.right(scores, piece.keys, piece.count, piece.keys);
-      product(width, piece.keys, piece.count, work.upstreams.transposed(piece), kQueryTile, weights.data,
-              weights.stride, d_value + piece.key, shape.keys, true);
-      const Right<T> pairs = work.d_scores_pairs.right(d_scores, piece.keys, piece.count, piece.keys);
-      product(width, piece.keys, piece.count, work.queries.transposed(piece), kQueryTile, pairs.data, pairs.stride,
-              d_key + piece.key, shape.keys, true);
-      product(piece.count, width, piece.keys, work.d_scores.left(d_scores, piece.count * piece.keys), piece.keys,
-              keys_along.row(piece.key), keys_along.stride, d_queries + piece.first * width, width, true);
+      product(width, piece.keys, piece.count, work.upstreams.transposed(piece), kQueryTile, weights, piece.keys,
+              d_value + piece.key, shape.key_stride(), true);
+      product(width, piece.keys, piece.count, work.queries.transposed(piece), kQueryTile, pairs, piece.keys,
+              d_key + piece.key, shape.key_stride(), true);
+      product(piece.count, width, piece.keys, left, piece.keys, keys_along.row(piece.key), keys_along.stride,
+              d_queries + piece.first * width, width, true);
     }
   }
   for (std::int64_t i = 0; i < shape.queries; ++i) {
@@ -245,8 +245,8 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
     for (std::int64_t k = 0; k < width; ++k) gradient[k] *= shape.scale<T>();
     store_window_row<T>(gradient, width, d_query.row(i));
   }
-  store_transposed<T>(d_key, shape.keys, head_of<T>(gradients[1], batch, head), shape.keys, width);
-  store_transposed<T>(d_value, shape.keys, head_of<T>(gradients[2], batch, head), shape.keys, width);
+  store_transposed<T>(d_key, shape.key_stride(), head_of<T>(gradients[1], batch, head), shape.keys, width);
+  store_transposed<T>(d_value, shape.key_stride(), head_of<T>(gradients[2], batch, head), shape.keys, width);
 }
 
 /// Calls work(batch, head, workspace) for every head, in all threads.

@@ -219,12 +219,9 @@ Tensor BytePatches::embed(const Tensor& tokens) const {
 
 /// The first local blocks: [B, T, d].
 Tensor BytePatches::before_patches(const ModelInput& input) const {
-  Tensor hidden = embed(input.tokens);
-  const Rotation rotation(o_.block, 0, hidden.size(1), hidden);
-  for (const TransformerBlock& block : before_) {
-    hidden = block.forward(hidden, rotation, hidden.size(1), is_training(), nullptr);
-  }
-  return hidden;
+  const Tensor embedded = embed(input.tokens);
+  const auto rotation = rotation_of(o_.block, 0, embedded.size(1), embedded);
+  return forward_blocks(before_, embedded, rotation, embedded.size(1), is_training());
 }
 
 /// What boundaries may depend on.
@@ -273,10 +270,8 @@ Tensor BytePatches::through_patches(const Tensor& hidden, const PatchStarts& sta
   const std::int64_t padding = patches.is_cuda() ? (kTileOfPlaces - places.count % kTileOfPlaces) % kTileOfPlaces : 0;
   if (padding > 0) patches = torch::constant_pad_nd(patches, {0, 0, 0, padding}, 0);
   const std::int64_t count = places.count + padding;
-  const Rotation rotation(o_.block, 0, count, patches);
-  for (const TransformerBlock& block : patches_) {
-    patches = block.forward(patches, rotation, count, is_training(), nullptr);
-  }
+  const auto rotation = rotation_of(o_.block, 0, count, patches);
+  patches = forward_blocks(patches_, patches, rotation, count, is_training());
   return bring_down(hidden, patches.narrow(1, 0, places.count), places, starts);
 }
 
@@ -289,11 +284,8 @@ ModelOutput BytePatches::forward(const ModelInput& input, const State& /*state*/
   const PatchStarts starts = find_patches(text);
   const PatchPlaces places = find_places(starts.begins, places_of(length));
   hidden = through_patches(hidden, starts, places);
-  const Rotation rotation(o_.block, 0, length, hidden);
-  for (const TransformerBlock& block : behind_) {
-    const bool last = &block == &behind_.back();
-    hidden = block.forward(hidden, rotation, last ? scored : length, is_training(), nullptr);
-  }
+  const auto rotation = rotation_of(o_.block, 0, length, hidden);
+  hidden = forward_blocks(behind_, hidden, rotation, scored, is_training());
   ModelOutput output;
   output.hidden = block_norm(o_.block, hidden, norm_);  // [B, P, d]
   output.head = {.weight = head_, .bias = {}};

@@ -111,14 +111,10 @@ Tensor Transformer::final_norm(const Tensor& hidden) const {
 ModelOutput Transformer::forward(const ModelInput& input, const State& /*state*/) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
-  Tensor hidden = embed(input.tokens, 0);
-  const Rotation rotation(o_.block, 0, length, hidden);
-  for (const TransformerBlock& block : blocks_) {
-    const bool last = &block == &blocks_.back();
-    hidden = block.forward(hidden, rotation, last ? scored : length, is_training(), nullptr);
-  }
+  const Tensor embedded = embed(input.tokens, 0);
+  const auto rotation = rotation_of(o_.block, 0, length, embedded);
   ModelOutput output;
-  output.hidden = final_norm(hidden);  // [B, P, k]
+  output.hidden = final_norm(forward_blocks(blocks_, embedded, rotation, scored, is_training()));  // [B, P, k]
   output.head = {.weight = head_};
   return output;
 }
@@ -186,12 +182,9 @@ class TransformerReader final : public TextReader {
     const std::int64_t count = tokens.size(0) + unread_;
     const std::int64_t first = size() - count;
     unread_ = 0;
-    Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
-    const Rotation rotation(model_->o_.block, first, count, hidden);
-    for (std::size_t i = 0; i < cache_.size(); ++i) {
-      const std::int64_t kept = i + 1 == cache_.size() ? 1 : count;
-      hidden = model_->blocks_[i].forward(hidden, rotation, kept, false, &cache_[i]);
-    }
+    const Tensor embedded = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
+    const auto rotation = rotation_of(model_->o_.block, first, count, embedded);
+    const Tensor hidden = forward_blocks(model_->blocks_, embedded, rotation, 1, false, &cache_);
     return linear_layer(model_->final_norm(hidden), model_->head_, {}).view({-1});
   }
 

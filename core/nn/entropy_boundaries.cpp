@@ -55,8 +55,8 @@ class SmallModel {
     Tensor hidden = torch::embedding(embedding_, text.tokens);  // [B, T, w]
     hidden = torch::where(text.beginnings.unsqueeze(-1), beginning_, hidden);
     if (positions_.defined()) hidden = hidden + positions_.narrow(0, 0, length);
-    const Rotation rotation(block_, 0, length, hidden);
-    for (const TransformerBlock& block : blocks_) hidden = block.forward(hidden, rotation, length, false, nullptr);
+    const auto rotation = rotation_of(block_, 0, length, hidden);
+    hidden = forward_blocks(blocks_, hidden, rotation, length, false);
     const Tensor logits = linear_layer(block_norm(block_, hidden, norm_), head_, {});  // [B, T, V]
     return predictive_entropy(logits) / std::numbers::ln2;
   }

@@ -8,6 +8,7 @@
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/residual_norm.h"
 #include "core/kernels/tanh_gelu.h"
 #include "core/kernels/window_attention.h"
 #include "core/nn/initial_weights.h"
@@ -23,43 +24,33 @@ Tensor added_part(const Tensor& x, double dropout) {
   return dropout > 0 ? place_dropout(x, dropout, draw_dropout_seed()) : x;
 }
 
+NormOptions norm_options(const BlockOptions& options) {
+  return {.centred = options.norm == BlockOptions::Norm::kLayer, .epsilon = BlockOptions::kNormEpsilon};
+}
+
+/// [B, T, …] → [B, count, …]. All positions are x itself: the gradient of a part is a copy.
+Tensor last_positions(const Tensor& x, std::int64_t count) {
+  return count == x.size(1) ? x : x.narrow(1, x.size(1) - count, count);
+}
+
 /// [B, T, n·d] → [B, T, n, d].
 Tensor split_heads(const Tensor& x, std::int64_t head_width) { return x.view({x.size(0), x.size(1), -1, head_width}); }
 
 }  // namespace
 
-Rotation::Rotation(const BlockOptions& options, std::int64_t first, std::int64_t count, const Tensor& like)
-    : rotary_(options.rotary) {
-  if (rotary_ == Rotary::kNone) return;
+std::optional<PairRotation> rotation_of(const BlockOptions& options, std::int64_t first, std::int64_t count,
+                                        const Tensor& like) {
+  if (options.rotary == Rotary::kNone) return std::nullopt;
   const torch::TensorOptions real = torch::TensorOptions(torch::kDouble).device(like.device());
   const auto width = static_cast<double>(options.head_width);
   const Tensor frequencies = torch::pow(options.rope_theta, -torch::arange(0, options.head_width, 2, real) / width);
-  const Tensor angles = torch::outer(torch::arange(first, first + count, real), frequencies).unsqueeze(1);
-  const torch::ScalarType type = like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
-  if (rotary_ == Rotary::kNeighbours) {
-    factors_ = torch::complex(angles.cos().to(type), angles.sin().to(type));
-  } else {
-    cos_ = angles.cos().to(type);
-    sin_ = angles.sin().to(type);
-  }
-}
-
-Tensor Rotation::turn(const Tensor& x) const {
-  if (rotary_ == Rotary::kNone) return x;
-  const torch::ScalarType given = x.scalar_type();
-  const Tensor wide = given == torch::kDouble ? x : x.to(torch::kFloat);
-  if (rotary_ == Rotary::kNeighbours) {
-    const Tensor pairs = torch::view_as_complex(wide.unflatten(-1, {-1, 2}).contiguous());
-    return torch::view_as_real(pairs * factors_).flatten(-2).to(given);
-  }
-  const std::vector<Tensor> halves = wide.chunk(2, -1);
-  return torch::cat({halves[0] * cos_ - halves[1] * sin_, halves[1] * cos_ + halves[0] * sin_}, -1).to(given);
+  return PairRotation(torch::outer(torch::arange(first, first + count, real), frequencies),
+                      options.rotary == Rotary::kHalves ? RotatedPairs::kHalves : RotatedPairs::kNeighbours,
+                      like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat);
 }
 
 Tensor block_norm(const BlockOptions& options, const Tensor& x, const Tensor& scale) {
-  if (options.norm == BlockOptions::Norm::kRms)
-    return torch::rms_norm(x, scale.sizes(), scale, BlockOptions::kNormEpsilon);
-  return torch::layer_norm(x, scale.sizes(), scale, {}, BlockOptions::kNormEpsilon);
+  return norm_of(x, scale, norm_options(options));
 }
 
 double matrix_deviation(const BlockOptions& options, std::int64_t in, bool added, std::int64_t additions) {
@@ -98,17 +89,18 @@ TransformerBlock::TransformerBlock(const DeclareParameter& declare, const std::s
   down_ = matrix("mlp.down_proj", width, feed_forward, true);
 }
 
-Tensor TransformerBlock::forward(const Tensor& hidden, const Rotation& rotation, std::int64_t kept, bool training,
-                                 KeyValueCache* cache) const {
+Residual TransformerBlock::forward(const Residual& residual, const std::optional<PairRotation>& rotation,
+                                   std::int64_t kept, bool training, KeyValueCache* cache) const {
   const double dropout = training ? options_.dropout : 0;
-  const Tensor attended =
-      hidden.narrow(1, hidden.size(1) - kept, kept) + added_part(attention(hidden, rotation, kept, cache), dropout);
-  return attended + added_part(feed_forward(attended), dropout);
+  const NormOptions norm = norm_options(options_);
+  const auto [stream, normed] = residual_norm(residual.stream, residual.added, attention_norm_, norm);
+  const Tensor attended = added_part(attention(normed, rotation, kept, cache), dropout);
+  const auto [with_attended, normed_again] = residual_norm(last_positions(stream, kept), attended, norm_, norm);
+  return {with_attended, added_part(feed_forward(normed_again), dropout)};
 }
 
-Tensor TransformerBlock::attention(const Tensor& hidden, const Rotation& rotation, std::int64_t kept,
+Tensor TransformerBlock::attention(const Tensor& normed, const std::optional<PairRotation>& rotation, std::int64_t kept,
                                    KeyValueCache* cache) const {
-  const Tensor normed = block_norm(options_, hidden, attention_norm_);  // [B, T, k]
   const std::vector<Tensor> made = linear_layers(normed, {query_, key_, value_});
   Tensor query = split_heads(made[0], options_.head_width);
   Tensor key = split_heads(made[1], options_.head_width);
@@ -117,8 +109,12 @@ Tensor TransformerBlock::attention(const Tensor& hidden, const Rotation& rotatio
     query = block_norm(options_, query, query_norm_);
     key = block_norm(options_, key, key_norm_);
   }
-  query = rotation.turn(query).narrow(1, query.size(1) - kept, kept).transpose(1, 2).to(value.scalar_type());
-  key = rotation.turn(key).transpose(1, 2).to(value.scalar_type());
+  if (rotation) {
+    query = rotation->turn(query);
+    key = rotation->turn(key);
+  }
+  query = last_positions(query, kept).transpose(1, 2).to(value.scalar_type());
+  key = key.transpose(1, 2).to(value.scalar_type());
   if (cache != nullptr) {
     if (cache->keys.defined()) {
       key = torch::cat({cache->keys, key}, 2);
@@ -137,11 +133,10 @@ Tensor TransformerBlock::attention(const Tensor& hidden, const Rotation& rotatio
   const Tensor attended = window_ > 0 && window_ < key.size(2)
                               ? window_attention({.query = query, .key = key, .value = value, .window = window_})
                               : causal_attention({.query = query, .key = key, .value = value});  // [B, H, kept, d]
-  return linear_layer(attended.transpose(1, 2).reshape({hidden.size(0), kept, width_}), out_, {});
+  return linear_layer(attended.transpose(1, 2).reshape({normed.size(0), kept, width_}), out_, {});
 }
 
-Tensor TransformerBlock::feed_forward(const Tensor& hidden) const {
-  const Tensor normed = block_norm(options_, hidden, norm_);
+Tensor TransformerBlock::feed_forward(const Tensor& normed) const {
   if (options_.activation == Activation::kSwiglu) {
     const std::vector<Tensor> made = linear_layers(normed, {gate_, up_});  // [B, T, F]
     return linear_layer(torch::silu(made[0]) * made[1], down_, {});
@@ -172,6 +167,17 @@ double TransformerBlock::multiply_adds(double keys) const {
     if (matrix.defined()) matrices += static_cast<double>(matrix.numel());
   }
   return matrices + 2 * keys * static_cast<double>(width_);
+}
+
+Tensor forward_blocks(const std::vector<TransformerBlock>& blocks, const Tensor& hidden,
+                      const std::optional<PairRotation>& rotation, std::int64_t kept, bool training,
+                      std::vector<KeyValueCache>* caches) {
+  Residual residual{hidden, {}};
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    residual = blocks[i].forward(residual, rotation, i + 1 == blocks.size() ? kept : hidden.size(1), training,
+                                 caches != nullptr ? &(*caches)[i] : nullptr);
+  }
+  return residual.added.defined() ? residual.stream + residual.added : residual.stream;
 }
 
 }  // namespace xlm

@@ -5,11 +5,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <torch/torch.h>
 
 #include "core/api/block_options.h"
+#include "core/kernels/rotation.h"
 #include "core/nn/declare.h"
 
 namespace xlm {
@@ -19,20 +22,9 @@ struct KeyValueCache {
   torch::Tensor keys, values;
 };
 
-/// Turns pairs of numbers of queries and keys by angles that grow with the position (Su et al. 2021, §3.2.2).
-class Rotation {
- public:
-  /// For `count` positions from `first` on, in the type and on the device of `like`.
-  Rotation(const BlockOptions& options, std::int64_t first, std::int64_t count, const torch::Tensor& like);
-
-  /// x [B, T, n, d], turned.
-  torch::Tensor turn(const torch::Tensor& x) const;
-
- private:
-  BlockOptions::Rotary rotary_;
-  torch::Tensor factors_;    // neighbours: cos + i·sin, complex [T, 1, d/2]
-  torch::Tensor cos_, sin_;  // halves: [T, 1, d/2]
-};
+/// The rotary positions of `options` for `count` positions from `first` on, on the device of `like`; nullopt: none.
+std::optional<PairRotation> rotation_of(const BlockOptions& options, std::int64_t first, std::int64_t count,
+                                        const torch::Tensor& like);
 
 /// The norm of `options` over the last dimension, ε 1e-5.
 torch::Tensor block_norm(const BlockOptions& options, const torch::Tensor& x, const torch::Tensor& scale);
@@ -40,6 +32,12 @@ torch::Tensor block_norm(const BlockOptions& options, const torch::Tensor& x, co
 /// The standard deviation of the initial weights of a matrix; `added`: its result is added to the residual stream, by
 /// each of `additions` matrices in turn.
 double matrix_deviation(const BlockOptions& options, std::int64_t in, bool added, std::int64_t additions);
+
+/// The residual stream between two blocks. The next norm adds the last layer's part to it.
+struct Residual {
+  torch::Tensor stream;  // [B, T, k]
+  torch::Tensor added;   // [B, T, k], or undefined
+};
 
 class TransformerBlock {
  public:
@@ -50,8 +48,8 @@ class TransformerBlock {
 
   /// [B, T, k] → [B, kept, k] of the last `kept` positions. With a cache, its keys and values come first, and those of
   /// this call are added to it. `rotation` is that of these T positions.
-  torch::Tensor forward(const torch::Tensor& hidden, const Rotation& rotation, std::int64_t kept, bool training,
-                        KeyValueCache* cache) const;
+  Residual forward(const Residual& residual, const std::optional<PairRotation>& rotation, std::int64_t kept,
+                   bool training, KeyValueCache* cache) const;
 
   /// Multiply-adds for one token that sees `keys` keys on average.
   double multiply_adds(double keys) const;
@@ -60,9 +58,9 @@ class TransformerBlock {
   std::int64_t window() const { return window_; }
 
  private:
-  torch::Tensor attention(const torch::Tensor& hidden, const Rotation& rotation, std::int64_t kept,
+  torch::Tensor attention(const torch::Tensor& normed, const std::optional<PairRotation>& rotation, std::int64_t kept,
                           KeyValueCache* cache) const;
-  torch::Tensor feed_forward(const torch::Tensor& hidden) const;
+  torch::Tensor feed_forward(const torch::Tensor& normed) const;
 
   BlockOptions options_;
   std::int64_t width_, heads_, key_value_heads_, window_;
@@ -70,5 +68,11 @@ class TransformerBlock {
   torch::Tensor query_, key_, value_, out_;               // [k, k], [G·d, k], [G·d, k], [k, k]
   torch::Tensor norm_, gate_, up_, down_;                 // [k], [F, k], [F, k], [k, F]
 };
+
+/// Hidden states [B, T, k] through all blocks → [B, kept, k] of the last `kept` positions. `caches`, if given, has one
+/// for each block.
+torch::Tensor forward_blocks(const std::vector<TransformerBlock>& blocks, const torch::Tensor& hidden,
+                             const std::optional<PairRotation>& rotation, std::int64_t kept, bool training,
+                             std::vector<KeyValueCache>* caches = nullptr);
 
 }  // namespace xlm

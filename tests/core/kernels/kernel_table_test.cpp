@@ -18,7 +18,7 @@ TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
   for (const Operation operation :
        {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention, Operation::kTanhGelu,
-        Operation::kCrossEntropy, Operation::kSegmentSums, Operation::kSmoothing}) {
+        Operation::kResidualNorm, Operation::kCrossEntropy, Operation::kSegmentSums, Operation::kSmoothing}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
 }
@@ -36,6 +36,7 @@ TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
   EXPECT_EQ(choose_kernel(Operation::kLinear, {.empty = true}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.dropout = true}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kTanhGelu, {.type = torch::kDouble}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kResidualNorm, {.type = torch::kBFloat16}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.symbols = 1023}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.type = torch::kBFloat16}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.type = torch::kBFloat16}), KernelVersion::kPlain);
@@ -45,6 +46,7 @@ TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
 TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
   const torch::Device gpu("cuda:0");
   EXPECT_EQ(choose_kernel(Operation::kLinear, {.device = gpu}), KernelVersion::kComposed);
+  EXPECT_EQ(choose_kernel(Operation::kResidualNorm, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.device = gpu, .dropout = true}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.device = gpu}), KernelVersion::kComposed);
@@ -74,7 +76,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
 
 TEST(KernelTable, EveryChoiceSaysWhyEarlierVersionsAreNotUsed) {
   const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
-  ASSERT_EQ(choices.size(), 10U);
+  ASSERT_EQ(choices.size(), 12U);
   EXPECT_EQ(choices[1].operation, "linear layers");
   EXPECT_THAT(choices[1].passed_over, Contains(HasSubstr("no product in bfloat16 is asked for")));
   EXPECT_THAT(choices[3].passed_over, IsEmpty());

@@ -1,0 +1,32 @@
+// A residual stream, what a layer adds to it, and the norm of the sum, in one pass on the CPU.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace xlm {
+
+struct NormOptions {
+  bool centred = false;  // the mean is subtracted first, as layer norm has it; otherwise root mean square
+  double epsilon = 1e-5;
+};
+
+struct ResidualNorm {
+  torch::Tensor sum;     // in the type of the stream
+  torch::Tensor normed;  // what a linear layer multiplies
+};
+
+/// `stream` [..., k] plus `added` [..., k] (undefined: nothing), and the norm of the sum over its last dimension times
+/// `scale` [k]. Under autocast the norm may have the type of products already, rounded once.
+ResidualNorm residual_norm(const torch::Tensor& stream, const torch::Tensor& added, const torch::Tensor& scale,
+                           const NormOptions& options);
+
+/// The norm alone, by libtorch, in the type of x.
+torch::Tensor norm_of(const torch::Tensor& x, const torch::Tensor& scale, const NormOptions& options);
+
+/// The versions, for tests.
+ResidualNorm residual_norm_fused(const torch::Tensor& stream, const torch::Tensor& added, const torch::Tensor& scale,
+                                 const NormOptions& options);
+ResidualNorm residual_norm_composed(const torch::Tensor& stream, const torch::Tensor& added, const torch::Tensor& scale,
+                                    const NormOptions& options);
+
+}  // namespace xlm
