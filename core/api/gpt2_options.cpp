@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace xlm {
@@ -262,14 +264,17 @@ void Gpt2Options::check_foreign(const Json& config, const std::string& source) c
   given.adopt(config, source);
   Gpt2Options own = *this;
   own.complete();
-  const auto compare = [&](const char* option, bool same) {
-    if (!same) throw DataError(source + ": its model." + option + " is not this run's");
+  const auto compare = [&](const char* option, const auto& there, const auto& here) {
+    if (there == here) return;
+    throw DataError(fmt::format("{}: its model.{} is {}, and this run's is {}", source, option, there, here));
   };
-  compare("heads", given.heads == own.heads);
-  compare("tied", given.tied == own.tied);
-  compare("norm_epsilon", given.norm_epsilon == own.norm_epsilon);
-  compare("activation", given.activation == own.activation);
-  compare("attention_scale", given.attention_scale == own.attention_scale);
+  const auto name_of = [](const auto& names, auto value) { return names.at(static_cast<std::size_t>(value)); };
+  compare("heads", given.heads, own.heads);
+  compare("tied", given.tied, own.tied);
+  compare("norm_epsilon", given.norm_epsilon, own.norm_epsilon);
+  compare("activation", name_of(kActivationNames, given.activation), name_of(kActivationNames, own.activation));
+  compare("attention_scale", name_of(kAttentionScaleNames, given.attention_scale),
+          name_of(kAttentionScaleNames, own.attention_scale));
 }
 
 std::vector<Gpt2Options> Gpt2Options::smallest() {

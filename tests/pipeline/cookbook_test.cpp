@@ -100,9 +100,9 @@ bool is_spread(const std::vector<std::string>& words, std::size_t k) {
 }
 
 bool is_number_like(const std::string& printed, const std::string& now) {
-  static const std::regex digits("[0-9]+");
-  return std::regex_search(now, digits) &&
-         std::regex_replace(printed, digits, "0") == std::regex_replace(now, digits, "0");
+  const auto a = number_word(printed);
+  const auto b = number_word(now);
+  return a && b && a->before == b->before && a->behind == b->behind && (a->value < 0) == (b->value < 0);
 }
 
 /// The lines that differ from the page; times may differ.
@@ -193,6 +193,8 @@ TEST(CookbookTest, FindsWrongOutputInAPage) {
   EXPECT_THAT(differences("95 % -0.176 to -0.105", "95 % -0.221 to -0.062"), IsEmpty()) << "the middle is the same";
   EXPECT_EQ(differences("95 % -0.176 to -0.105", "95 % -0.221 to +0.105").size(), 1U);
   EXPECT_EQ(differences("95 % -0.176 to -0.105", "95 % +0.062 to +0.221").size(), 1U);
+  EXPECT_THAT(differences("p = 0.003, effect -9.8", "p = 2e-05, effect -36"), IsEmpty());
+  EXPECT_EQ(differences("p = 0.003, effect -9.8", "p = 0.003, effect +9.8").size(), 1U);
   EXPECT_EQ(differences("loss 2.31", "loss 3.31").size(), 1U);
   EXPECT_EQ(differences("a-1f2e done", "a-1f2f done").size(), 1U);
   EXPECT_EQ(differences("3 runs done", "3 runs failed").size(), 1U);

@@ -3,6 +3,7 @@
 #include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -173,16 +174,15 @@ TEST_F(Gpt2Folder, AModelThatComputesSomethingElseIsNamedByItsOption) {
   const Json config = Json::parse(folder_files.at("config.json"));
   EXPECT_NO_THROW(options.check_foreign(config, "x"));
   const std::vector<std::tuple<std::string, Json, std::string>> changes{
-      {"n_head", config.at("n_head").get<int>() * 2, "heads"},
-      {"tie_word_embeddings", false, "tied"},
-      {"layer_norm_epsilon", 1e-6, "norm_epsilon"},
-      {"activation_function", "relu", "activation"},
-      {"scale_attn_by_inverse_layer_idx", true, "attention_scale"}};
-  for (const auto& [key, value, option] : changes) {
+      {"n_head", 2 * options.heads, fmt::format("heads is {}, and this run's is {}", 2 * options.heads, options.heads)},
+      {"tie_word_embeddings", false, "tied is false, and this run's is true"},
+      {"layer_norm_epsilon", 1e-6, "norm_epsilon is 1e-06, and this run's is 1e-05"},
+      {"activation_function", "relu", "activation is relu, and this run's is gelu_new"},
+      {"scale_attn_by_inverse_layer_idx", true, "attention_scale is width_and_layer, and this run's is width"}};
+  for (const auto& [key, value, difference] : changes) {
     Json other = config;
     other[key] = value;
-    EXPECT_THAT([&] { options.check_foreign(other, "x"); },
-                ThrowsMessage<DataError>("x: its model." + option + " is not this run's"))
+    EXPECT_THAT([&] { options.check_foreign(other, "x"); }, ThrowsMessage<DataError>("x: its model." + difference))
         << key;
   }
 }
