@@ -84,7 +84,18 @@ struct Right {
   const T* column(std::int64_t j) const { return data + j * kPair<T>; }
 };
 
-/// Writes sums as part of a left operand, in the same order. Does nothing if `to` is `from`.
+/// Where numbers are computed that store_left then brings to `to`: there, or in `buffer` if they are rounded on the
+/// way.
+template <class T>
+Sum<T>* sums_for(T* to, Sum<T>* buffer) {
+  if constexpr (std::is_same_v<T, Sum<T>>) {
+    return to;
+  } else {
+    return buffer;
+  }
+}
+
+/// Writes sums in the same order, as a row or part of a left operand. Does nothing if `to` is `from`.
 template <class T>
 void store_left(const Sum<T>* from, std::int64_t count, T* to) {
   if constexpr (kPair<T> == 1) {

@@ -119,28 +119,6 @@ XLM_SIMD_VERSIONS(void, norm_gradients,
                    const Bfloat16* d_normed, const NormLoops& loops, float* gradient, float* d_scale),
                   (s, scale, sums, d_sum, d_normed, loops, gradient, d_scale))
 
-/// A row that is computed in float32, in place or in `buffer`, and then stored.
-template <class T>
-class StoredRow {
- public:
-  StoredRow(T* to, std::vector<float>& buffer) : to_(to), buffer_(&buffer) {}
-  float* numbers() const {
-    if constexpr (std::is_same_v<T, float>) {
-      return to_;
-    } else {
-      return buffer_->data();
-    }
-  }
-  void finish() const {
-    if constexpr (!std::is_same_v<T, float>)
-      to_bfloat16(buffer_->data(), static_cast<std::int64_t>(buffer_->size()), to_);
-  }
-
- private:
-  T* to_;
-  std::vector<float>* buffer_;
-};
-
 /// Calls work(first row, end row) in all threads.
 template <class F>
 void for_each_part(std::int64_t rows, std::int64_t width, const F& work) {
@@ -216,10 +194,10 @@ class FusedResidualNorm : public torch::autograd::Function<FusedResidualNorm> {
       std::vector<float> buffer(static_cast<std::size_t>(loops.width));
       for (std::int64_t row = begin; row < end; ++row) {
         const std::int64_t at = row * loops.width;
-        const StoredRow<Normed> out(to + at, buffer);
+        float* numbers = sums_for(to + at, buffer.data());
         const NormSums found = norm_of_sum(from + at, more == nullptr ? nullptr : more + at, factors, loops,
-                                           total == nullptr ? nullptr : total + at, out.numbers());
-        out.finish();
+                                           total == nullptr ? nullptr : total + at, numbers);
+        store_left(numbers, loops.width, to + at);
         of_rows[2 * row] = found.mean;
         of_rows[2 * row + 1] = found.inverse;
       }

@@ -7,7 +7,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -91,12 +90,9 @@ Tensor turned(const Tensor& x, const Tensor& own, const Tensor& of_other, bool n
       const T* heads_here = from + place / length * x.stride(0) + position * x.stride(1);
       for (std::int64_t head = 0; head < heads; ++head) {
         T* result = to + (place * heads + head) * width;
-        if constexpr (std::is_same_v<T, float>) {
-          turn_head(heads_here + head * width, here, width, neighbours, sign, result);
-        } else {
-          turn_head(heads_here + head * width, here, width, neighbours, sign, buffer.data());
-          to_bfloat16(buffer.data(), width, result);
-        }
+        float* numbers = sums_for(result, buffer.data());
+        turn_head(heads_here + head * width, here, width, neighbours, sign, numbers);
+        store_left(numbers, width, result);
       }
     }
   });

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <type_traits>
 
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/packed_operands.h"
@@ -72,12 +71,9 @@ void write_chunks(const Tensor& result, const F& compute) {
     std::array<float, kChunk> buffer;
     for (std::int64_t first = begin * kChunk; first < std::min(count, end * kChunk); first += kChunk) {
       const std::int64_t length = std::min(kChunk, count - first);
-      if constexpr (std::is_same_v<T, float>) {
-        compute(first, length, to + first);
-      } else {
-        compute(first, length, buffer.data());
-        to_bfloat16(buffer.data(), length, to + first);
-      }
+      float* numbers = sums_for(to + first, buffer.data());
+      compute(first, length, numbers);
+      store_left(numbers, length, to + first);
     }
   });
 }

@@ -86,15 +86,6 @@ const Sum<T>* row_as_sums(const T* row, std::int64_t count, Sum<T>* buffer) {
   }
 }
 
-template <class T>
-void store_window_row(const Sum<T>* from, std::int64_t count, T* to) {
-  if constexpr (std::is_same_v<T, Sum<T>>) {
-    std::copy(from, from + count, to);
-  } else {
-    to_bfloat16(from, count, to);
-  }
-}
-
 /// All rows of a head, times a factor, as left operands: unchanged, and on request transposed tile by tile.
 template <class T>
 class HeadRows {
@@ -175,7 +166,7 @@ void forward_window_head(const CausalShape& shape, const variable_list& in, cons
       const auto& row = work.running[static_cast<std::size_t>(i - tile * kQueryTile)];
       Sum<T>* sums = attended + (i - tile * kQueryTile) * width;
       for (std::int64_t k = 0; k < width; ++k) sums[k] /= row.sum;
-      store_window_row<T>(sums, width, output.row(i));
+      store_left<T>(sums, width, output.row(i));
       log_sum[i] = row.maximum + std::log(row.sum);
     }
   }
@@ -243,7 +234,7 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
   for (std::int64_t i = 0; i < shape.queries; ++i) {
     Sum<T>* gradient = d_queries + i * width;
     for (std::int64_t k = 0; k < width; ++k) gradient[k] *= shape.scale<T>();
-    store_window_row<T>(gradient, width, d_query.row(i));
+    store_left<T>(gradient, width, d_query.row(i));
   }
   store_transposed<T>(d_key, shape.key_stride(), head_of<T>(gradients[1], batch, head), shape.keys, width);
   store_transposed<T>(d_value, shape.key_stride(), head_of<T>(gradients[2], batch, head), shape.keys, width);
