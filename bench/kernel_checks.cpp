@@ -4,8 +4,10 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/checks.h"
+#include "core/kernels/band_attention_device.h"
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/cross_entropy.h"
@@ -215,6 +217,49 @@ KernelCheck linear_check() {
           .autocast = true};
 }
 
+/// The GPU's kernels, as on a GPU whose blocks may have less shared memory.
+class KernelsOfSmallBlocks final : public BandKernels {
+ public:
+  KernelsOfSmallBlocks(BandKernels& kernels, int shared_memory) : kernels_(kernels), shared_memory_(shared_memory) {}
+
+  int shared_memory() const override { return shared_memory_; }
+  void forward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    kernels_.forward(kind, arguments, heads);
+  }
+  void backward(const band::Kind& kind, const band::Arguments& arguments, int heads) override {
+    kernels_.backward(kind, arguments, heads);
+  }
+
+ private:
+  BandKernels& kernels_;
+  int shared_memory_;
+};
+
+/// The compact kernels of 99 and 163 KB (compute capability 8.6 and 8.0), whatever this GPU has.
+Check check_compact_kernels(torch::Device device) {
+  struct Case {
+    int shared_memory_kb;
+    std::int64_t width;
+    bool two_queries;
+  };
+  std::vector<std::string> faults;
+  for (const Case& each : {Case{99, 64, false}, Case{99, 64, true}, Case{163, 128, true}}) {
+    std::string fault;
+    try {
+      KernelsOfSmallBlocks kernels(band_kernels_of(device), each.shared_memory_kb * 1024);
+      fault = find_fault(kernels, device, each.width, each.two_queries);
+    } catch (const std::exception& error) {
+      fault = error.what();
+    }
+    if (!fault.empty()) faults.push_back(fmt::format("{} wide, {} KB: {}", each.width, each.shared_memory_kb, fault));
+  }
+  return {
+      .name = "own attention kernels, compact",
+      .bound = "they compute the same",
+      .measured = faults.empty() ? "64 wide in 99 KB, 128 wide in 163 KB" : fmt::format("{}", fmt::join(faults, "; ")),
+      .passed = faults.empty()};
+}
+
 }  // namespace
 
 std::vector<Check> check_kernels(const CheckJob& job) {
@@ -238,6 +283,7 @@ std::vector<Check> check_kernels(const CheckJob& job) {
     const std::string found = describe_attention(job.device);
     const bool wrong = found.find("differs") != std::string::npos;  // a GPU that runs none of them is fine
     results.push_back({"own attention kernels", "those that run compute the same", found, !wrong});
+    if (found.starts_with("own")) results.push_back(check_compact_kernels(job.device));
   }
   for (const KernelCheck& check : checks) {
     for (const Precision precision : check.precisions) results.push_back(compare(check, precision, job.device));

@@ -91,7 +91,7 @@ class GpuBandKernels : public BandKernels {
   }
 
   const Functions& functions(const band::Kind& kind) {
-    const std::array<int, 4> key{kind.width, kind.two_queries, kind.masked, kind.dropped};
+    const std::array<int, 5> key{kind.width, kind.two_queries, kind.masked, kind.dropped, kind.compact};
     const std::lock_guard lock(mutex_);  // backward passes run in other threads
     const auto found = modules_.find(key);
     if (found != modules_.end()) return found->second;
@@ -116,7 +116,7 @@ class GpuBandKernels : public BandKernels {
   int shared_memory_ = 0;  // bytes that a block may have
   Driver driver_;
   std::mutex mutex_;
-  std::map<std::array<int, 4>, Functions> modules_;  // never unloaded
+  std::map<std::array<int, 5>, Functions> modules_;  // never unloaded
 };
 
 }  // namespace
