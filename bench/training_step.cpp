@@ -187,6 +187,11 @@ std::vector<StepRow> rows_for_a_gpu() {
   Gpt2Options recurrent = plain;
   recurrent.recurrence.pool = RecurrenceOptions::Pool::kMean;
   recurrent.complete();
+  TransformerOptions gpt2{.width = 768, .layers = 12, .positions = 1024, .tied = true};  // as nanoGPT has it
+  gpt2.block.norm = BlockOptions::Norm::kLayer;
+  gpt2.block.rotary = BlockOptions::Rotary::kNone;
+  gpt2.block.activation = BlockOptions::Activation::kGelu;
+  const TransformerOptions usual{.width = gpt2.width, .layers = gpt2.layers, .positions = gpt2.positions};
   constexpr std::int64_t kText = 20 * 300;  // tokens of a sequence of windows
   constexpr std::int64_t kSymbols = 50257;
   return {{"span-8192", adaptive, 64, 512, 64, 2000},
@@ -204,7 +209,9 @@ std::vector<StepRow> rows_for_a_gpu() {
            .batch = 1,
            .block = kText,
            .symbols = kSymbols,
-           .recompute = true}};
+           .recompute = true},
+          {.name = "transformer-gpt2", .model = gpt2, .batch = 12, .block = gpt2.positions, .symbols = kSymbols},
+          {.name = "transformer-default", .model = usual, .batch = 12, .block = usual.positions, .symbols = kSymbols}};
 }
 
 double fastest_product(torch::ScalarType type, torch::Device device) {

@@ -31,6 +31,19 @@ Tensor with_aligned_rows(const Tensor& x) {
   return fits ? x : x.clone(torch::MemoryFormat::Contiguous);
 }
 
+/// A new tensor [B, n, rows, d] whose memory is [B, rows, n, d], so that heads are side by side, as layers write and
+/// read them.
+Tensor heads_side_by_side(at::IntArrayRef sizes, const torch::TensorOptions& options) {
+  return torch::empty({sizes[0], sizes[2], sizes[1], sizes[3]}, options).transpose(1, 2);
+}
+
+/// `count` such tensors in one memory [B, rows, count, n, d], which unbind_joined knows.
+std::vector<Tensor> joined_heads(std::int64_t count, at::IntArrayRef sizes, const torch::TensorOptions& options) {
+  std::vector<Tensor> parts = torch::empty({sizes[0], sizes[2], count, sizes[1], sizes[3]}, options).unbind(2);
+  for (Tensor& part : parts) part = part.transpose(1, 2);
+  return parts;
+}
+
 template <class T>
 band::Rows<T> rows_of(const Tensor& x) {
   using Value = std::conditional_t<std::is_same_v<std::remove_const_t<T>, float>, float, c10::BFloat16>;
@@ -49,14 +62,20 @@ band::Rows<T> positions_of(const Tensor& x, const Form& form) {
 
 class BandAttention : public torch::autograd::Function<BandAttention> {
  public:
-  /// query, key, value [B, n, ·, d], position_query like query or undefined, position [n | 1, L, d].
+  /// query, key, value [B, n, ·, d], position [n | 1, L, d], and of relative attention the biases [n, d] of queries for
+  /// content and for positions.
   static Tensor forward(AutogradContext* context, BandKernels* kernels, const Form& form, const Tensor& query,
-                        const std::optional<Tensor>& position_query, const Tensor& key, const Tensor& value,
-                        const Tensor& position, const std::optional<Tensor>& span) {
-    const variable_list in{with_aligned_rows(query),    position_query ? with_aligned_rows(*position_query) : Tensor(),
-                           with_aligned_rows(key),      with_aligned_rows(value),
-                           with_aligned_rows(position), span ? span->detach().to(torch::kFloat) : Tensor()};
-    const Tensor out = torch::empty_like(query, query.options().requires_grad(false), torch::MemoryFormat::Contiguous);
+                        const std::optional<Tensor>& content_bias, const std::optional<Tensor>& position_bias,
+                        const Tensor& key, const Tensor& value, const Tensor& position,
+                        const std::optional<Tensor>& span) {
+    const auto with_bias = [&](const Tensor& bias) { return query + bias.to(query.scalar_type()).unsqueeze(1); };
+    const variable_list in{with_aligned_rows(form.relative ? with_bias(*content_bias) : query),
+                           form.relative ? with_aligned_rows(with_bias(*position_bias)) : Tensor(),
+                           with_aligned_rows(key),
+                           with_aligned_rows(value),
+                           with_aligned_rows(position),
+                           span ? span->detach().to(torch::kFloat) : Tensor()};
+    const Tensor out = heads_side_by_side(query.sizes(), query.options().requires_grad(false));
     const Tensor sums =
         torch::empty({query.size(0), query.size(1), query.size(2), 2}, query.options().dtype(torch::kFloat));
     Tensor seed;
@@ -78,6 +97,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     context->saved_data["dropout"] = form.dropout;
     context->saved_data["seed"] = form.seed;
     context->saved_data["kernels"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(kernels));
+    if (form.relative) context->saved_data["bias_type"] = static_cast<std::int64_t>(content_bias->scalar_type());
     if (span) context->saved_data["span_type"] = static_cast<std::int64_t>(span->scalar_type());
     return out;
   }
@@ -91,10 +111,11 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     const Tensor& query = in[0];
     const torch::TensorOptions sums = query.options().dtype(torch::kFloat);
     const Tensor d_out = with_aligned_rows(upstream[0]);
-    const Tensor d_query = torch::empty(query.sizes(), query.options());
-    const Tensor d_position_query = in[1].defined() ? torch::empty(query.sizes(), query.options()) : Tensor();
-    const Tensor d_key = torch::empty(in[2].sizes(), query.options());
-    const Tensor d_value = torch::empty(in[2].sizes(), query.options());
+    const Tensor d_query = heads_side_by_side(query.sizes(), query.options());
+    const Tensor d_position_query = in[1].defined() ? heads_side_by_side(query.sizes(), query.options()) : Tensor();
+    std::vector<Tensor> joined = joined_heads(form.relative ? 3 : 2, in[2].sizes(), query.options());
+    const Tensor& d_key = joined[joined.size() - 2];
+    const Tensor& d_value = joined.back();
     const Tensor d_position = torch::zeros(in[4].sizes(), sums);
     const Tensor d_span = torch::empty({query.size(0), query.size(1), query.size(2), 1}, sums);
     const Tensor numbers = torch::empty({query.size(0), query.size(1), query.size(2), band::kQueryNumbers}, sums);
@@ -111,14 +132,20 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     arguments.d_span = d_span.data_ptr<float>();
     arguments.numbers = numbers.data_ptr<float>();
     kernels->backward(kind_of(*kernels, in, form), arguments, heads_of(query));
-    variable_list result(8);
-    result[2] = d_query;
-    result[3] = d_position_query;
-    result[4] = d_key;
-    result[5] = d_value;
-    result[6] = d_position.to(query.scalar_type());
+    variable_list result(9);
+    if (form.relative) {
+      result[2] = at::add_out(joined[0], d_query, d_position_query);
+      const auto type = static_cast<torch::ScalarType>(data["bias_type"].toInt());
+      result[3] = d_query.sum(at::IntArrayRef({0, 2}), false, type);
+      result[4] = d_position_query.sum(at::IntArrayRef({0, 2}), false, type);
+    } else {
+      result[2] = d_query;
+    }
+    result[5] = d_key;
+    result[6] = d_value;
+    result[7] = d_position.to(query.scalar_type());
     if (in[5].defined()) {
-      result[7] = d_span.sum_to_size(in[5].sizes()).to(static_cast<torch::ScalarType>(data["span_type"].toInt()));
+      result[8] = d_span.sum_to_size(in[5].sizes()).to(static_cast<torch::ScalarType>(data["span_type"].toInt()));
     }
     return result;
   }
@@ -170,17 +197,16 @@ Tensor banded_attention_by(BandKernels& kernels, const BandedAttentionInput& inp
   const torch::ScalarType type = input.query.scalar_type();
   const std::optional<Tensor> span = input.span.defined() ? std::optional(input.span) : std::nullopt;
   return BandAttention::apply(&kernels, Form{false, input.ramp, input.dropout, static_cast<std::int64_t>(input.seed)},
-                              input.query, std::optional<Tensor>(), input.key.to(type), input.value.to(type),
-                              input.position.to(type).t().unsqueeze(0), span);
+                              input.query, std::optional<Tensor>(), std::optional<Tensor>(), input.key.to(type),
+                              input.value.to(type), input.position.to(type).t().unsqueeze(0), span);
 }
 
 Tensor relative_attention_by(BandKernels& kernels, const RelativeAttentionInput& input) {
   const torch::ScalarType type = input.query.scalar_type();
-  const Tensor content = input.query + input.content_bias.unsqueeze(1).to(type);
-  const Tensor position = input.query + input.position_bias.unsqueeze(1).to(type);
-  return BandAttention::apply(&kernels, Form{true, 0, input.dropout, static_cast<std::int64_t>(input.seed)}, content,
-                              std::optional(position), input.key.to(type), input.value.to(type),
-                              input.position.to(type), std::optional<Tensor>());
+  return BandAttention::apply(&kernels, Form{true, 0, input.dropout, static_cast<std::int64_t>(input.seed)},
+                              input.query, std::optional(input.content_bias), std::optional(input.position_bias),
+                              input.key.to(type), input.value.to(type), input.position.to(type),
+                              std::optional<Tensor>());
 }
 
 }  // namespace xlm

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/kernels/examined_kernels.h"
+#include "core/kernels/norm_device.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/simd_dispatch.h"
 
@@ -149,6 +150,8 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kTanhGelu, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kResidualNorm, KernelVersion::kOwn, "own loops, with the sum before",
               "a step takes 1 to 7 % less", against_own_norms},
+    KernelRow{Operation::kResidualNorm, KernelVersion::kGpu, "own GPU kernels, with the sum before", "one pass",
+              obstacle_to_norm_kernels},
     KernelRow{Operation::kResidualNorm, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kRotation, KernelVersion::kOwn, "own loops", "a step takes 1 % less", against_own_activation},
     KernelRow{Operation::kRotation, KernelVersion::kComposed, "libtorch's", "", nothing},

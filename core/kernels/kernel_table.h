@@ -47,6 +47,7 @@ struct KernelCall {
   std::int64_t head_width = 64;
   std::int64_t heads = 1;          // of attention, those of every row of the batch
   std::int64_t queries = 1 << 10;  // of a head
+  std::int64_t width = 512;        // of rows of a norm
   std::int64_t symbols = 1 << 16;  // of the cross-entropy; 0 if it is given logits
 };
 

@@ -11,8 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/kernels/counter_dropout.h"
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/mixed_product.h"
+#include "core/kernels/norm_device.h"
 #include "core/kernels/packed_operands.h"
 #include "core/kernels/simd.h"
 
@@ -249,13 +251,46 @@ ResidualNorm residual_norm_fused(const Tensor& stream, const Tensor& added, cons
   return {made.size() > 1 ? made[1] : stream, made[0]};
 }
 
+NormedStream normed_sum_composed(const Tensor& stream, const AddedPart& added, const NormWeights& weights,
+                                 const NormOptions& options) {
+  const Tensor sum = stream + place_dropout(added.value, added.dropout, added.seed);
+  Tensor normed = options.centred
+                      ? torch::layer_norm(sum, weights.scale.sizes(), weights.scale, weights.bias, options.epsilon)
+                      : norm_of(sum, weights.scale, options);
+  if (!options.centred && weights.bias.defined()) normed = normed + weights.bias;
+  return {normed, normed};
+}
+
+namespace {
+
+/// The version for a call that adds `added` to `stream`. The GPU's kernels take what products in bfloat16 return.
+KernelVersion choose_norm(const Tensor& stream, const Tensor& added, const Tensor& scale) {
+  KernelCall call = kernel_call(stream);
+  call.width = stream.size(-1);
+  const bool rounded = !added.defined() || added.scalar_type() == torch::kBFloat16;
+  if (call.device.is_cuda() && (!rounded || scale.scalar_type() != torch::kFloat)) call.autocast = false;
+  return choose_kernel(Operation::kResidualNorm, call);
+}
+
+}  // namespace
+
 ResidualNorm residual_norm(const Tensor& stream, const Tensor& added, const Tensor& scale, const NormOptions& options) {
-  switch (choose_kernel(Operation::kResidualNorm, kernel_call(stream))) {
+  switch (choose_norm(stream, added, scale)) {
     case KernelVersion::kOwn:
       return residual_norm_fused(stream, added, scale, options);
+    case KernelVersion::kGpu:
+      return residual_norm_by(norm_kernels_of(stream.device()), stream, {.value = added}, {.scale = scale}, options);
     default:
       return residual_norm_composed(stream, added, scale, options);
   }
+}
+
+NormedStream normed_sum(const Tensor& stream, const AddedPart& added, const NormWeights& weights,
+                        const NormOptions& options) {
+  if (choose_norm(stream, added.value, weights.scale) == KernelVersion::kGpu) {
+    return normed_sum_by(norm_kernels_of(stream.device()), stream, added, weights, options);
+  }
+  return normed_sum_composed(stream, added, weights, options);
 }
 
 }  // namespace xlm

@@ -1,5 +1,7 @@
-// A residual stream, what a layer adds to it, and the norm of the sum, in one pass on the CPU.
+// A residual stream, what a layer adds to it, and the norm of the sum, in one pass.
 #pragma once
+
+#include <cstdint>
 
 #include <torch/torch.h>
 
@@ -20,6 +22,27 @@ struct ResidualNorm {
 ResidualNorm residual_norm(const torch::Tensor& stream, const torch::Tensor& added, const torch::Tensor& scale,
                            const NormOptions& options);
 
+/// What a layer adds to a residual stream, before its dropout (place_dropout).
+struct AddedPart {
+  torch::Tensor value;  // [B, ..., k]
+  double dropout = 0;
+  std::uint64_t seed = 0;
+};
+
+struct NormWeights {
+  torch::Tensor scale, bias;  // [k]; the bias may be undefined
+};
+
+/// The norm of a sum where it is the stream itself.
+struct NormedStream {
+  torch::Tensor stream;  // in the type of the stream before
+  torch::Tensor read;    // what linear layers multiply: the same numbers, in the type of products if that is cheap
+};
+
+/// The norm of `stream` [B, ..., k] plus what is added, times scale plus bias.
+NormedStream normed_sum(const torch::Tensor& stream, const AddedPart& added, const NormWeights& weights,
+                        const NormOptions& options);
+
 /// The norm alone, by libtorch, in the type of x.
 torch::Tensor norm_of(const torch::Tensor& x, const torch::Tensor& scale, const NormOptions& options);
 
@@ -28,5 +51,7 @@ ResidualNorm residual_norm_fused(const torch::Tensor& stream, const torch::Tenso
                                  const NormOptions& options);
 ResidualNorm residual_norm_composed(const torch::Tensor& stream, const torch::Tensor& added, const torch::Tensor& scale,
                                     const NormOptions& options);
+NormedStream normed_sum_composed(const torch::Tensor& stream, const AddedPart& added, const NormWeights& weights,
+                                 const NormOptions& options);
 
 }  // namespace xlm

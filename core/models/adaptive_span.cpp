@@ -16,8 +16,10 @@
 #include "core/kernels/banded_attention.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/joined_parts.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/mixed_product.h"
+#include "core/kernels/residual_norm.h"
 #include "core/models/capabilities.h"
 #include "core/nn/expire_span.h"
 #include "core/nn/held_bands.h"
@@ -33,7 +35,8 @@ using torch::Tensor;
 using SpanType = AdaptiveSpanOptions::SpanType;
 
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
-constexpr double kFirstSpanBias = -4;      // makes the first predicted spans small (Sukhbaatar et al. 2019, §3)
+constexpr NormOptions kLayerNorm{.centred = true, .epsilon = 1e-5};
+constexpr double kFirstSpanBias = -4;  // makes the first predicted spans small (Sukhbaatar et al. 2019, §3)
 
 struct Layer {
   Tensor query, key, value, out;                      // [D, D]
@@ -68,10 +71,10 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
  private:
   bool predicts_spans() const { return o_.span_type == SpanType::kDynamic || o_.span_type == SpanType::kExpire; }
   void declare_layer(std::int64_t index);
-  Tensor attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
-  BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const Tensor& hidden,
+  Tensor attention(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output);
+  BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const NormedStream& now,
                                    const Tensor& seen, const Tensor& spans);
-  Tensor attention_to_memories(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output);
+  Tensor attention_to_memories(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output);
   void report_spans(const Tensor& spans, ModelOutput& output) const;
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest);
   std::vector<double> count_spans(std::size_t index, const Tensor& z);
@@ -147,32 +150,34 @@ State AdaptiveSpan::initial_state(std::int64_t batch) const {
 
 ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   ModelOutput output;
-  Tensor h = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
-  if (input.traced && has_token_values()) output.token_values["span"] = h.new_zeros(input.tokens.sizes());
+  const Tensor embedded = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
+  if (input.traced && has_token_values()) output.token_values["span"] = embedded.new_zeros(input.tokens.sizes());
   if (input.heads_traced) {
     const Tensor nothing = torch::zeros({o_.layers * o_.heads, o_.span}, torch::kDouble);
     output.head_values["attention"] = nothing;
     if (o_.span_type != SpanType::kFixed) output.head_values["mask"] = nothing.clone();
   }
+  NormedStream h{embedded, embedded};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     const Tensor attended = attention(i, h, state.at(i), output);
-    h = torch::layer_norm(h + attended, {o_.width}, layer.norm1_weight, layer.norm1_bias, 1e-5);
+    h = normed_sum(h.stream, {.value = attended}, {.scale = layer.norm1_weight, .bias = layer.norm1_bias}, kLayerNorm);
     const double dropout = is_training() ? o_.dropout : 0;
-    const Tensor inner = place_dropout(torch::relu(linear_layer(h, layer.fc1_weight, layer.fc1_bias)), dropout,
+    const Tensor inner = place_dropout(torch::relu(linear_layer(h.read, layer.fc1_weight, layer.fc1_bias)), dropout,
                                        dropout > 0 ? draw_dropout_seed() : 0);  // [B, M, F]
-    h = torch::layer_norm(h + linear_layer(inner, layer.fc2_weight, layer.fc2_bias), {o_.width}, layer.norm2_weight,
-                          layer.norm2_bias, 1e-5);
+    h = normed_sum(h.stream, {.value = linear_layer(inner, layer.fc2_weight, layer.fc2_bias)},
+                   {.scale = layer.norm2_weight, .bias = layer.norm2_bias}, kLayerNorm);
   }
-  output.hidden = h;  // [B, M, D]
+  output.hidden = h.stream;  // [B, M, D]
   output.head = {.weight = out_weight_, .bias = out_bias_};
   return output;
 }
 
 /// Attention of one layer: heads of equal bands are computed together, each group over its own band. Adds the
 /// layer's span penalty and next cache to `output`.
-Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Tensor& cache, ModelOutput& output) {
-  if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, hidden, cache, output);
+Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output) {
+  if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, now, cache, output);
+  const Tensor& hidden = now.stream;
   const Layer& layer = layers_[index];
   const std::int64_t block = hidden.size(1);
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
@@ -190,13 +195,12 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   const torch::ScalarType type = type_of_products(layer.key);
   const Tensor before = hidden.new_zeros({hidden.size(0), past - cached, o_.width}, type);
   const Tensor known = cache.narrow(1, cache.size(1) - cached, cached).to(type);
-  const Tensor seen = torch::cat({before, known, hidden.detach().to(type)}, 1);  // [B, past + M, D]
+  const Tensor seen = torch::cat({before, known, now.read.detach().to(type)}, 1);  // [B, past + M, D]
   output.state.push_back(seen.slice(1, std::max(past - cached, past + block - cache_length(index))));
 
   std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
   for (const auto& [band, heads] : groups) {
-    const BandedAttentionInput input =
-        group_input(layer, heads, hidden, seen.narrow(1, past - band, band + block), spans);
+    const BandedAttentionInput input = group_input(layer, heads, now, seen.narrow(1, past - band, band + block), spans);
     trace_attention(input, {}, static_cast<std::int64_t>(index) * o_.heads, heads, output.head_values);
     const Tensor attended = banded_attention(input);                                              // [B, n, M, d]
     if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
@@ -206,10 +210,11 @@ Tensor AdaptiveSpan::attention(std::size_t index, const Tensor& hidden, const Te
   return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
 }
 
-/// The attention input of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `hidden` [B, M,
-/// D]. Keys and values are projected only that far back, with the current weights.
+/// The attention input of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `now` [B, M, D].
+/// Keys and values are projected only that far back, with the current weights.
 BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::vector<std::int64_t>& heads,
-                                               const Tensor& hidden, const Tensor& seen, const Tensor& spans) {
+                                               const NormedStream& now, const Tensor& seen, const Tensor& spans) {
+  const Tensor& hidden = now.stream;
   const auto count = static_cast<std::int64_t>(heads.size());
   const bool all = count == o_.heads;
   const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {  // [..., H, ...] → [..., n, ...]
@@ -221,10 +226,10 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
   const auto rows_of = [&](const Tensor& weight) {  // [D, D] → [n·d, D]
     return all ? weight : of_heads(weight.view({o_.heads, head_width_, o_.width}), 0).flatten(0, 1);
   };
-  const Tensor query = linear_layer(hidden, rows_of(layer.query));  // [B, M, n·d]
+  const Tensor query = linear_layer(now.read, rows_of(layer.query));  // [B, M, n·d]
   const Tensor key_value = linear_layer_with_past(seen, hidden, torch::cat({rows_of(layer.key), rows_of(layer.value)}))
                                .view({hidden.size(0), seen.size(1), 2, count, head_width_});
-  const std::vector<Tensor> parts = key_value.unbind(2);  // [B, L + M, n, d] each
+  const std::vector<Tensor> parts = unbind_joined(key_value, 2);  // [B, L + M, n, d] each
   const std::int64_t band = seen.size(1) - hidden.size(1);
   const double dropout = is_training() ? o_.attention_dropout : 0;
   return {.query = query.view({hidden.size(0), hidden.size(1), count, head_width_}).transpose(1, 2),
@@ -238,8 +243,9 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
 }
 
 /// Attention to memories that expire (Sukhbaatar et al. 2021): all heads see the same ones.
-Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const Tensor& hidden, const Tensor& cache,
+Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const NormedStream& now, const Tensor& cache,
                                            ModelOutput& output) {
+  const Tensor& hidden = now.stream;
   const Layer& layer = layers_[index];
   LiveMemories memories;
   {
@@ -252,7 +258,7 @@ Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const Tensor& hidd
   report_spans(memories.own.unsqueeze(1).unsqueeze(-1), output);
   std::vector<std::int64_t> heads(static_cast<std::size_t>(o_.heads));
   std::iota(heads.begin(), heads.end(), 0);
-  const BandedAttentionInput input = group_input(layer, heads, hidden, memories.seen, {});
+  const BandedAttentionInput input = group_input(layer, heads, now, memories.seen, {});
   trace_attention(input, memories.spans, static_cast<std::int64_t>(index) * o_.heads, heads, output.head_values);
   return linear_layer(expiring_attention(input, memories.spans).transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
 }

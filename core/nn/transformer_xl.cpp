@@ -3,8 +3,10 @@
 
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/joined_parts.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/relative_attention.h"
+#include "core/kernels/residual_norm.h"
 #include "core/nn/initial_weights.h"
 
 namespace xlm {
@@ -55,23 +57,26 @@ TransformerXlStage::TransformerXlStage(const DeclareParameter& declare, const st
   }
 }
 
-Tensor TransformerXlStage::forward(Tensor hidden, const RelativePositions& positions, bool training) const {
+Tensor TransformerXlStage::forward(const Tensor& hidden, const RelativePositions& positions, bool training) const {
   if (layers_.empty()) return hidden;
   const double dropout = training ? shape_.dropout : 0;
-  const auto dropped = [&](const Tensor& x) {
-    return dropout > 0 ? place_dropout(x, dropout, draw_dropout_seed()) : x;
+  const auto seed = [dropout] { return dropout > 0 ? draw_dropout_seed() : 0; };
+  const auto after = [&](const Tensor& stream, const Tensor& added, std::uint64_t drawn, const Affine& norm) {
+    return normed_sum(stream, {.value = added, .dropout = dropout, .seed = drawn},
+                      {.scale = norm.weight, .bias = norm.bias}, {.centred = true, .epsilon = kNormEpsilon});
   };
   Tensor encoding = positions.sinusoids.narrow(0, 0, hidden.size(1));  // [T, D], the same for all rows of the batch
   if (dropout > 0) encoding = place_dropout(encoding, dropout, draw_seed());
+  NormedStream now{hidden, hidden};
   for (const Layer& layer : layers_) {
-    hidden = torch::layer_norm(hidden + dropped(attention(layer, hidden, encoding, positions, training)),
-                               {shape_.width}, layer.attention_norm.weight, layer.attention_norm.bias, kNormEpsilon);
-    const Tensor inner = torch::gelu(linear_layer(hidden, layer.inner.weight, layer.inner.bias));  // [B, T, F]
-    const Tensor outer = linear_layer(dropped(inner), layer.outer.weight, layer.outer.bias);       // [B, T, D]
-    hidden =
-        torch::layer_norm(hidden + dropped(outer), {shape_.width}, layer.norm.weight, layer.norm.bias, kNormEpsilon);
+    const Tensor attended = attention(layer, now.read, encoding, positions, training);
+    now = after(now.stream, attended, seed(), layer.attention_norm);
+    const Tensor inner = torch::gelu(linear_layer(now.read, layer.inner.weight, layer.inner.bias));  // [B, T, F]
+    const Tensor outer =
+        linear_layer(place_dropout(inner, dropout, seed()), layer.outer.weight, layer.outer.bias);  // [B, T, D]
+    now = after(now.stream, outer, seed(), layer.norm);
   }
-  return hidden;
+  return now.stream;
 }
 
 Tensor TransformerXlStage::attention(const Layer& layer, const Tensor& hidden, const Tensor& encoding,
@@ -79,10 +84,9 @@ Tensor TransformerXlStage::attention(const Layer& layer, const Tensor& hidden, c
   const std::int64_t batch = hidden.size(0);
   const std::int64_t length = hidden.size(1);
   const std::int64_t head_width = shape_.width / shape_.heads;
-  // Unbound at once, so that their gradients are joined in one copy.
-  const std::vector<Tensor> parts = linear_layer(hidden, layer.qkv.weight, layer.qkv.bias)
-                                        .view({batch, length, 3, shape_.heads, head_width})
-                                        .unbind(2);                                   // 3 × [B, T, H, d]
+  const std::vector<Tensor> parts = unbind_joined(
+      linear_layer(hidden, layer.qkv.weight, layer.qkv.bias).view({batch, length, 3, shape_.heads, head_width}),
+      2);                                                                             // 3 × [B, T, H, d]
   const auto part = [&](std::size_t index) { return parts[index].transpose(1, 2); };  // [B, H, T, d]
   const Tensor r = linear_layer(encoding, layer.r.weight, layer.r.bias)
                        .view({length, shape_.heads, head_width})

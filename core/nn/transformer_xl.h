@@ -41,7 +41,7 @@ class TransformerXlStage {
 
   /// [B, T, D] → [B, T, D]; position t sees positions ≤ t. Dropout if `training`: also of the position encoding, drawn
   /// once for the stage.
-  torch::Tensor forward(torch::Tensor hidden, const RelativePositions& positions, bool training) const;
+  torch::Tensor forward(const torch::Tensor& hidden, const RelativePositions& positions, bool training) const;
 
   std::int64_t size() const { return static_cast<std::int64_t>(layers_.size()); }
 

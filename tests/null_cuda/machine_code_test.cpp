@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/command.h"
-#include "core/kernels/band_program.h"
+#include "core/kernels/gpu_program.h"
 #include "tests/campaign_size.h"
 #include "tests/null_cuda/budget.h"
 #include "tests/null_cuda/machine_code.h"
@@ -31,7 +31,7 @@ Json numbers_of(const MachineCode& code) {
 /// By "forward 64 banded 9.0": the numbers of the kernels of a kind.
 Json machine_code_of(const band::Kind& kind, int capability, const fs::path& disassembler) {
   const TemporaryFolder folder;
-  const GpuProgram program = compile_band_program(kind, capability);
+  const GpuProgram program = compile_program(kind, capability);
   write_file(folder.path() / "kernel.cubin", program.binary);
   const CommandResult result = run_command({disassembler.string(), (folder.path() / "kernel.cubin").string()});
   EXPECT_EQ(result.code, 0) << result.err;

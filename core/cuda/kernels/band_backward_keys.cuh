@@ -58,12 +58,12 @@ XLM_DEVICE void differentiate_keys(float (&scores)[kBlocks][4], float (&d_weight
                                    const float* strips, const float* numbers, int column, int first_key,
                                    const Place& place) {
   const float scale = a.scale * kLog2e;
-  const unsigned limit = kDropped ? drop_limit(a) : 0;
+  const unsigned limit = kDropped ? drop_limit(a.drop_threshold) : 0;
   const float* by_distance = strips + place.column(0, 0) * (Strips<kTile>::kStride - 1) + 16 + place.row(0);
   unsigned drop_steps[2] = {};
   if (kDropped) {
-    drop_steps[0] = QueryRow::drop_step(first_key + place.row(0));
-    drop_steps[1] = QueryRow::drop_step(first_key + place.row(1));
+    drop_steps[0] = drop_step(first_key + place.row(0));
+    drop_steps[1] = drop_step(first_key + place.row(1));
   }
   XLM_UNROLL
   for (int n = 0; n < kBlocks; ++n) {

@@ -101,7 +101,7 @@ struct BackwardRows {
                                 const float* strip, Half* ring, int distance, int column, int first_key,
                                 const Place& place) {
     const float scale = a.scale * kLog2e;
-    const unsigned limit = kDropped ? drop_limit(a) : 0;
+    const unsigned limit = kDropped ? drop_limit(a.drop_threshold) : 0;
     XLM_UNROLL
     for (int half = 0; half < 2; ++half) {
       const float* by_distance = row_of_strip<kKeys>(strip, 8 * half + place.lane / 4) + place.column(0, 0);
@@ -109,7 +109,7 @@ struct BackwardRows {
       const int first_column = column + from_row;
       const int key = first_key + place.column(0, 0);
       const Slope slope = slopes[half];
-      const unsigned drop_key = kDropped ? rows[half].drop_key + QueryRow::drop_step(key) : 0;
+      const unsigned drop_key = kDropped ? rows[half].drop_key + drop_step(key) : 0;
       Half* to = ring + place.row(half) * kRingStride;
       const int first_place = distance + from_row;
       XLM_UNROLL
@@ -123,7 +123,7 @@ struct BackwardRows {
             const bool sees = first_column + c >= 0 && first_column + c < a.band && key + c >= 0 && key + c < a.keys;
             softmax = sees ? softmax : 0.0F;
           }
-          const bool kept = !kDropped || keeps(drop_key + QueryRow::drop_step(c), limit);
+          const bool kept = !kDropped || keeps(drop_key + drop_step(c), limit);
           float mask;
           gradients[i] =
               score_gradient<kEdge, kMasked>(a, softmax, d_weights[n][2 * half + i], kept ? slope.gain : 0.0F,

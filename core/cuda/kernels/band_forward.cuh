@@ -19,7 +19,7 @@ struct ForwardRows {
   XLM_DEVICE void weigh(float (&scores)[8][4], float (&shrunk)[2], const Arguments& a, const float* strip, int column,
                         int first_key, const Place& place) {
     const float scale = a.scale * kLog2e;
-    const unsigned limit = kDropped ? drop_limit(a) : 0;
+    const unsigned limit = kDropped ? drop_limit(a.drop_threshold) : 0;
     XLM_UNROLL
     for (int half = 0; half < 2; ++half) {
       const float* by_distance = row_of_strip<kTile>(strip, 8 * half + place.lane / 4) + place.column(0, 0);
@@ -49,7 +49,7 @@ struct ForwardRows {
       sum[half] *= shrunk[half];
       kept[half] *= shrunk[half];
       const float subtracted = now * scale;
-      const unsigned drop_key = kDropped ? rows[half].drop_key + QueryRow::drop_step(key) : 0;
+      const unsigned drop_key = kDropped ? rows[half].drop_key + drop_step(key) : 0;
       XLM_UNROLL
       for (int n = 0; n < 8; ++n) {
         XLM_UNROLL
@@ -63,7 +63,7 @@ struct ForwardRows {
             if (kEdge) weight *= soft_mask(a, beyond_ramp(a, first_column + c, rows[half].span));
             kept[half] += weight;
           }
-          if (kDropped && !keeps(drop_key + QueryRow::drop_step(c), limit)) weight = 0;
+          if (kDropped && !keeps(drop_key + drop_step(c), limit)) weight = 0;
           scores[n][2 * half + i] = weight;
         }
       }

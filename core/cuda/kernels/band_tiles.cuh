@@ -5,11 +5,12 @@
 // float32. Only tiles at an edge of the band, of the keys or of the soft mask's ramp compare columns.
 //
 // NVRTC reads this code after gpu_block.cuh. The tests read it after a stand-in that runs the threads of a block as
-// fibers. It includes only its arguments. Work within a warp synchronises the warp; work between warps synchronises the
-// block.
+// fibers. It includes only its arguments and the dropout. Work within a warp synchronises the warp; work between warps
+// synchronises the block.
 #pragma once
 
 #include "core/cuda/kernels/band_arguments.h"
+#include "core/cuda/kernels/dropout.cuh"
 
 namespace xlm::band {
 
@@ -164,42 +165,12 @@ struct QueryRow {
     QueryRow row{query, query < a.queries, 0, 0};
     if (kMasked && row.there) row.span = a.span.data[batch * a.span.batch + head * a.span.head + query * a.span.row];
     if (kDropped) {
-      row.drop_key = static_cast<unsigned>(
-          random_bits((a.seed_place != nullptr ? *a.seed_place : a.seed) +
-                          static_cast<unsigned long long>(batch) * 0xD1342543DE82EF95ULL,
-                      static_cast<unsigned long long>(head), static_cast<unsigned long long>(query)));
+      row.drop_key = drop_key_of(a.seed_place != nullptr ? *a.seed_place : a.seed, batch, head, query);
       if (!a.drop_by_key) row.drop_key += drop_step(a.key_offset - query);
     }
     return row;
   }
-
-  static XLM_DEVICE unsigned drop_step(int places) { return static_cast<unsigned>(places) * 0x9E3779B9U; }
-
- private:
-  static XLM_DEVICE unsigned long long mix(unsigned long long x) {
-    x += 0x9E3779B97F4A7C15ULL;
-    x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
-    x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
-    return x ^ (x >> 31U);
-  }
-  static XLM_DEVICE unsigned long long random_bits(unsigned long long seed, unsigned long long stream,
-                                                   unsigned long long index) {  // as base/random.h
-    return mix(mix(mix(seed) ^ stream) ^ index);
-  }
 };
-
-/// The limit that keeps() compares with.
-XLM_DEVICE unsigned drop_limit(const Arguments& a) {
-  return a.drop_threshold < (1U << 24U) ? a.drop_threshold << 8U : 0xFFFFFFFFU;
-}
-
-/// Whether dropout keeps an element, as Dropout of core/kernels/dropout.h: `x` is the query's drop_key and the key's
-/// drop_step together.
-XLM_DEVICE bool keeps(unsigned x, unsigned limit) {
-  x = (x ^ (x >> 16U)) * 0x7FEB352DU;
-  x = (x ^ (x >> 15U)) * 0x846CA68BU;
-  return (x ^ (x >> 16U)) >= limit;
-}
 
 /// How far a column is beyond the end of the soft mask's ramp: the mask is 1 from 0 on, and 0 up to −R. Column L − 1 is
 /// at the distance 1.

@@ -46,6 +46,11 @@ XLM_DEVICE unsigned load_pair(const Half* from) { return *reinterpret_cast<const
 XLM_DEVICE void store_pair(float* to, float first, float second) {
   *reinterpret_cast<float2*>(to) = make_float2(first, second);
 }
+XLM_DEVICE void load_pair(const float* from, float& first, float& second) {
+  const float2 pair = *reinterpret_cast<const float2*>(from);
+  first = pair.x;
+  second = pair.y;
+}
 XLM_DEVICE Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
 XLM_DEVICE Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
 XLM_DEVICE unsigned bits_of(float x) { return __float_as_uint(x); }
@@ -58,6 +63,7 @@ XLM_DEVICE float exponential_2(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
+XLM_DEVICE float inverse_root(float x) { return rsqrtf(x); }
 XLM_DEVICE float natural_logarithm(float x) { return logf(x); }
 
 /// Adds to two floats side by side, which begin at 8 bytes.

@@ -283,6 +283,11 @@ inline unsigned load_pair(const Half* from) {
   std::memcpy(&pair, from, sizeof(pair));
   return pair;
 }
+inline void load_pair(const float* from, float& first, float& second) {
+  if (reinterpret_cast<std::uintptr_t>(from) % 8 != 0) throw std::logic_error("ld.v2: a pair is not at 8 bytes");
+  first = from[0];
+  second = from[1];
+}
 inline Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
 inline Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
 inline unsigned bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
@@ -290,6 +295,7 @@ inline float float_of(unsigned bits) { return std::bit_cast<float>(bits); }
 
 inline float larger(float a, float b) { return std::fmax(a, b); }
 inline float exponential_2(float x) { return std::exp2(x); }
+inline float inverse_root(float x) { return 1 / std::sqrt(x); }
 inline float natural_logarithm(float x) { return std::log(x); }
 inline void add_pair_to(float* to, float x, float y) {
   if (reinterpret_cast<std::uintptr_t>(to) % 8 != 0) throw std::logic_error("red.v2: a pair is not at 8 bytes");

@@ -1,4 +1,4 @@
-// The GPU kernels of attention as a program for one GPU, compiled by NVIDIA's run-time compiler (NVRTC), which comes
+// The program's own GPU kernels as programs for one GPU, compiled by NVIDIA's run-time compiler (NVRTC), which comes
 // with libtorch's CUDA libraries. So building needs no CUDA compiler, and every GPU gets its own code.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include "base/disk_cache.h"
 #include "base/files.h"
 #include "core/cuda/kernels/band_arguments.h"
+#include "core/cuda/kernels/norm_arguments.h"
 
 namespace xlm {
 
@@ -21,9 +22,13 @@ struct GpuProgram {
 
 /// attention_forward, attention_backward_queries and attention_backward_keys of a kind, each called with
 /// band::Arguments, for a compute capability (80 is 8.0). Throws Error if there is no compiler, or if it fails.
-GpuProgram compile_band_program(const band::Kind& kind, int capability);
+GpuProgram compile_program(const band::Kind& kind, int capability);
 
-/// The binary of that program. It is compiled if `cache` does not have it, and then kept there.
-std::string band_binary(const band::Kind& kind, int capability, const DiskCache& cache);
+/// norm_forward, called with norm::Arguments, and norm_backward, with these and the number of its blocks.
+GpuProgram compile_program(const norm::Kind& kind, int capability);
+
+/// The binaries of these programs. They are compiled if `cache` does not have them, and then kept there.
+std::string program_binary(const band::Kind& kind, int capability, const DiskCache& cache);
+std::string program_binary(const norm::Kind& kind, int capability, const DiskCache& cache);
 
 }  // namespace xlm

@@ -9,5 +9,8 @@ extern const char* const kBandTilesText;
 extern const char* const kBandForwardText;
 extern const char* const kBandBackwardQueriesText;
 extern const char* const kBandBackwardKeysText;
+extern const char* const kDropoutText;
+extern const char* const kNormArgumentsText;
+extern const char* const kNormRowsText;
 
 }  // namespace xlm
