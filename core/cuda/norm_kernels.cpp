@@ -27,7 +27,7 @@ class GpuNormKernels : public NormKernels {
   void backward(const norm::Kind& kind, const norm::Arguments& arguments) override {
     const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
     norm::Arguments given = arguments;
-    int blocks = norm::backward_blocks(arguments.rows);
+    int blocks = norm::backward_blocks(kind, arguments.rows);
     void* parameters[] = {&given, &blocks};
     gpu_.start(functions(kind)[1], blocks, 1, norm::backward_memory(kind), parameters);
   }

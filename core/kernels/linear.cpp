@@ -138,6 +138,51 @@ class ComposedLinearWithPast : public torch::autograd::Function<ComposedLinearWi
   }
 };
 
+/// LayerProduct by libtorch's products in the type `products`, as on a GPU under autocast. Gradients of weights are
+/// sums in the weight's type, which autocast would round to `products` on the way.
+template <bool kOutFirst>
+class ComposedLinear : public torch::autograd::Function<ComposedLinear<kOutFirst>> {
+ public:
+  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
+                        const std::optional<Tensor>& bias, torch::ScalarType products) {
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const Tensor rows = x.to(products).reshape({-1, x.size(-1)});
+    const Tensor factor = kOutFirst ? weight.to(products) : weight.to(products).t();  // [out, in]
+    context->save_for_backward({rows, factor});
+    context->saved_data["shape"] = x.sizes().vec();
+    context->saved_data["type of x"] = x.scalar_type();
+    context->saved_data["type of weight"] = weight.scalar_type();
+    context->saved_data["bias"] = bias.has_value();
+    std::vector<std::int64_t> shape = x.sizes().vec();
+    shape.back() = factor.size(0);
+    return torch::linear(rows, factor, bias ? bias->to(products) : Tensor()).view(shape);
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
+    const variable_list saved = context->get_saved_variables();
+    const Tensor gradient = upstream[0].reshape({-1, upstream[0].size(-1)});  // [m, out]
+    const torch::ScalarType type = context->saved_data["type of weight"].toScalarType();
+    variable_list result(4);
+    if (context->needs_input_grad(0)) {
+      result[0] = product_as(gradient, saved[1], context->saved_data["type of x"].toScalarType())
+                      .view(context->saved_data["shape"].toIntVector());
+    }
+    if (context->needs_input_grad(1)) {
+      result[1] = kOutFirst ? product_as(gradient.t(), saved[0], type) : product_as(saved[0].t(), gradient, type);
+    }
+    if (context->saved_data["bias"].toBool()) result[2] = column_sums(gradient).to(type);
+    return result;
+  }
+};
+
+/// The product of x and a weight [out, in] if `kOutFirst`, else [in, out], by libtorch.
+template <bool kOutFirst>
+Tensor composed_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const torch::ScalarType products = type_of_products(weight);
+  if (!x.is_cuda() || products == weight.scalar_type()) return torch::linear(x, kOutFirst ? weight : weight.t(), bias);
+  return ComposedLinear<kOutFirst>::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt, products);
+}
+
 /// In float32 with the values of bfloat16.
 Tensor bfloat16_values(const Tensor& x) { return x.defined() ? x.to(torch::kBFloat16).to(torch::kFloat) : x; }
 
@@ -156,7 +201,7 @@ Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
       return LayerProduct<true>::apply(x, weight.contiguous(),
                                        bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
     default:
-      return torch::linear(x, weight, bias);
+      return composed_linear<true>(x, weight, bias);
   }
 }
 
@@ -168,7 +213,7 @@ Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
       return LayerProduct<false>::apply(x, weight.contiguous(), std::optional(bias.contiguous()));
     default:
       if (StepWeights* shared = StepWeights::current()) return shared->affine(x, weight, bias);
-      return torch::linear(x, weight.t(), bias);
+      return composed_linear<false>(x, weight, bias);
   }
 }
 
@@ -210,6 +255,14 @@ std::vector<Tensor> linear_layers(const Tensor& x, const std::vector<Tensor>& we
 
 Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return shown(x, weight, affine_product(x, weight, bias));
+}
+
+Tensor composed_linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, torch::ScalarType products) {
+  return ComposedLinear<true>::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt, products);
+}
+
+Tensor composed_affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, torch::ScalarType products) {
+  return ComposedLinear<false>::apply(x, weight, std::optional(bias), products);
 }
 
 Tensor composed_linear_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

@@ -19,6 +19,12 @@ std::vector<torch::Tensor> linear_layers(const torch::Tensor& x, const std::vect
 /// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights; with the same products.
 torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
 
+/// These layers by libtorch's products in the type `products` on any device, as on a GPU under autocast.
+torch::Tensor composed_linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                                    torch::ScalarType products);
+torch::Tensor composed_affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                                    torch::ScalarType products);
+
 /// seen·Wᵀ [B, T, out], in which only the last M positions carry a gradient. `seen` [B, T, in] is constant. Its last M
 /// positions have the values of `block` [B, M, in], and `block` receives their gradient.
 torch::Tensor linear_layer_with_past(const torch::Tensor& seen, const torch::Tensor& block,

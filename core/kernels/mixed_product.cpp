@@ -19,4 +19,10 @@ torch::Tensor product_as(const torch::Tensor& a, const torch::Tensor& b, torch::
   return a.is_cuda() && result == torch::kFloat ? at::mm(a, b, result) : torch::mm(a, b).to(result);
 }
 
+torch::Tensor column_sums(const torch::Tensor& x) {
+  const torch::ScalarType type = x.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat;
+  if (!x.is_cuda() || x.scalar_type() != torch::kBFloat16) return x.sum(0, /*keepdim=*/false, type);
+  return product_as(torch::ones({1, x.size(0)}, x.options()), x, type).squeeze(0);
+}
+
 }  // namespace xlm

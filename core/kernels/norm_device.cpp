@@ -102,7 +102,8 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     const Tensor d_added =
         data["added"].toBool() ? torch::empty(sum.sizes(), sum.options().dtype(torch::kBFloat16)) : Tensor();
     norm::Arguments a = arguments_of(call, sum, saved[2], saved[3]);
-    const Tensor parts = torch::empty({norm::backward_blocks(a.rows), 2, width}, sum.options());
+    const norm::Kind kind = kind_of(call, width);
+    const Tensor parts = torch::empty({norm::backward_blocks(kind, a.rows), 2, width}, sum.options());
     a.stream = sum.const_data_ptr<float>();
     a.scale = saved[1].const_data_ptr<float>();
     a.d_sum = call.is_stream ? nullptr : numbers_of(d_first);
@@ -111,7 +112,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     a.d_stream = numbers_of(d_stream);
     a.d_added = halves_of(d_added);
     a.parts = numbers_of(parts);
-    call.kernels->backward(kind_of(call, width), a);
+    call.kernels->backward(kind, a);
     const Tensor of_weights = parts.sum(0);
     return {Tensor(), d_stream, d_added, of_weights[0], data["bias"].toBool() ? of_weights[1] : Tensor()};
   }

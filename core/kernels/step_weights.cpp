@@ -215,7 +215,7 @@ Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& 
     common.bias = bias.detach().to(products_);
     const torch::ScalarType type = weight.scalar_type();
     common.uses = c10::make_intrusive<WeightUses>(bytes_, [type](const std::vector<Tensor>& joined) {
-      return variable_list{product_as(joined[0].t(), joined[1], type), joined[1].sum(0, /*keepdim=*/false, type)};
+      return variable_list{product_as(joined[0].t(), joined[1], type), column_sums(joined[1]).to(type)};
     });
     common.ticket = WeightTicket::apply(weight, std::optional(bias), common.uses);
   }

@@ -96,6 +96,17 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   SpanCounts predicted_;
 };
 
+/// Slices of x along a dimension of heads, in the order of `heads`; x itself if these are all in their order.
+Tensor chosen_heads(const Tensor& x, const std::vector<std::int64_t>& heads, std::int64_t dimension) {
+  std::vector<Tensor> runs;  // of heads that follow each other
+  for (std::size_t begin = 0, end = 0; begin < heads.size(); begin = end) {
+    for (end = begin + 1; end < heads.size() && heads[end] == heads[end - 1] + 1;) ++end;
+    runs.push_back(x.narrow(dimension, heads[begin], static_cast<std::int64_t>(end - begin)));
+  }
+  if (runs.size() > 1) return torch::cat(runs, dimension);
+  return runs.front().size(dimension) == x.size(dimension) ? x : runs.front();
+}
+
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
   return uniform_weights({rows, columns}, 1 / std::sqrt(static_cast<double>(columns)));
 }
@@ -198,16 +209,17 @@ Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const
   const Tensor seen = torch::cat({before, known, now.read.detach().to(type)}, 1);  // [B, past + M, D]
   output.state.push_back(seen.slice(1, std::max(past - cached, past + block - cache_length(index))));
 
-  std::vector<Tensor> outputs(static_cast<std::size_t>(o_.heads));  // per head [B, M, d]
+  std::vector<std::int64_t> order;  // heads as they are joined
+  std::vector<Tensor> outputs;      // per group [B, M, n, d]
   for (const auto& [band, heads] : groups) {
     const BandedAttentionInput input = group_input(layer, heads, now, seen.narrow(1, past - band, band + block), spans);
     trace_attention(input, {}, static_cast<std::int64_t>(index) * o_.heads, heads, output.head_values);
-    const Tensor attended = banded_attention(input);                                              // [B, n, M, d]
-    if (groups.size() == 1) return linear_layer(attended.transpose(1, 2).flatten(2), layer.out);  // [B, M, D]
-    const std::vector<Tensor> parts = attended.unbind(1);
-    for (std::size_t i = 0; i < heads.size(); ++i) outputs[static_cast<std::size_t>(heads[i])] = parts[i];
+    outputs.push_back(banded_attention(input).transpose(1, 2));
+    order.insert(order.end(), heads.begin(), heads.end());
   }
-  return linear_layer(torch::stack(outputs, 2).flatten(2), layer.out);  // [B, M, D]
+  const Tensor joined = outputs.size() == 1 ? outputs.front() : torch::cat(outputs, 2);  // [B, M, H, d]
+  const Tensor weight = chosen_heads(layer.out.view({o_.width, o_.heads, head_width_}), order, 1).flatten(1);
+  return linear_layer(joined.flatten(2), weight);  // [B, M, D]
 }
 
 /// The attention input of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `now` [B, M, D].
@@ -216,15 +228,8 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
                                                const NormedStream& now, const Tensor& seen, const Tensor& spans) {
   const Tensor& hidden = now.stream;
   const auto count = static_cast<std::int64_t>(heads.size());
-  const bool all = count == o_.heads;
-  const auto of_heads = [&](const Tensor& x, std::int64_t dimension) {  // [..., H, ...] → [..., n, ...]
-    const std::vector<Tensor> parts = x.unbind(dimension);
-    std::vector<Tensor> chosen;
-    for (const std::int64_t head : heads) chosen.push_back(parts[static_cast<std::size_t>(head)]);
-    return torch::stack(chosen, dimension);
-  };
   const auto rows_of = [&](const Tensor& weight) {  // [D, D] → [n·d, D]
-    return all ? weight : of_heads(weight.view({o_.heads, head_width_, o_.width}), 0).flatten(0, 1);
+    return chosen_heads(weight.view({o_.heads, head_width_, o_.width}), heads, 0).flatten(0, 1);
   };
   const Tensor query = linear_layer(now.read, rows_of(layer.query));  // [B, M, n·d]
   const Tensor key_value = linear_layer_with_past(seen, hidden, torch::cat({rows_of(layer.key), rows_of(layer.value)}))
@@ -236,7 +241,7 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
           .key = parts[0].transpose(1, 2),
           .value = parts[1].transpose(1, 2),
           .position = key_pe_[0].narrow(1, o_.span - band, band),
-          .span = spans.defined() && !all ? of_heads(spans, 1) : spans,
+          .span = spans.defined() ? chosen_heads(spans, heads, 1) : spans,
           .ramp = static_cast<double>(o_.span_ramp),
           .dropout = dropout,
           .seed = dropout > 0 ? draw_dropout_seed() : 0};

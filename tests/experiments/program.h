@@ -6,7 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -73,6 +78,38 @@ class BackgroundProgram {
   fs::path err_;
   pid_t pid_ = -1;
 };
+
+/// While it exists, programs start without AddressSanitizer's search for leaks at their end. The search of clang 14 may
+/// go on for ever in a process that gets a signal meanwhile: one that its process group gets, and then one of its
+/// parent.
+class WithoutLeakSearch {
+ public:
+  WithoutLeakSearch() {
+    const char* options = std::getenv(kOptions);
+    if (options != nullptr) before_ = options;
+    ::setenv(kOptions, (before_.value_or("") + ":detect_leaks=0").c_str(), 1);
+  }
+  WithoutLeakSearch(const WithoutLeakSearch&) = delete;
+  WithoutLeakSearch& operator=(const WithoutLeakSearch&) = delete;
+  ~WithoutLeakSearch() {
+    if (before_) {
+      ::setenv(kOptions, before_->c_str(), 1);
+    } else {
+      ::unsetenv(kOptions);
+    }
+  }
+
+ private:
+  static constexpr const char* kOptions = "ASAN_OPTIONS";
+  std::optional<std::string> before_;
+};
+
+/// Waits between two checks of a condition: twice as long as the check took that began at `check`, because what the
+/// test waits for needs the cores.
+inline void pause_after(std::chrono::steady_clock::time_point check, std::chrono::milliseconds least) {
+  using Time = std::chrono::steady_clock::duration;
+  std::this_thread::sleep_for(std::max<Time>(least, 2 * (std::chrono::steady_clock::now() - check)));
+}
 
 /// A command line of the shell, run in `folder`.
 inline ProgramResult shell(const fs::path& folder, const std::string& command) {

@@ -48,6 +48,7 @@ TEST_F(ProgramTest, ATerminalThatGoesAwayIsARequestToStop) {
 
 /// Its workers get the signal from the terminal, too, if there is one.
 TEST_F(ProgramTest, ASweepStopsIfItsTerminalClosesAndResumes) {
+  const WithoutLeakSearch in_its_programs;
   write_sweep("sweep: {grid: {seed: [1, 2, 3]}}\n");
   const auto expect_two_saved = [&] {
     EXPECT_EQ(count_running(), 0U);

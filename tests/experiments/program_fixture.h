@@ -1,8 +1,7 @@
 // The program with a core that needs no torch, in its own folder with data and a configuration.
 #pragma once
 
-#include <unistd.h>
-
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -44,7 +43,9 @@ class ProgramTest : public ::testing::Test {
 
   /// Waits for another process's action. The test's time limit ends the wait.
   static void until(const std::function<bool()>& condition) {
-    while (!condition()) ::usleep(1000);
+    for (auto check = std::chrono::steady_clock::now(); !condition(); check = std::chrono::steady_clock::now()) {
+      pause_after(check, std::chrono::milliseconds(1));
+    }
   }
 
   std::vector<fs::path> run_folders() const {

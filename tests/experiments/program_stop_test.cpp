@@ -71,6 +71,7 @@ TEST_F(ProgramTest, WhatHasEndedOrIsNotThereCannotBeStopped) {
 
 /// A terminal sends its SIGINT to the sweep and to its workers at any time.
 TEST_F(ProgramTest, CtrlCAtAnyMomentFailsNoRun) {
+  const WithoutLeakSearch in_its_programs;
   write_sweep("sweep: {grid: {seed: [1, 2, 3, 4]}}\n");
   order("pace=5");
   for (int moment = 0; moment < 20; ++moment) {

@@ -2,8 +2,6 @@
 // FOLDER`. It leaves FOLDER/slurm.conf, and its partition `urgent` preempts jobs of the others.
 #pragma once
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -32,21 +30,24 @@ class LocalSlurm {
 
   /// `settings` are shell variables for the program: MAX_ARRAY=3.
   void start(int cpus, int gpus = 0, const std::string& settings = "") {
-    // The folder's name determines the ports, which another program may be using.
+    // The folder's whole name determines the ports, so Slurms that run at once have different ones. Other programs may
+    // be using them.
     for (const char* name : {"cluster", "cluster-2", "cluster-3"}) {
-      started_ = shell(folder_, fmt::format("{} {} start {} {} {}", settings, starter(), name, cpus, gpus)).code == 0;
       name_ = name;
+      const ProgramResult result =
+          shell(folder_, fmt::format("{} {} start '{}' {} {}", settings, starter(), cluster().string(), cpus, gpus));
+      ::setenv("SLURM_CONF", (cluster() / "slurm.conf").c_str(), 1);
+      started_ = result.code == 0 && answers();
       if (started_) break;
-      shell(folder_, fmt::format("{} stop {}", starter(), name));
+      stop_cluster();
     }
     ASSERT_TRUE(started_) << "no Slurm can be started";
-    ::setenv("SLURM_CONF", (folder_ / name_ / "slurm.conf").c_str(), 1);
   }
 
   void stop() {
     if (!started_) return;
-    shell(folder_, "scancel -u root; for i in 1 2 3 4 5 6 7 8 9; do [ -n \"$(squeue -h)\" ] && sleep 1; done");
-    shell(folder_, fmt::format("{} stop {}", starter(), name_));
+    shell(folder_, "scancel -u root; for i in $(seq 45); do [ -n \"$(squeue -h)\" ] || break; sleep 0.2; done");
+    stop_cluster();
   }
 
   std::string squeue(const std::string& format) const {
@@ -69,14 +70,23 @@ class LocalSlurm {
   /// Waits for a condition about Slurm, unless the test has failed already. After five minutes it fails.
   static void until(const std::function<bool()>& condition) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
-    while (!testing::Test::HasFatalFailure() && !condition()) {
-      ASSERT_LT(std::chrono::steady_clock::now(), end)
-          << shell(fs::current_path(), "squeue -o '%i %T %r %S'; sinfo -R; scontrol show node").out;
-      ::usleep(50000);
+    auto check = std::chrono::steady_clock::now();
+    for (; !testing::Test::HasFatalFailure() && !condition(); check = std::chrono::steady_clock::now()) {
+      ASSERT_LT(check, end) << shell(fs::current_path(), "squeue -o '%i %T %r %S'; sinfo -R; scontrol show node").out;
+      pause_after(check, std::chrono::milliseconds(50));
     }
   }
 
  private:
+  fs::path cluster() const { return folder_ / name_; }
+  void stop_cluster() const { shell(folder_, fmt::format("{} stop '{}'", starter(), cluster().string())); }
+
+  /// Its node is ready, and it is not the Slurm of another folder that has the same ports.
+  bool answers() const {
+    const std::string settings = shell(folder_, "sinfo -h -o %t && scontrol show config").out;
+    return settings.starts_with("idle") && settings.find(cluster().string()) != std::string::npos;
+  }
+
   fs::path folder_;
   std::string name_;
   bool started_ = false;

@@ -12,7 +12,6 @@ namespace xlm::norm {
 using band::Half;
 
 constexpr int kWarps = band::kThreads / 32;  // of a block: each has a row at a time
-constexpr int kMostParts = 528;              // blocks of the backward pass, each of which sums gradients of the weights
 constexpr int kColumnStep = 64;              // k is a multiple of it
 constexpr int kMostColumns = 1024;           // a lane has its part of a row in registers
 
@@ -24,8 +23,10 @@ struct Kind {
 
 #if !defined(__CUDACC_RTC__)  // the kernels do not need these
 constexpr int forward_blocks(int rows) { return (rows + kWarps - 1) / kWarps; }
-constexpr int backward_blocks(int rows) {
-  return forward_blocks(rows) < kMostParts ? forward_blocks(rows) : kMostParts;
+/// Blocks of the backward pass, each of which sums gradients of the weights: about as many as run at a time.
+constexpr int most_parts(const Kind& kind) { return kind.width > 512 ? 264 : 528; }
+constexpr int backward_blocks(const Kind& kind, int rows) {
+  return forward_blocks(rows) < most_parts(kind) ? forward_blocks(rows) : most_parts(kind);
 }
 /// Bytes of shared memory of a block of the backward pass: two sums of each warp.
 constexpr int backward_memory(const Kind& kind) { return 2 * kWarps * kind.width * 4; }

@@ -30,7 +30,7 @@ class FiberNorms : public NormKernels {
         [&]<int width, bool centred> { norm::forward<width, centred>(arguments); });
   }
   void backward(const norm::Kind& kind, const norm::Arguments& arguments) override {
-    const int blocks = norm::backward_blocks(arguments.rows);
+    const int blocks = norm::backward_blocks(kind, arguments.rows);
     run(kind, blocks, norm::backward_memory(kind),
         [&]<int width, bool centred> { norm::backward<width, centred>(arguments, blocks); });
   }
@@ -125,7 +125,7 @@ TEST(NormRows, ValuesAndGradientsAreThoseOfLibtorchInDouble) {
 
 TEST(NormRows, MoreRowsThanTheBlocksOfTheBackwardPass) {
   FiberNorms kernels;
-  expect_norms_exact({norm::kMostParts * norm::kWarps, 64, true, true, 0.2}, kernels);
+  expect_norms_exact({norm::most_parts({64, true}) * norm::kWarps, 64, true, true, 0.2}, kernels);
 }
 
 TEST(NormRows, ThreadsInAnyOrderComputeTheSameBits) {

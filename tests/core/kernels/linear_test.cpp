@@ -73,6 +73,41 @@ TEST(Linear, OfPastAndBlockIsThatOfBothWithoutAGradientOfThePast) {
   EXPECT_LT(((given - expected).norm() / expected.norm()).item<double>(), 1e-2);
 }
 
+/// As a GPU computes layers under autocast: products are rounded once, and gradients of weights not at all.
+TEST(Linear, ComposedInBfloat16HasGradientsOfWeightsInTheirOwnType) {
+  torch::manual_seed(4);
+  const auto leaf = [](const torch::Tensor& x) {
+    return x.to(torch::kBFloat16).to(torch::kFloat).set_requires_grad(true);
+  };
+  for (const bool with_bias : {false, true}) {
+    for (const bool out_first : {false, true}) {
+      if (!out_first && !with_bias) continue;  // GPT-2's layers all have one
+      const torch::Tensor x = leaf(torch::randn({3, 20, 40}));
+      const torch::Tensor weight = leaf(torch::randn({24, 40}));
+      const torch::Tensor across = leaf(weight.detach().t().contiguous());
+      const torch::Tensor bias = with_bias ? leaf(torch::randn({24})) : torch::Tensor();
+      std::vector<torch::Tensor> leaves{x, out_first ? weight : across};
+      if (with_bias) leaves.push_back(bias);
+      const auto results = [&](const torch::Tensor& out) {
+        torch::manual_seed(5);
+        const torch::Tensor upstream = torch::randn(out.sizes()).to(torch::kBFloat16).to(out.scalar_type());
+        std::vector<torch::Tensor> all{out.detach()};
+        for (const torch::Tensor& each : torch::autograd::grad({out}, leaves, {upstream})) all.push_back(each);
+        return all;
+      };
+      const auto found = results(out_first ? composed_linear_layer(x, weight, bias, torch::kBFloat16)
+                                           : composed_affine_layer(x, across, bias, torch::kBFloat16));
+      const auto wanted = results(torch::linear(x, out_first ? weight : across.t(), bias));
+      EXPECT_EQ(found[0].scalar_type(), torch::kBFloat16);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (i > 0) EXPECT_EQ(found[i].scalar_type(), torch::kFloat);
+        EXPECT_LT(((found[i] - wanted[i]).norm() / wanted[i].norm()).item<double>(), 4e-3) << i;
+      }
+      if (with_bias) EXPECT_TRUE(torch::allclose(found[3], wanted[3], 1e-5, 1e-6));
+    }
+  }
+}
+
 /// Checks the errors of both layers' products with `rows` rows, relative to the sums of the terms' sizes.
 void expect_small_errors(std::int64_t rows, std::int64_t in, std::int64_t out) {
   const torch::NoGradGuard no_grad;
