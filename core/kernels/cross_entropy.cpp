@@ -1,6 +1,7 @@
 // Cross-entropy in pieces.
 #include "core/kernels/cross_entropy.h"
 
+#include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
@@ -11,6 +12,8 @@
 #include <optional>
 #include <type_traits>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/linear.h"
@@ -28,8 +31,9 @@ using torch::autograd::variable_list;
 
 constexpr std::int64_t kPieceRows = 512;  // predictions whose logits are there at a time: 100 MB of GPT-2's
 constexpr std::int64_t kSummed = 4096;    // of a row, whose sum is made in the logits' own type
-constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;  // of the composed version by default
-constexpr std::int64_t kGpuMultiple = 64;                     // of symbols: 50,304 for GPT-2's 50,257
+constexpr std::int64_t kPieceLogits = std::int64_t{1} << 26;     // of the composed version by default
+constexpr std::int64_t kGpuPieceLogits = std::int64_t{1} << 28;  // with the GPU's own kernel: 537 MB in bfloat16
+constexpr std::int64_t kGpuMultiple = 64;                        // of symbols: 50,304 for GPT-2's 50,257
 
 /// log Σ exp(row); with kSoftmax the row becomes its softmax.
 template <int n, bool kSoftmax, class T>
@@ -188,11 +192,31 @@ variable_list scaled_gradients(AutogradContext* context, const Tensor& upstream)
   return result;
 }
 
-/// The same by libtorch's operations, on the device where the weight lies.
+/// The losses [n] of logits [n, stride] in bfloat16, of which the first `symbols` count; if `gradient`, the logits
+/// become their gradient.
+Tensor row_losses_by(RowKernels& kernels, const Tensor& logits, std::int64_t symbols, const Tensor& targets,
+                     bool gradient) {
+  const Tensor wanted = targets.contiguous();
+  const Tensor losses = torch::empty({logits.size(0)}, logits.options().dtype(torch::kFloat).requires_grad(false));
+  if (logits.size(0) == 0) return losses;
+  kernels.losses({.logits = reinterpret_cast<band::Half*>(logits.data_ptr<c10::BFloat16>()),
+                  .targets = reinterpret_cast<const long long*>(wanted.const_data_ptr<std::int64_t>()),
+                  .losses = losses.data_ptr<float>(),
+                  .rows = static_cast<int>(logits.size(0)),
+                  .symbols = static_cast<int>(symbols),
+                  .stride = logits.stride(0),
+                  .gradient = gradient});
+  return losses;
+}
+
+/// The same by libtorch's operations, on the device where the weight lies; with `kernels`, the program's own kernel of
+/// a GPU computes losses and their gradients from logits in bfloat16, in their place.
 class PieceByPieceComposed {
  public:
-  PieceByPieceComposed(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient, std::int64_t multiple)
-      : gradient_(gradient),
+  PieceByPieceComposed(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient, std::int64_t multiple,
+                       RowKernels* kernels)
+      : kernels_(kernels),
+        gradient_(gradient),
         type_(type_of_products(weight)),
         symbols_(weight.size(0)),
         added_((multiple - symbols_ % multiple) % multiple),
@@ -239,6 +263,7 @@ class PieceByPieceComposed {
     // A row that does not count becomes zeros: its logits are finite, and it adds nothing to a sum over rows.
     const Tensor x = hidden.masked_fill(~counted.unsqueeze(1), 0).to(type_);  // [n, k]
     Tensor logits = torch::matmul(x, factor_.t());                            // [n, V and those added]
+    if (kernels_ != nullptr) return loss_by_kernel(x, logits, targets, begin);
     if (logits.scalar_type() != torch::kDouble) logits = logits.to(torch::kFloat);
     if (bias_.defined()) logits.add_(bias_);
     if (added_ > 0) logits.narrow(1, symbols_, added_).fill_(-std::numeric_limits<double>::infinity());
@@ -246,6 +271,16 @@ class PieceByPieceComposed {
     const Tensor loss = log_p.gather(1, target).squeeze(1).masked_fill(~counted, 0).to(torch::kDouble).sum().neg();
     if (gradient_) add_gradients(x, counted, target, log_p, begin);
     return loss;
+  }
+
+  Tensor loss_by_kernel(const Tensor& x, const Tensor& logits, const Tensor& targets, std::int64_t begin) {
+    const Tensor losses = row_losses_by(*kernels_, logits, symbols_, targets, gradient_);
+    if (gradient_) {  // of the logits, where they were
+      const torch::ScalarType type = found_.weight.scalar_type();
+      found_.hidden.narrow(0, begin, x.size(0)).copy_(product_as(logits, factor_, type));
+      found_.weight.add_(product_as(logits.t(), x, type));
+    }
+    return losses.to(torch::kDouble).sum();
   }
 
   /// `log_p` becomes the gradient of the logits.
@@ -262,6 +297,7 @@ class PieceByPieceComposed {
     if (bias_.defined()) found_.bias.add_(torch::mv(of_logits.t(), counted.to(of_logits.scalar_type())));
   }
 
+  RowKernels* kernels_;
   bool gradient_;
   torch::ScalarType type_;  // of the products
   std::int64_t symbols_;    // V
@@ -278,7 +314,7 @@ class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
                         const std::optional<Tensor>& bias, const Tensor& targets, bool gradient,
                         const std::optional<LogitPieces>& pieces) {
     if (pieces) {
-      PieceByPieceComposed composed(weight, bias, gradient, pieces->multiple);
+      PieceByPieceComposed composed(weight, bias, gradient, pieces->multiple, pieces->kernels);
       Tensor loss = composed.run(hidden, targets, pieces->rows);
       keep_gradients(context, composed.gradients());
       return loss;
@@ -300,14 +336,52 @@ bool wants_gradient(const Tensor& hidden, const Tensor& weight) {
   return torch::GradMode::is_enabled() && (hidden.requires_grad() || weight.requires_grad());
 }
 
-KernelVersion choose_cross_entropy(const Tensor& hidden, const Tensor& weight) {
+KernelVersion choose_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias) {
   KernelCall call = kernel_call(hidden);
+  call.bias = bias.defined();
   call.symbols = weight.defined() ? weight.size(0) : 0;
   if (weight.defined()) call.type = weight.scalar_type();
   return choose_kernel(Operation::kCrossEntropy, call);
 }
 
 }  // namespace
+
+std::string find_loss_fault(RowKernels& kernels, torch::Device device) {
+  constexpr double kTolerance = 0.02;  // several times the roundings of bfloat16
+  constexpr std::int64_t kRows = 6;
+  constexpr std::int64_t kSymbols = 2003;
+  at::Generator generator = at::detail::createCPUGenerator(20191);  // the run's numbers are not shifted
+  const Tensor logits = (torch::randn({kRows, kSymbols + 5}, generator) * 3)
+                            .to(device)
+                            .to(torch::kBFloat16);  // the last five are padding
+  const Tensor targets =
+      torch::tensor({std::int64_t{5}, kSymbols - 1, kNoTarget, std::int64_t{0}, std::int64_t{17}, std::int64_t{1024}})
+          .to(device);
+  const Tensor leaf = logits.narrow(1, 0, kSymbols).to(torch::kFloat).detach().set_requires_grad(true);
+  const Tensor expected = torch::nn::functional::cross_entropy(
+      leaf, targets, torch::nn::functional::CrossEntropyFuncOptions().ignore_index(kNoTarget).reduction(torch::kNone));
+  const Tensor gradient = torch::autograd::grad({expected.sum()}, {leaf})[0];
+  const Tensor own = logits.clone();
+  const Tensor losses = row_losses_by(kernels, own, kSymbols, targets, true);
+  const double off = relative_difference(losses, expected.detach());
+  if (!(off <= kTolerance)) return fmt::format("the losses of logits differ by {:.3g} of their size", off);
+  const double gradients_off = relative_difference(own.narrow(1, 0, kSymbols), gradient);
+  if (!(gradients_off <= kTolerance)) {
+    return fmt::format("the gradient of logits differs by {:.3g} of its size", gradients_off);
+  }
+  return "";
+}
+
+const char* obstacle_to_loss_kernels(const KernelCall& call) {
+  if (!call.device.is_cuda()) return "the device is no GPU";
+  if (!call.autocast) return "products are not bfloat16";
+  if (call.bias) return "it has no bias";
+  if (call.symbols < 1) return "there are no weights";
+  const std::string& fault =
+      obstacle_to_row_kernels(call.device, "losses", "cross-entropy=libtorch",
+                              [&](RowKernels& kernels) { return find_loss_fault(kernels, call.device); });
+  return fault.empty() ? nullptr : fault.c_str();
+}
 
 Tensor plain_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias,
                                   const Tensor& targets) {
@@ -324,16 +398,22 @@ Tensor composed_summed_cross_entropy(const Tensor& hidden, const Tensor& weight,
   const std::int64_t rows = pieces.rows > 0 ? pieces.rows : std::max<std::int64_t>(1, kPieceLogits / weight.size(0));
   return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}), weight,
                              bias.defined() ? std::optional(bias) : std::nullopt, targets.flatten(),
-                             wants_gradient(hidden, weight), std::optional(LogitPieces{rows, pieces.multiple}));
+                             wants_gradient(hidden, weight),
+                             std::optional(LogitPieces{rows, pieces.multiple, pieces.kernels}));
 }
 
 Tensor summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias, const Tensor& targets) {
-  switch (choose_cross_entropy(hidden, weight)) {
+  switch (choose_cross_entropy(hidden, weight, bias)) {
     case KernelVersion::kOwn:
       return CrossEntropy::apply(hidden.to(weight.scalar_type()).reshape({-1, hidden.size(-1)}).contiguous(),
                                  weight.contiguous(), bias.defined() ? std::optional(bias.contiguous()) : std::nullopt,
                                  targets.flatten().contiguous(), wants_gradient(hidden, weight),
                                  std::optional<LogitPieces>());
+    case KernelVersion::kGpu:
+      return composed_summed_cross_entropy(hidden, weight, bias, targets,
+                                           {.rows = std::max<std::int64_t>(1, kGpuPieceLogits / weight.size(0)),
+                                            .multiple = kGpuMultiple,
+                                            .kernels = &row_kernels_of(weight.device())});
     case KernelVersion::kComposed:
       return composed_summed_cross_entropy(hidden, weight, bias, targets,
                                            {.multiple = weight.is_cuda() ? kGpuMultiple : 1});

@@ -5,8 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include <torch/torch.h>
+
+#include "core/kernels/kernel_table.h"
+#include "core/kernels/row_kernels.h"
 
 namespace xlm {
 
@@ -25,6 +29,8 @@ torch::Tensor summed_cross_entropy(const torch::Tensor& hidden, const torch::Ten
 struct LogitPieces {
   std::int64_t rows = 0;      // predictions; 0: as many as take 256 MB in float32
   std::int64_t multiple = 1;  // symbols are padded to a multiple of it
+  RowKernels* kernels =
+      nullptr;  // which compute losses of logits in bfloat16 and their gradient; no bias, multiple of 8
 };
 
 /// The same in pieces with libtorch's operations, none of which waits for the device: for GPUs, whose bfloat16 products
@@ -32,6 +38,13 @@ struct LogitPieces {
 torch::Tensor composed_summed_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                             const torch::Tensor& bias, const torch::Tensor& targets,
                                             const LogitPieces& pieces);
+
+/// Checks these kernels on a small case: "" if they agree with libtorch's operations, otherwise what differs. Leaves
+/// the run's random numbers alone.
+std::string find_loss_fault(RowKernels& kernels, torch::Device device);
+
+/// Why they cannot compute a call, or null. Throws as obstacle_to_row_kernels.
+const char* obstacle_to_loss_kernels(const KernelCall& call);
 
 /// The same with libtorch's operations, with all logits at once.
 torch::Tensor plain_summed_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,

@@ -56,7 +56,7 @@ struct Header {
 };
 
 /// All that programs include.
-std::array<Header, 9> headers() {
+std::array<Header, 11> headers() {
   return {{{"core/cuda/kernels/band_arguments.h", kBandArgumentsText},
            {"core/cuda/kernels/gpu_block.cuh", kGpuBlockText},
            {"core/cuda/kernels/dropout.cuh", kDropoutText},
@@ -64,6 +64,8 @@ std::array<Header, 9> headers() {
            {"core/cuda/kernels/band_forward.cuh", kBandForwardText},
            {"core/cuda/kernels/band_backward_queries.cuh", kBandBackwardQueriesText},
            {"core/cuda/kernels/band_backward_keys.cuh", kBandBackwardKeysText},
+           {"core/cuda/kernels/loss_arguments.h", kLossArgumentsText},
+           {"core/cuda/kernels/loss_rows.cuh", kLossRowsText},
            {"core/cuda/kernels/norm_arguments.h", kNormArgumentsText},
            {"core/cuda/kernels/norm_rows.cuh", kNormRowsText}}};
 }
@@ -94,6 +96,14 @@ std::string program_text(const norm::Kind& kind) {
       "a, "
       "int blocks) {{ xlm::norm::backward{2}(a, blocks); }}\n",
       kIncludeBlock, band::kThreads, choice);
+}
+
+std::string loss_program_text() {
+  return fmt::format(
+      "{0}#include \"core/cuda/kernels/loss_rows.cuh\"\n"
+      "extern \"C\" __global__ void __launch_bounds__({1}) losses(const __grid_constant__ xlm::loss::Arguments a) "
+      "{{ xlm::loss::write_losses(a); }}\n",
+      kIncludeBlock, band::kThreads);
 }
 
 std::vector<std::string> compiler_options(int capability) {
@@ -185,6 +195,12 @@ std::string program_binary(const band::Kind& kind, int capability, const DiskCac
 }
 std::string program_binary(const norm::Kind& kind, int capability, const DiskCache& cache) {
   return binary_of_text(program_text(kind), capability, cache);
+}
+
+GpuProgram compile_loss_program(int capability) { return compile_text(loss_program_text(), capability); }
+
+std::string loss_program_binary(int capability, const DiskCache& cache) {
+  return binary_of_text(loss_program_text(), capability, cache);
 }
 
 }  // namespace xlm

@@ -27,8 +27,12 @@ GpuProgram compile_program(const band::Kind& kind, int capability);
 /// norm_forward, called with norm::Arguments, and norm_backward, with these and the number of its blocks.
 GpuProgram compile_program(const norm::Kind& kind, int capability);
 
+/// losses, called with loss::Arguments.
+GpuProgram compile_loss_program(int capability);
+
 /// The binaries of these programs. They are compiled if `cache` does not have them, and then kept there.
 std::string program_binary(const band::Kind& kind, int capability, const DiskCache& cache);
 std::string program_binary(const norm::Kind& kind, int capability, const DiskCache& cache);
+std::string loss_program_binary(int capability, const DiskCache& cache);
 
 }  // namespace xlm

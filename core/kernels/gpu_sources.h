@@ -10,6 +10,8 @@ extern const char* const kBandForwardText;
 extern const char* const kBandBackwardQueriesText;
 extern const char* const kBandBackwardKeysText;
 extern const char* const kDropoutText;
+extern const char* const kLossArgumentsText;
+extern const char* const kLossRowsText;
 extern const char* const kNormArgumentsText;
 extern const char* const kNormRowsText;
 

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "core/kernels/cross_entropy.h"
 #include "core/kernels/examined_kernels.h"
 #include "core/kernels/norm_device.h"
 #include "core/kernels/packed_operands.h"
@@ -101,6 +102,11 @@ const char* against_own_pieces(const KernelCall& call) {
   return against_pieces(call);
 }
 
+const char* against_pieces_of_a_gpu(const KernelCall& call) {
+  if (const char* obstacle = against_pieces(call)) return obstacle;
+  return obstacle_to_loss_kernels(call);
+}
+
 struct KernelRow {
   Operation operation;
   KernelVersion version;
@@ -157,6 +163,8 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kRotation, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kOwn, "own loops, some rows at a time",
               "logits are never all in memory", against_own_pieces},
+    KernelRow{Operation::kCrossEntropy, KernelVersion::kGpu, "own GPU kernel, some rows at a time",
+              "logits become their gradient in bfloat16", against_pieces_of_a_gpu},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kComposed, "libtorch's, some rows at a time",
               "logits are never all in memory", against_pieces},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},

@@ -49,6 +49,7 @@ struct KernelCall {
   std::int64_t queries = 1 << 10;  // of a head
   std::int64_t width = 512;        // of rows of a norm
   std::int64_t symbols = 1 << 16;  // of the cross-entropy; 0 if it is given logits
+  bool bias = false;               // of the cross-entropy's logits
 };
 
 /// The device, type and autocast of a call on `x`.

@@ -2,22 +2,14 @@
 #include "core/kernels/norm_device.h"
 
 #include <limits>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <new>
 #include <optional>
-#include <tuple>
 
 #include <ATen/CPUGeneratorImpl.h>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
-#include "base/shared_library.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/part_of_batch.h"
-#include "core/runtime/device.h"
 
 namespace xlm {
 namespace {
@@ -36,7 +28,7 @@ Tensor contiguous(const Tensor& x) { return x.defined() ? x.contiguous() : x; }
 
 /// What the kernels need to know besides tensors.
 struct NormCall {
-  NormKernels* kernels = nullptr;
+  RowKernels* kernels = nullptr;
   NormOptions options;
   double dropout = 0;
   std::int64_t seed = 0;
@@ -72,7 +64,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     a.sum = added ? numbers_of(sum) : nullptr;
     a.normed = numbers_of(normed);
     a.rounded = halves_of(rounded);
-    call.kernels->forward(kind_of(call, width), a);
+    call.kernels->norm_forward(kind_of(call, width), a);
     context->save_for_backward({sum, factors, sums, seed});
     context->saved_data["kernels"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(call.kernels));
     context->saved_data["centred"] = call.options.centred;
@@ -88,7 +80,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
     auto& data = context->saved_data;
-    const NormCall call{.kernels = reinterpret_cast<NormKernels*>(static_cast<std::intptr_t>(data["kernels"].toInt())),
+    const NormCall call{.kernels = reinterpret_cast<RowKernels*>(static_cast<std::intptr_t>(data["kernels"].toInt())),
                         .options = {.centred = data["centred"].toBool()},
                         .dropout = data["dropout"].toDouble(),
                         .seed = data["seed"].toInt(),
@@ -112,7 +104,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     a.d_stream = numbers_of(d_stream);
     a.d_added = halves_of(d_added);
     a.parts = numbers_of(parts);
-    call.kernels->backward(kind, a);
+    call.kernels->norm_backward(kind, a);
     const Tensor of_weights = parts.sum(0);
     return {Tensor(), d_stream, d_added, of_weights[0], data["bias"].toBool() ? of_weights[1] : Tensor()};
   }
@@ -138,7 +130,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
   }
 };
 
-variable_list device_norm(NormKernels& kernels, bool is_stream, const Tensor& stream, const AddedPart& added,
+variable_list device_norm(RowKernels& kernels, bool is_stream, const Tensor& stream, const AddedPart& added,
                           const NormWeights& weights, const NormOptions& options) {
   const auto given = [](const Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
   const NormCall call{.kernels = &kernels,
@@ -149,70 +141,22 @@ variable_list device_norm(NormKernels& kernels, bool is_stream, const Tensor& st
   return DeviceNorm::apply(call, stream, given(added.value), weights.scale, given(weights.bias));
 }
 
-/// The kernels of one GPU, or why those of a width are not used.
-struct TriedNorms {
-  std::mutex mutex;
-  std::unique_ptr<NormKernels> kernels;
-  std::map<std::int64_t, std::string> obstacles;  // by width
-};
-
-TriedNorms& tried_norms(torch::Device device) {
-  static std::mutex mutex;
-  static std::map<int, TriedNorms> all;
-  const std::lock_guard lock(mutex);
-  return all[device.index()];
-}
-
-/// Memory that runs out says nothing about the kernels.
-std::string try_norms(TriedNorms& tried, torch::Device device, std::int64_t width) {
-  std::string fault;
-  try {
-    if (!tried.kernels) {
-      using MakeKernels = NormKernels* (*)(int);
-      const auto make = reinterpret_cast<MakeKernels>(library_function("libxlm_cuda.so", "xlm_make_norm_kernels"));
-      tried.kernels.reset(make(device.index()));
-    }
-    for (const bool centred : {true, false}) {
-      if (fault.empty()) fault = find_norm_fault(*tried.kernels, device, width, centred);
-    }
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const c10::Error& error) {
-    if (is_out_of_memory(error)) throw;
-    fault = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    fault = error.what();
-  }
-  try {
-    wait_for(device);
-  } catch (const std::exception&) {  // the device cannot compute any more
-    throw Error(
-        fmt::format("{} is unusable after this program's kernels of norms were tried on it: {}\nset "
-                    "XLM_KERNELS=residual-norm=libtorch to do without them",
-                    device.str(), fault));
-  }
-  return fault;
-}
-
 }  // namespace
 
-ResidualNorm residual_norm_by(NormKernels& kernels, const Tensor& stream, const AddedPart& added,
+ResidualNorm residual_norm_by(RowKernels& kernels, const Tensor& stream, const AddedPart& added,
                               const NormWeights& weights, const NormOptions& options) {
   const variable_list made = device_norm(kernels, false, stream, added, weights, options);
   return {made.size() > 1 ? made[0] : stream, made.back()};
 }
 
-NormedStream normed_sum_by(NormKernels& kernels, const Tensor& stream, const AddedPart& added,
+NormedStream normed_sum_by(RowKernels& kernels, const Tensor& stream, const AddedPart& added,
                            const NormWeights& weights, const NormOptions& options) {
   const variable_list made = device_norm(kernels, true, stream, added, weights, options);
   return {made[0], made[1]};
 }
 
-std::string find_norm_fault(NormKernels& kernels, torch::Device device, std::int64_t width, bool centred) {
-  constexpr double kTolerance = 0.02;  // several times the roundings of bfloat16
-  // The first call may come while evaluating, or under autocast, which would round the plain version too.
-  const torch::AutoGradMode gradients(true);
-  const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
+std::string find_norm_fault(RowKernels& kernels, torch::Device device, std::int64_t width, bool centred) {
+  constexpr double kTolerance = 0.02;                               // several times the roundings of bfloat16
   at::Generator generator = at::detail::createCPUGenerator(20191);  // the run's numbers are not shifted
   const auto normal = [&](at::IntArrayRef sizes) { return torch::randn(sizes, generator).to(device); };
   const variable_list values{normal({2, 50, width}), normal({2, 50, width}).to(torch::kBFloat16), normal({width}),
@@ -235,8 +179,7 @@ std::string find_norm_fault(NormKernels& kernels, torch::Device device, std::int
     return normed_sum_composed(x[0], {.value = x[1]}, {.scale = x[2], .bias = x[3]}, options);
   });
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const Tensor reference = expected[i].to(torch::kDouble);
-    const double off = ((found[i].to(torch::kDouble) - reference).norm() / reference.norm()).item<double>();
+    const double off = relative_difference(found[i], expected[i]);
     if (!(off <= kTolerance)) {
       return fmt::format("{} of a norm differs by {:.3g} of its size",
                          i < 2 ? "the value" : fmt::format("gradient {}", i - 1), off);
@@ -253,18 +196,12 @@ const char* obstacle_to_norm_kernels(const KernelCall& call) {
   if (call.width % norm::kColumnStep != 0 || call.width > norm::kMostColumns) {
     return "rows are multiples of 64 numbers, at most 1,024, in these kernels";
   }
-  TriedNorms& tried = tried_norms(call.device);
-  const std::lock_guard lock(tried.mutex);
-  auto found = tried.obstacles.find(call.width);
-  if (found == tried.obstacles.end()) {
-    found = tried.obstacles.emplace(call.width, try_norms(tried, call.device, call.width)).first;
-    if (!found->second.empty()) {
-      TORCH_WARN("norms on ", call.device.str(), " are libtorch's: ", found->second);
-    }
-  }
-  return found->second.empty() ? nullptr : found->second.c_str();
+  const std::string& fault = obstacle_to_row_kernels(
+      call.device, fmt::format("norms {} wide", call.width), "residual-norm=libtorch", [&](RowKernels& kernels) {
+        const std::string of_layers = find_norm_fault(kernels, call.device, call.width, true);
+        return of_layers.empty() ? find_norm_fault(kernels, call.device, call.width, false) : of_layers;
+      });
+  return fault.empty() ? nullptr : fault.c_str();
 }
-
-NormKernels& norm_kernels_of(torch::Device device) { return *tried_norms(device).kernels; }
 
 }  // namespace xlm

@@ -279,7 +279,7 @@ ResidualNorm residual_norm(const Tensor& stream, const Tensor& added, const Tens
     case KernelVersion::kOwn:
       return residual_norm_fused(stream, added, scale, options);
     case KernelVersion::kGpu:
-      return residual_norm_by(norm_kernels_of(stream.device()), stream, {.value = added}, {.scale = scale}, options);
+      return residual_norm_by(row_kernels_of(stream.device()), stream, {.value = added}, {.scale = scale}, options);
     default:
       return residual_norm_composed(stream, added, scale, options);
   }
@@ -288,7 +288,7 @@ ResidualNorm residual_norm(const Tensor& stream, const Tensor& added, const Tens
 NormedStream normed_sum(const Tensor& stream, const AddedPart& added, const NormWeights& weights,
                         const NormOptions& options) {
   if (choose_norm(stream, added.value, weights.scale) == KernelVersion::kGpu) {
-    return normed_sum_by(norm_kernels_of(stream.device()), stream, added, weights, options);
+    return normed_sum_by(row_kernels_of(stream.device()), stream, added, weights, options);
   }
   return normed_sum_composed(stream, added, weights, options);
 }

@@ -51,6 +51,17 @@ XLM_DEVICE void load_pair(const float* from, float& first, float& second) {
   first = pair.x;
   second = pair.y;
 }
+/// Eight values side by side, which begin at 16 bytes.
+XLM_DEVICE void load_piece(const Half* from, unsigned (&pairs)[4]) {
+  const uint4 piece = *reinterpret_cast<const uint4*>(from);
+  pairs[0] = piece.x;
+  pairs[1] = piece.y;
+  pairs[2] = piece.z;
+  pairs[3] = piece.w;
+}
+XLM_DEVICE void store_piece(Half* to, const unsigned (&pairs)[4]) {
+  *reinterpret_cast<uint4*>(to) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
 XLM_DEVICE Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
 XLM_DEVICE Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
 XLM_DEVICE unsigned bits_of(float x) { return __float_as_uint(x); }

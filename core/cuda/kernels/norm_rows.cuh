@@ -48,14 +48,18 @@ XLM_DEVICE void forward(const Arguments& a) {
   if (row >= a.rows) return;
   const RowOfLane<kWidth> lane(a, row);
   float s[2 * kPairs];
+  unsigned added[kPairs];
+  XLM_UNROLL
+  for (int i = 0; i < kPairs; ++i) {  // all loads before the first store: the compiler cannot know that they differ
+    load_pair(a.stream + lane.place(i), s[2 * i], s[2 * i + 1]);
+    added[i] = a.added != nullptr ? load_pair(a.added + lane.place(i)) : 0;
+  }
   float total = 0;
   XLM_UNROLL
   for (int i = 0; i < kPairs; ++i) {
-    load_pair(a.stream + lane.place(i), s[2 * i], s[2 * i + 1]);
     if (a.added != nullptr) {
-      const unsigned pair = load_pair(a.added + lane.place(i));
-      s[2 * i] += to_float(lower_of(pair)) * lane.factor(a, lane.column(i));
-      s[2 * i + 1] += to_float(upper_of(pair)) * lane.factor(a, lane.column(i) + 1);
+      s[2 * i] += to_float(lower_of(added[i])) * lane.factor(a, lane.column(i));
+      s[2 * i + 1] += to_float(upper_of(added[i])) * lane.factor(a, lane.column(i) + 1);
       store_pair(a.sum + lane.place(i), s[2 * i], s[2 * i + 1]);
     }
     total += s[2 * i] + s[2 * i + 1];
@@ -93,6 +97,7 @@ XLM_DEVICE void backward(const Arguments& a, int blocks) {
     load_pair(a.sums + 2LL * row, mean, inverse);
     float rest[2 * kPairs];      // x̂
     float gradient[2 * kPairs];  // of x̂
+    float more[2 * kPairs];      // the gradient of s that comes from elsewhere
     float total = 0;
     float along = 0;
     XLM_UNROLL
@@ -102,6 +107,9 @@ XLM_DEVICE void backward(const Arguments& a, int blocks) {
       float upstream[2] = {0, 0};
       load_pair(a.stream + lane.place(i), s[0], s[1]);
       load_pair(a.scale + lane.column(i), scale[0], scale[1]);
+      more[2 * i] = 0;
+      more[2 * i + 1] = 0;
+      if (a.d_sum != nullptr) load_pair(a.d_sum + lane.place(i), more[2 * i], more[2 * i + 1]);
       if (a.d_normed != nullptr) load_pair(a.d_normed + lane.place(i), upstream[0], upstream[1]);
       if (a.d_rounded != nullptr) {
         const unsigned pair = load_pair(a.d_rounded + lane.place(i));
@@ -123,14 +131,8 @@ XLM_DEVICE void backward(const Arguments& a, int blocks) {
     const float slope = sum_of_warp(along) / kWidth;
     XLM_UNROLL
     for (int i = 0; i < kPairs; ++i) {
-      float first = (gradient[2 * i] - shift - rest[2 * i] * slope) * inverse;
-      float second = (gradient[2 * i + 1] - shift - rest[2 * i + 1] * slope) * inverse;
-      if (a.d_sum != nullptr) {
-        float more[2];
-        load_pair(a.d_sum + lane.place(i), more[0], more[1]);
-        first += more[0];
-        second += more[1];
-      }
+      const float first = (gradient[2 * i] - shift - rest[2 * i] * slope) * inverse + more[2 * i];
+      const float second = (gradient[2 * i + 1] - shift - rest[2 * i + 1] * slope) * inverse + more[2 * i + 1];
       store_pair(a.d_stream + lane.place(i), first, second);
       if (a.d_added != nullptr) {
         store_pair(a.d_added + lane.place(i),

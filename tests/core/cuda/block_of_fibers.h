@@ -288,6 +288,14 @@ inline void load_pair(const float* from, float& first, float& second) {
   first = from[0];
   second = from[1];
 }
+inline void load_piece(const Half* from, unsigned (&pairs)[4]) {
+  if (reinterpret_cast<std::uintptr_t>(from) % 16 != 0) throw std::logic_error("ld.v4: a piece is not at 16 bytes");
+  std::memcpy(pairs, from, sizeof(pairs));
+}
+inline void store_piece(Half* to, const unsigned (&pairs)[4]) {
+  if (reinterpret_cast<std::uintptr_t>(to) % 16 != 0) throw std::logic_error("st.v4: a piece is not at 16 bytes");
+  std::memcpy(to, pairs, sizeof(pairs));
+}
 inline Half lower_of(unsigned pair) { return static_cast<Half>(pair); }
 inline Half upper_of(unsigned pair) { return static_cast<Half>(pair >> 16U); }
 inline unsigned bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }

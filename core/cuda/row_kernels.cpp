@@ -1,4 +1,4 @@
-// The kernels of norms on a GPU, part of libxlm_cuda.so; compiled and kept as those of attention.
+// The kernels of rows on a GPU, part of libxlm_cuda.so; compiled and kept as those of attention.
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,30 +9,47 @@
 #include "base/disk_cache.h"
 #include "core/cuda/gpu_functions.h"
 #include "core/kernels/gpu_program.h"
-#include "core/kernels/norm_device.h"
+#include "core/kernels/row_kernels.h"
 
 namespace xlm {
 namespace {
 
-class GpuNormKernels : public NormKernels {
+class GpuRowKernels : public RowKernels {
  public:
-  explicit GpuNormKernels(int device) : device_(device), gpu_(device) {}
+  explicit GpuRowKernels(int device) : device_(device), gpu_(device) {}
 
-  void forward(const norm::Kind& kind, const norm::Arguments& arguments) override {
+  void norm_forward(const norm::Kind& kind, const norm::Arguments& arguments) override {
     const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
     norm::Arguments given = arguments;
     void* parameters[] = {&given};
     gpu_.start(functions(kind)[0], norm::forward_blocks(arguments.rows), 1, 0, parameters);
   }
-  void backward(const norm::Kind& kind, const norm::Arguments& arguments) override {
+  void norm_backward(const norm::Kind& kind, const norm::Arguments& arguments) override {
     const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
     norm::Arguments given = arguments;
     int blocks = norm::backward_blocks(kind, arguments.rows);
     void* parameters[] = {&given, &blocks};
     gpu_.start(functions(kind)[1], blocks, 1, norm::backward_memory(kind), parameters);
   }
+  void losses(const loss::Arguments& arguments) override {
+    const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
+    loss::Arguments given = arguments;
+    void* parameters[] = {&given};
+    gpu_.start(loss_function(), arguments.rows, 1, kLossMemory, parameters);
+  }
 
  private:
+  static constexpr int kLossMemory = 2 * 4 * band::kThreads / 32;  // two floats of each warp
+
+  CUfunction loss_function() {
+    const std::lock_guard lock(mutex_);
+    if (losses_ == nullptr) {
+      losses_ = gpu_.load(loss_program_binary(gpu_.capability(), DiskCache(user_cache("kernels"))),
+                          {{"losses", kLossMemory}})[0];
+    }
+    return losses_;
+  }
+
   const std::vector<CUfunction>& functions(const norm::Kind& kind) {
     const std::pair<int, bool> key(kind.width, kind.centred);
     const std::lock_guard lock(mutex_);  // backward passes run in other threads
@@ -48,10 +65,11 @@ class GpuNormKernels : public NormKernels {
   GpuFunctions gpu_;
   std::mutex mutex_;
   std::map<std::pair<int, bool>, std::vector<CUfunction>> kernels_;
+  CUfunction losses_ = nullptr;
 };
 
 }  // namespace
 
-extern "C" NormKernels* xlm_make_norm_kernels(int device) { return new GpuNormKernels(device); }
+extern "C" RowKernels* xlm_make_row_kernels(int device) { return new GpuRowKernels(device); }
 
 }  // namespace xlm
