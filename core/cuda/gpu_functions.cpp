@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "core/cuda/kernels/band_arguments.h"
+#include "core/kernels/gpu_program.h"
 
 namespace xlm {
 
@@ -64,7 +64,7 @@ std::vector<CUfunction> GpuFunctions::load(const std::string& program, const std
 void GpuFunctions::start(CUfunction function, int grid_x, int grid_y, int memory, void** arguments) const {
   const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
   driver_.check(
-      driver_.launch(function, static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), 1, band::kThreads, 1, 1,
+      driver_.launch(function, static_cast<unsigned>(grid_x), static_cast<unsigned>(grid_y), 1, kBlockThreads, 1, 1,
                      static_cast<unsigned>(memory), c10::cuda::getCurrentCUDAStream().stream(), arguments, nullptr),
       "cannot start");
 }

@@ -36,7 +36,7 @@ class GpuFunctions {
   /// The kernels of a program, which is never unloaded.
   std::vector<CUfunction> load(const std::string& program, const std::vector<Wanted>& wanted) const;
 
-  /// Starts grid_x · grid_y blocks of band::kThreads threads on libtorch's stream.
+  /// Starts grid_x · grid_y blocks of kBlockThreads threads on libtorch's stream.
   void start(CUfunction function, int grid_x, int grid_y, int memory, void** arguments) const;
 
  private:

@@ -39,7 +39,7 @@ class GpuRowKernels : public RowKernels {
   }
 
  private:
-  static constexpr int kLossMemory = 2 * 4 * band::kThreads / 32;  // two floats of each warp
+  static constexpr int kLossMemory = 2 * 4 * kBlockThreads / 32;  // two floats of each warp
 
   CUfunction loss_function() {
     const std::lock_guard lock(mutex_);

@@ -15,6 +15,9 @@ namespace xlm {
 /// The compiler's library, if libtorch's CUDA libraries include one.
 std::optional<fs::path> find_nvrtc();
 
+/// Threads of a block of every kernel.
+constexpr int kBlockThreads = band::kThreads;
+
 struct GpuProgram {
   std::string binary;  // a cubin
   std::string log;     // the compiler's messages: registers, spills

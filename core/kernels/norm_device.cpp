@@ -193,7 +193,7 @@ const char* obstacle_to_norm_kernels(const KernelCall& call) {
   if (call.empty) return "there is nothing to compute";
   if (call.type != torch::kFloat) return "the residual stream is not float32";
   if (!call.autocast) return "products are not bfloat16";
-  if (call.width % norm::kColumnStep != 0 || call.width > norm::kMostColumns) {
+  if (call.width % norm::kColumnStep != 0 || call.width > norm::kMaxColumns) {
     return "rows are multiples of 64 numbers, at most 1,024, in these kernels";
   }
   const std::string& fault = obstacle_to_row_kernels(

@@ -39,9 +39,10 @@ class NullCudaBudgets : public NullCuda {
 };
 
 /// Of gpu-check (rows_for_a_gpu), besides those that a test measures.
-const std::vector<std::string> kFurtherRows{"span-8192",      "span-8192-large", "span-dynamic-1024",
-                                            "pooling-none",   "pooling-fixed-2", "pooling-whitespace",
-                                            "pooling-gumbel", "gpt2-recurrent",  "gpt2-recurrent-again"};
+const std::vector<std::string> kFurtherRows{"span-8192",        "span-8192-large",    "span-dynamic-1024",
+                                            "pooling-none",     "pooling-fixed-2",    "pooling-whitespace",
+                                            "pooling-gumbel",   "gpt2-recurrent",     "gpt2-recurrent-again",
+                                            "transformer-gpt2", "transformer-default"};
 
 TEST_F(NullCudaBudgets, NoRowAsksForMore) {
   const bool all = campaign_size(0, 1) == 1 || refreshes_budgets();

@@ -78,15 +78,22 @@ Json numbers_of(const StepRow& row, torch::Device device) {
   take_peak(device.index());
   const long waits_before = device_waits();
   const StepCost cost = measure_steps(row, 1, Precision::kBfloat16, device, nullptr);
+  const auto last_step = of_stand_in<null_cuda::LastStep>(null_cuda::kLastStep);
   null_cuda::Counts step;
-  of_stand_in<null_cuda::LastStep>(null_cuda::kLastStep)(&step);
-  return {{"launches", step.launches + step.products},
-          {"waits", step.waits},
-          {"device_waits", device_waits() - waits_before},  // of the steps before it, too: two for each step
-          {"pageable_copies", step.pageable_copies},
-          {"peak_bytes", take_peak(device.index())},  // with what libtorch's allocator keeps
-          {"tensor_bytes", static_cast<std::int64_t>(cost.memory)},
-          {"modelled_ms", std::round(1e5 * step.modelled_seconds) / 100}};
+  last_step(&step);
+  Json numbers = {{"launches", step.launches + step.products},
+                  {"waits", step.waits},
+                  {"device_waits", device_waits() - waits_before},  // of the steps before it, too: two for each step
+                  {"pageable_copies", step.pageable_copies},
+                  {"peak_bytes", take_peak(device.index())},  // with what libtorch's allocator keeps
+                  {"tensor_bytes", static_cast<std::int64_t>(cost.memory)},
+                  {"modelled_ms", std::round(1e5 * step.modelled_seconds) / 100}};
+  if (measure_steps(row, 1, Precision::kBfloat16, device, default_recorder(device)).recorded) {
+    null_cuda::Counts recorded;
+    last_step(&recorded);
+    numbers["recorded_launches"] = recorded.launches + recorded.products;
+  }
+  return numbers;
 }
 
 int run(const std::vector<std::string>& chosen) {
