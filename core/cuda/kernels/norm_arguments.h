@@ -13,7 +13,7 @@ using band::Half;
 
 constexpr int kWarps = band::kThreads / 32;  // of a block: each has a row at a time
 constexpr int kColumnStep = 64;              // k is a multiple of it
-constexpr int kMaxColumns = 1024;           // a lane has its part of a row in registers
+constexpr int kMaxColumns = 1024;            // a lane has its part of a row in registers
 
 /// What a kernel is compiled for.
 struct Kind {
