@@ -194,9 +194,9 @@ class TrainedSteps {
     };
     const double start = monotonic_seconds();
     optimizer_->zero_gradients();
-    CapturedSteps::Outcome outcome =
-        captured_ ? captured_->run(graph_signature_of(*model_).value(), input, targets, state_, work)
-                  : work(input.to(device_), targets.to(device_), state_);
+    CapturedSteps::Outcome outcome = captured_ ? captured_->run(graph_signature_of(*model_).value(),
+                                                                with_group_room(*model_, input), targets, state_, work)
+                                               : work(input.to(device_), targets.to(device_), state_);
     state_ = std::move(outcome.state);
     optimizer_->step(kRate, ++steps_);
     model_->after_step();
@@ -269,6 +269,7 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
        std::vector<ModelNamed>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
                                {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
                                {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)},
+                               {"pooling of equal length", pooling_model(job, BoundaryOptions::Type::kFixed, 0)},
                                {"GPT-2", window_model(job, RecurrenceOptions::Pool::kNone, 0)},
                                {"recurrent GPT-2", window_model(job, RecurrenceOptions::Pool::kMean, 0)},
                                {"patches of equal length", patch_model(job, PatchBoundaryOptions::Type::kFixed)},

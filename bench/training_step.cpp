@@ -295,7 +295,8 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     const double start = monotonic_seconds();
     optimizer.zero_gradients();
     CapturedSteps::Outcome outcome =
-        captured ? captured->run(graph_signature_of(*model).value(), {.tokens = seen}, targets, state, work)
+        captured ? captured->run(graph_signature_of(*model).value(), with_group_room(*model, {.tokens = seen}), targets,
+                                 state, work)
                  : work({.tokens = seen.to(device)}, targets.to(device), state);
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();

@@ -323,13 +323,13 @@ struct TrainOptions {
                  "again in the backward pass: about one window's memory, and steps that take 1.5 to 1.7 times as long",
          .affects_result = false},
         checkpoint_windows);
-    v.field(
-        {.name = "cuda_graph",
-         .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
-                 "auto: where no operation depends on the text and memory is plenty (if it is not, dropout draws the "
-                 "same); true: wherever possible, and a note says why not; false: never",
-         .affects_result = false},
-        cuda_graph, kCudaGraphNames);
+    v.field({.name = "cuda_graph",
+             .help = "on an NVIDIA GPU: record a step's operations and replay them while their shapes stay the same; "
+                     "auto: where no operation depends on what a step computes and memory is plenty (if it is not, "
+                     "dropout draws the "
+                     "same); true: wherever possible, and a note says why not; false: never",
+             .affects_result = false},
+            cuda_graph, kCudaGraphNames);
     v.field({.name = "log_norms",
              .help = "also record the norms of gradients, weights and updates, in all and by layer, every log_every "
                      "steps",

@@ -153,7 +153,7 @@ Tensor take_rows(const Tensor& x, const Tensor& ids) {
   return rows;
 }
 
-Groups find_groups(const Tensor& boundaries) {
+Groups find_groups(const Tensor& boundaries, std::int64_t room) {
   const torch::NoGradGuard no_grad;
   const std::int64_t batch = boundaries.size(0);
   const std::int64_t length = boundaries.size(1);
@@ -161,7 +161,7 @@ Groups find_groups(const Tensor& boundaries) {
   Groups groups;
   groups.closed = flags.cumsum(1);                              // [B, T]
   const Tensor total = groups.closed.narrow(1, length - 1, 1);  // [B, 1]
-  groups.count = total.max().item<std::int64_t>();
+  groups.count = room > 0 ? room : total.max().item<std::int64_t>();
   const Tensor before = groups.closed - flags;  // groups closed strictly before
   groups.group = torch::where(before < total, before, groups.count);
   const Tensor t = torch::arange(length, flags.options()).expand({batch, length});

@@ -1,6 +1,6 @@
 // Pooling of a sequence into groups and back, at O(T·D): sums over segments and copies of rows, no [T, groups] matrix.
 //
-// B batch, T tokens, D width, G most closed groups of a row.
+// B batch, T tokens, D width, G places for closed groups of a row: as many as the row with most has, or more.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,9 @@ struct Groups {
   torch::Tensor sizes;     // [B, G] int64: tokens of a group; 1 in the padding
 };
 
-/// `boundaries` [B, T] bool: true closes a group after its token. Reads one number back from the device.
-Groups find_groups(const torch::Tensor& boundaries);
+/// `boundaries` [B, T] bool: true closes a group after its token. G is `room`, if it is not 0: at least as many as each
+/// row closes. Otherwise it is read from the device.
+Groups find_groups(const torch::Tensor& boundaries, std::int64_t room = 0);
 
 /// Mean of every closed group: hidden [B, T, D] → [B, G, D], 0 in the padding. `boundaries` [B, T], of hidden's type,
 /// are 0 or 1; through them flows Σ over t > s in closed groups of ⟨dL/ds_g(t), h_t − s_g(t)⟩ / n_g(t), the gradient

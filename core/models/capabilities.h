@@ -106,6 +106,8 @@ class Capturable {
   /// The held sizes, for checkpoints, and restoring them: once held, they depend on all earlier parameters.
   virtual std::vector<std::int64_t> held_sizes() const { return {}; }
   virtual void set_held_sizes(const std::vector<std::int64_t>& /*sizes*/) {}
+  /// ModelInput::group_room for a step on a text, which changes as rarely as possible; 0 if the model makes no groups.
+  virtual std::int64_t group_room(const ModelInput& /*input*/) { return 0; }
 };
 
 /// Extends another model, whose weights training may start from.
@@ -192,6 +194,12 @@ inline std::function<double(const std::string&)> part_multipliers(const Language
   const auto* has = capability<HasRateMultipliers>(model);
   if (has == nullptr) return {};
   return [has](const std::string& name) { return has->part_multiplier(name); };
+}
+
+/// `input` for a step that may be recorded.
+inline ModelInput with_group_room(LanguageModel& model, ModelInput input) {
+  if (auto* captured = capability<Capturable>(model)) input.group_room = captured->group_room(input);
+  return input;
 }
 
 /// The operations of a training step if they are known (Capturable).

@@ -36,7 +36,7 @@ class BoundaryCounts {
  public:
   enum Count { kPositions, kBoundaries, kCompared, kRight, kPositives, kTruePositives, kTargets, kCounts };
 
-  void reset() { counts_ = Tensor(); }
+  void reset();
   void add(const Tensor& boundaries);                            // [B, P] bool
   void compare(const Tensor& boundaries, const Tensor& target);  // [B, P] bool
   std::vector<double> read() const;
@@ -44,11 +44,17 @@ class BoundaryCounts {
 
  private:
   void add_to(Count which, const Tensor& flags);
-  Tensor counts_;  // [kCounts] int64
+  Tensor counts_;  // [kCounts] int64; one for good, because a recorded step adds to it
 };
 
+void BoundaryCounts::reset() {
+  if (counts_.defined()) counts_.zero_();
+}
+
 void BoundaryCounts::add_to(Count which, const Tensor& flags) {
-  if (!counts_.defined()) counts_ = torch::zeros({kCounts}, flags.options().dtype(torch::kLong));
+  if (!counts_.defined() || counts_.device() != flags.device()) {
+    counts_ = torch::zeros({kCounts}, flags.options().dtype(torch::kLong));
+  }
   counts_.select(0, which).add_(flags.sum());
 }
 
@@ -74,7 +80,12 @@ std::vector<double> BoundaryCounts::read() const {
 }
 
 void BoundaryCounts::write(const std::vector<double>& values, torch::Device device) {
-  counts_ = torch::tensor(values, torch::kDouble).to(torch::kLong).to(device);
+  const Tensor given = torch::tensor(values, torch::kDouble).to(torch::kLong);
+  if (counts_.defined() && counts_.device() == device) {
+    counts_.copy_(given);
+  } else {
+    counts_ = given.to(device);
+  }
 }
 
 class Hourglass final : public LanguageModel,
@@ -98,10 +109,15 @@ class Hourglass final : public LanguageModel,
   void reset_statistics() override { counts_.reset(); }
   Counts counts() const override { return {.sums = counts_.read(), .maxima = {}}; }
   void set_counts(const Counts& counts) override { counts_.write(counts.sums, final_weight_.device()); }
-  /// Groups and their counts depend on the text. A table of sinusoids that has grown has a new address.
+  /// Predicted groups are not known before a step. A table of sinusoids that has grown has a new address.
   std::optional<std::string> graph_signature() const override {
-    if (o_.pools()) return std::nullopt;
+    if (o_.pools() && o_.boundaries.predicted()) return std::nullopt;
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
+  }
+  std::int64_t group_room(const ModelInput& input) override;
+  std::vector<std::int64_t> held_sizes() const override { return {group_room_}; }
+  void set_held_sizes(const std::vector<std::int64_t>& sizes) override {
+    if (sizes.size() == 1) group_room_ = sizes.front();
   }
   NamedValues costs(std::int64_t block) const override;
   bool costs_are_measured() const override { return o_.pools() && o_.boundaries.type != BoundaryType::kFixed; }
@@ -136,6 +152,7 @@ class Hourglass final : public LanguageModel,
   BoundaryPredictor predictor_;
   Tensor sinusoids_;  // [longest so far, D]
   BoundaryCounts counts_;
+  std::int64_t group_room_ = 0;  // of recorded steps
 };
 
 Hourglass::Hourglass(HourglassOptions options, std::int64_t symbols) : o_(std::move(options)) {
@@ -185,7 +202,7 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   if (o_.pools()) {
     hidden = hidden.to(null_group_.scalar_type());
     found = find_boundaries(hidden, input);
-    const Groups groups = find_groups(found.hard.detach() > 0.5);
+    const Groups groups = find_groups(found.hard.detach() > 0.5, input.group_room);
     const Tensor null_group = null_group_.expand({hidden.size(0), 1, o_.width});
     const Tensor pooled = torch::cat({null_group, pool(hidden, found.hard, groups)}, 1);  // [B, 1 + G, D]
     const Tensor normed = torch::layer_norm(pooled, {o_.width}, down_weight_, down_bias_, 1e-5);
@@ -263,6 +280,18 @@ Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const Mod
       found.hard = hard_boundaries(found.logits);
   }
   return found;
+}
+
+/// Whole tiles of 64 groups. More are taken as soon as a row needs them, fewer if two tiles are left over.
+std::int64_t Hourglass::group_room(const ModelInput& input) {
+  constexpr std::int64_t kRoomStep = 64;
+  if (!graph_signature() || !o_.pools()) return 0;
+  const Tensor boundaries = find_boundaries(word_emb_.new_empty({0, input.tokens.size(1)}), input).hard;
+  const auto most = boundaries.sum(1).max().item<double>();
+  const std::int64_t needed =
+      kRoomStep * std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(most / kRoomStep)));
+  if (needed > group_room_ || needed + kRoomStep < group_room_) group_room_ = needed;
+  return group_room_;
 }
 
 Tensor Hourglass::pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const {

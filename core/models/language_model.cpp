@@ -125,6 +125,7 @@ ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
           .positions = part(positions),
           .boundaries = part(boundaries),
           .scored = scored,
+          .group_room = group_room,
           .traced = traced,
           .heads_traced = heads_traced};
 }
@@ -135,6 +136,7 @@ ModelInput ModelInput::to(torch::Device device) const {
           .positions = moved(positions),
           .boundaries = moved(boundaries),
           .scored = scored,
+          .group_room = group_room,
           .traced = traced,
           .heads_traced = heads_traced};
 }

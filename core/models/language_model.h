@@ -32,10 +32,11 @@ inline constexpr std::int64_t kBeginning = -1;
 struct ModelInput {
   torch::Tensor tokens;     // [B, T] int64
   torch::Tensor positions;  // [B, T] int64, the position of each token in its row of the text; undefined: 0 … T − 1
-  torch::Tensor boundaries;   // [B, T] bool, the segmentation of the text; undefined: none
-  std::int64_t scored = 0;    // the number of requested predictions, the last ones of each row; 0: all
-  bool traced = false;        // whether ModelOutput::token_values are requested
-  bool heads_traced = false;  // whether ModelOutput::head_values are requested
+  torch::Tensor boundaries;     // [B, T] bool, the segmentation of the text; undefined: none
+  std::int64_t scored = 0;      // the number of requested predictions, the last ones of each row; 0: all
+  std::int64_t group_room = 0;  // tensors of groups have so many places, enough for every row; 0: as many as needed
+  bool traced = false;          // whether ModelOutput::token_values are requested
+  bool heads_traced = false;    // whether ModelOutput::head_values are requested
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;

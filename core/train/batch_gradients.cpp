@@ -282,8 +282,8 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
     return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
   };
   try {
-    CapturedSteps::Outcome outcome =
-        captured_->run(graph_signature_of(*model_).value(), batch.input, batch.targets, state_, work);
+    CapturedSteps::Outcome outcome = captured_->run(graph_signature_of(*model_).value(),
+                                                    with_group_room(*model_, batch.input), batch.targets, state_, work);
     state_ = std::move(outcome.state);
     const auto loss = outcome.loss.item<double>();
     if (captured_->records_next() && has_room_ && !has_room_()) {

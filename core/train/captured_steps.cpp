@@ -49,7 +49,7 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
                                           const State& state, const Work& work) {
   const SeedsOnDevice seeds;
   const std::vector<Tensor> given = tensors_of(input, targets, state);
-  const std::string wanted = signature + sizes_of(given);
+  const std::string wanted = fmt::format("{}{} {}", signature, sizes_of(given), input.group_room);
   if (wanted != signature_) {
     forget();
     signature_ = wanted;

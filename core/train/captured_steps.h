@@ -61,8 +61,8 @@ class CapturedSteps {
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
-  /// `signature` and the sizes of the arguments determine the operations of `work` (Capturable::graph_signature). The
-  /// weights must have no gradients. The next call overwrites the tensors that this one returns. Throws
+  /// `signature`, the room for groups and the sizes of the arguments determine the operations of `work` (Capturable).
+  /// The weights must have no gradients. The next call overwrites the tensors that this one returns. Throws
   /// RefusedRecording with the reason's first line; the weights have no gradients then, and the step can be computed
   /// without a recording.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,

@@ -172,5 +172,30 @@ TEST(FindGroups, NamesGroupsEndsAndSizes) {
   EXPECT_TRUE(torch::equal(groups.sizes, torch::tensor({{2, 3}, {4, 1}}, torch::kLong)));
 }
 
+/// Room for more groups than there are changes nothing but the number of rows, which are 0 and get no gradient.
+TEST(Groups, WithMoreRoomPoolAndSpreadTheSame) {
+  torch::manual_seed(9);
+  const torch::Tensor boundaries = torch::rand({3, 40}) < 0.3;
+  const torch::Tensor hidden = torch::randn({3, 40, 4}, torch::kDouble).set_requires_grad(true);
+  const torch::Tensor first = torch::randn({3, 1, 4}, torch::kDouble);
+  const auto results = [&](std::int64_t room) {
+    const Groups groups = find_groups(boundaries, room);
+    const torch::Tensor means = group_means(hidden, boundaries.to(torch::kDouble), groups);
+    const torch::Tensor lasts = group_lasts(hidden, groups);
+    const torch::Tensor spread = spread_groups(torch::cat({first, means.square()}, 1), groups);
+    const torch::Tensor gradient = torch::autograd::grad({spread.sum() + lasts.square().sum()}, {hidden})[0];
+    return std::vector<torch::Tensor>{spread, gradient, means, lasts};
+  };
+  const std::vector<torch::Tensor> tight = results(0);
+  const std::int64_t count = tight[2].size(1);
+  const std::vector<torch::Tensor> roomy = results(64);
+  ASSERT_EQ(roomy[2].size(1), 64);
+  for (std::size_t i : {0, 1}) EXPECT_TRUE(roomy[i].equal(tight[i])) << i;
+  for (std::size_t i : {2, 3}) {
+    EXPECT_TRUE(roomy[i].narrow(1, 0, count).equal(tight[i])) << i;
+    EXPECT_EQ(roomy[i].slice(1, count).abs().sum().item<double>(), 0) << i;
+  }
+}
+
 }  // namespace
 }  // namespace xlm

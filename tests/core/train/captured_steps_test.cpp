@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <ATen/Context.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"
@@ -280,6 +281,73 @@ TEST(CapturedSteps, OfPatchesTrainLikeUnrecordedOnes) {
     };
     EXPECT_EQ(trained(true), trained(false));
   }
+}
+
+// Groups have room in whole tiles, so that a recording serves texts with other numbers of them; counts outlive a
+// report.
+TEST(CapturedSteps, OfPoolingByWordsTrainLikeUnrecordedOnes) {
+  HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 16, .layers = {1, 1, 1}};
+  options.dropout = 0;
+  options.attention_dropout = 0;
+  options.boundaries.type = BoundaryOptions::Type::kWhitespace;
+  std::vector<std::int64_t> rooms;
+  const auto trained = [&](bool record) {
+    torch::manual_seed(7);
+    const auto model = make_model(options, Vocabulary{.symbols = {" ", "a", "b"}});
+    const NamedTensors& weights = model->weights();
+    Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
+    CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
+    const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+      torch::Tensor loss = model->forward(in, before).mean_loss(wanted);
+      loss.backward();
+      return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+    };
+    std::vector<double> found;
+    for (int step = 1; step <= 16; ++step) {
+      const std::int64_t word = step > 5 && step < 11 ? 2 : 4 + step % 2;  // letters and a space
+      const torch::Tensor spaces = torch::arange(151).remainder(word) == word - 1;
+      const torch::Tensor tokens = torch::randint(1, 3, {3, 151}).masked_fill(spaces, 0);
+      const ModelInput input{.tokens = tokens.narrow(1, 0, 150)};
+      const torch::Tensor targets = tokens.narrow(1, 1, 150);
+      optimizer.zero_gradients();
+      if (record) rooms.push_back(with_group_room(*model, input).group_room);
+      const auto outcome =
+          record ? captured.run(graph_signature_of(*model).value(), with_group_room(*model, input), targets, {}, work)
+                 : work(input, targets, {});
+      found.push_back(outcome.loss.item<double>());
+      optimizer.step(0.01, step);
+      if (step % 3 > 0) continue;
+      found.push_back(model->statistics().at("shortening_factor"));
+      model->reset_statistics();
+    }
+    EXPECT_EQ(captured.recordings(), record ? 2 : 0);
+    return found;
+  };
+  const std::vector<double> recorded = trained(true);
+  EXPECT_THAT(recorded, testing::Pointwise(testing::DoubleNear(1e-5), trained(false)));
+  EXPECT_THAT(std::vector<std::int64_t>(rooms.begin(), rooms.begin() + 5), testing::Each(64));
+  EXPECT_THAT(std::vector<std::int64_t>(rooms.begin() + 5, rooms.end()), testing::Each(128)) << "one tile less is kept";
+}
+
+TEST(CapturedSteps, RoomForGroupsShrinksWhenTwoTilesAreLeftOver) {
+  HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1, 1, 1}};
+  options.boundaries.type = BoundaryOptions::Type::kWhitespace;
+  const auto model = make_model(options, Vocabulary{.symbols = {" ", "a"}});
+  const auto room = [&](LanguageModel& of, std::int64_t groups) {
+    torch::Tensor tokens = torch::ones({2, 300}, torch::kLong);
+    tokens[1].narrow(0, 0, groups).fill_(0);
+    return with_group_room(of, {.tokens = tokens}).group_room;
+  };
+  EXPECT_EQ(room(*model, 0), 64);
+  EXPECT_EQ(room(*model, 65), 128);
+  EXPECT_EQ(room(*model, 250), 256);
+  EXPECT_EQ(room(*model, 150), 256);
+  const auto resumed = make_model(options, Vocabulary{.symbols = {" ", "a"}});
+  capability<Capturable>(*resumed)->set_held_sizes(capability<Capturable>(*model)->held_sizes());
+  EXPECT_EQ(room(*resumed, 150), 256) << "as before the stop";
+  EXPECT_EQ(room(*model, 128), 128);
+  options.boundaries.type = BoundaryOptions::Type::kGumbel;
+  EXPECT_EQ(room(*make_model(options, Vocabulary{.symbols = {" ", "a"}}), 9), 0) << "it is not known before the step";
 }
 
 // A recording reads the table of sinusoids, which a longer text, such as an evaluation's, replaces.
