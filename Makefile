@@ -19,10 +19,9 @@ TEXT ?=
 CHECK ?=
 PART ?=
 REFRESH ?=
-# Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt): one more than there are
-# cores, because many tests wait. Threads that wait for each other leave the cores to other tests, as in the program
-# (experiments/worker/core_library.cpp).
-CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell echo $$(($$(nproc) + 1)))
+# Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
+# other leave the cores to other tests, as in the program (experiments/worker/core_library.cpp).
+CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
 
 define configure
 @CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)

@@ -29,8 +29,8 @@ torch::Tensor summed_cross_entropy(const torch::Tensor& hidden, const torch::Ten
 struct LogitPieces {
   std::int64_t rows = 0;      // predictions; 0: as many as take 256 MB in float32
   std::int64_t multiple = 1;  // symbols are padded to a multiple of it
-  RowKernels* kernels =
-      nullptr;  // which compute losses of logits in bfloat16 and their gradient; no bias, multiple of 8
+  /// They compute losses of logits in bfloat16 and their gradient, without a bias, for multiples of 8. Null: libtorch.
+  RowKernels* kernels = nullptr;
 };
 
 /// The same in pieces with libtorch's operations, none of which waits for the device: for GPUs, whose bfloat16 products
