@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/kernel_table.h"
+#include "core/kernels/kernel_trial.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/mixed_product.h"
 #include "core/kernels/packed_operands.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <new>
 #include <vector>
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -11,9 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "base/error.h"
 #include "base/shared_library.h"
-#include "core/runtime/device.h"
+#include "core/kernels/kernel_trial.h"
 
 namespace xlm {
 namespace {
@@ -35,12 +33,6 @@ class CheckNumbers {
   torch::Device device_;
   at::Generator generator_ = at::detail::createCPUGenerator(20191);
 };
-
-/// |a − b| / |b|, by the 2-norm.
-double difference(const Tensor& a, const Tensor& b) {
-  const Tensor reference = b.to(torch::kDouble);
-  return ((a.to(torch::kDouble) - reference).norm() / reference.norm()).item<double>();
-}
 
 /// The output of `attention` and the gradients of `leaves` for a given gradient of the output.
 template <class Attention>
@@ -68,7 +60,7 @@ std::string compare_with_plain(const char* what, const variable_list& values, co
   const variable_list expected = output_and_gradients(plain, leaves(torch::kFloat), upstream);
   const variable_list actual = output_and_gradients(kernel, leaves(torch::kBFloat16), upstream);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double off = difference(actual[i], expected[i]);
+    const double off = relative_difference(actual[i], expected[i]);
     if (!(off <= kTolerance)) {
       return fmt::format("{} attention's {} differs by {:.3g} of its size", what,
                          i == 0 ? "value" : "gradient " + std::to_string(i), off);
@@ -148,10 +140,8 @@ const std::string& ExaminedKernels::obstacle(std::int64_t width, bool two_querie
   return why;
 }
 
-/// Memory that runs out says nothing about the kernels: the composition needs more of it.
 std::string ExaminedKernels::examine(std::int64_t width, bool two_queries) {
-  std::string fault;
-  try {
+  return fault_of_trial(device_, "attention", "banded-attention=libtorch,relative-attention=libtorch", [&] {
     if (!kernels_) kernels_ = make_();
     const band::Kind largest =
         band::fitting({static_cast<int>(width), two_queries, !two_queries, true}, kernels_->shared_memory());
@@ -160,24 +150,8 @@ std::string ExaminedKernels::examine(std::int64_t width, bool two_queries) {
       return fmt::format("a block has {} KB of shared memory, and heads {} wide need {}",
                          kernels_->shared_memory() / 1024, width, (needed + 1023) / 1024);
     }
-    fault = find_fault(*kernels_, device_, width, two_queries);
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const c10::Error& error) {
-    if (is_out_of_memory(error)) throw;
-    fault = error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    fault = error.what();
-  }
-  try {
-    wait_for(device_);
-  } catch (const std::exception&) {  // the device cannot compute any more
-    throw Error(
-        fmt::format("{} is unusable after this program's kernels of attention were tried on it: {}\nset "
-                    "XLM_KERNELS=banded-attention=libtorch,relative-attention=libtorch to do without them",
-                    device_.str(), fault));
-  }
-  return fault;
+    return find_fault(*kernels_, device_, width, two_queries);
+  });
 }
 
 std::string ExaminedKernels::describe() {

@@ -1,7 +1,5 @@
-// Parts of one tensor whose gradients may lie side by side already.
+// Parts of one tensor, taken and joined with as few copies as possible.
 #include "core/kernels/joined_parts.h"
-
-#include <algorithm>
 
 namespace xlm {
 namespace {
@@ -50,5 +48,15 @@ class UnbindJoined : public torch::autograd::Function<UnbindJoined> {
 }  // namespace
 
 std::vector<Tensor> unbind_joined(const Tensor& x, std::int64_t dimension) { return UnbindJoined::apply(x, dimension); }
+
+Tensor chosen_slices(const Tensor& x, const std::vector<std::int64_t>& indices, std::int64_t dimension) {
+  std::vector<Tensor> runs;  // of indices that follow each other
+  for (std::size_t begin = 0, end = 0; begin < indices.size(); begin = end) {
+    for (end = begin + 1; end < indices.size() && indices[end] == indices[end - 1] + 1;) ++end;
+    runs.push_back(x.narrow(dimension, indices[begin], static_cast<std::int64_t>(end - begin)));
+  }
+  if (runs.size() > 1) return torch::cat(runs, dimension);
+  return runs.front().size(dimension) == x.size(dimension) ? x : runs.front();
+}
 
 }  // namespace xlm

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/kernels/dropout.h"
+#include "core/kernels/kernel_trial.h"
 #include "core/kernels/part_of_batch.h"
 
 namespace xlm {

@@ -30,7 +30,4 @@ RowKernels& row_kernels_of(torch::Device device);
 const std::string& obstacle_to_row_kernels(torch::Device device, const std::string& what, const char* instead,
                                            const std::function<std::string(RowKernels&)>& find_fault);
 
-/// |a − b| / |b|, by the 2-norm.
-double relative_difference(const torch::Tensor& a, const torch::Tensor& b);
-
 }  // namespace xlm

@@ -96,17 +96,6 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   SpanCounts predicted_;
 };
 
-/// Slices of x along a dimension of heads, in the order of `heads`; x itself if these are all in their order.
-Tensor chosen_heads(const Tensor& x, const std::vector<std::int64_t>& heads, std::int64_t dimension) {
-  std::vector<Tensor> runs;  // of heads that follow each other
-  for (std::size_t begin = 0, end = 0; begin < heads.size(); begin = end) {
-    for (end = begin + 1; end < heads.size() && heads[end] == heads[end - 1] + 1;) ++end;
-    runs.push_back(x.narrow(dimension, heads[begin], static_cast<std::int64_t>(end - begin)));
-  }
-  if (runs.size() > 1) return torch::cat(runs, dimension);
-  return runs.front().size(dimension) == x.size(dimension) ? x : runs.front();
-}
-
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
   return uniform_weights({rows, columns}, 1 / std::sqrt(static_cast<double>(columns)));
 }
@@ -218,7 +207,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const
     order.insert(order.end(), heads.begin(), heads.end());
   }
   const Tensor joined = outputs.size() == 1 ? outputs.front() : torch::cat(outputs, 2);  // [B, M, H, d]
-  const Tensor weight = chosen_heads(layer.out.view({o_.width, o_.heads, head_width_}), order, 1).flatten(1);
+  const Tensor weight = chosen_slices(layer.out.view({o_.width, o_.heads, head_width_}), order, 1).flatten(1);
   return linear_layer(joined.flatten(2), weight);  // [B, M, D]
 }
 
@@ -229,7 +218,7 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
   const Tensor& hidden = now.stream;
   const auto count = static_cast<std::int64_t>(heads.size());
   const auto rows_of = [&](const Tensor& weight) {  // [D, D] → [n·d, D]
-    return chosen_heads(weight.view({o_.heads, head_width_, o_.width}), heads, 0).flatten(0, 1);
+    return chosen_slices(weight.view({o_.heads, head_width_, o_.width}), heads, 0).flatten(0, 1);
   };
   const Tensor query = linear_layer(now.read, rows_of(layer.query));  // [B, M, n·d]
   const Tensor key_value = linear_layer_with_past(seen, hidden, torch::cat({rows_of(layer.key), rows_of(layer.value)}))
@@ -241,7 +230,7 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
           .key = parts[0].transpose(1, 2),
           .value = parts[1].transpose(1, 2),
           .position = key_pe_[0].narrow(1, o_.span - band, band),
-          .span = spans.defined() ? chosen_heads(spans, heads, 1) : spans,
+          .span = spans.defined() ? chosen_slices(spans, heads, 1) : spans,
           .ramp = static_cast<double>(o_.span_ramp),
           .dropout = dropout,
           .seed = dropout > 0 ? draw_dropout_seed() : 0};

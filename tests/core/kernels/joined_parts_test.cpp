@@ -55,5 +55,15 @@ TEST(UnbindJoined, OtherGradientsAreStacked) {
   EXPECT_EQ(gradient.select(1, 1).abs().sum().item<float>(), 0);
 }
 
+TEST(ChosenSlices, AreInTheOrderOfTheirIndices) {
+  torch::manual_seed(3);
+  const Tensor x = torch::randn({3, 6, 2});
+  for (const std::vector<std::int64_t>& indices :
+       std::vector<std::vector<std::int64_t>>{{2}, {1, 2, 3}, {3, 4, 0, 1, 5}, {5, 4, 3, 2, 1, 0}}) {
+    EXPECT_TRUE(chosen_slices(x, indices, 1).equal(x.index_select(1, torch::tensor(indices)))) << indices;
+  }
+  EXPECT_TRUE(chosen_slices(x, {0, 1, 2, 3, 4, 5}, 1).is_same(x));
+}
+
 }  // namespace
 }  // namespace xlm
