@@ -12,7 +12,10 @@
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/cross_entropy.h"
 #include "core/kernels/examined_kernels.h"
+#include "core/kernels/kernel_table.h"
+#include "core/kernels/kernel_trial.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/norm_device.h"
 #include "core/kernels/relative_attention.h"
 #include "core/kernels/segment_pooling.h"
 #include "core/runtime/device.h"
@@ -235,29 +238,57 @@ class KernelsOfSmallBlocks final : public BandKernels {
   int shared_memory_;
 };
 
-/// The compact kernels of 99 and 163 KB (compute capability 8.6 and 8.0), whatever this GPU has.
+/// The compact kernels of 99 and 163 KB (compute capability 8.6 and 8.0), as far as this GPU's blocks have room for
+/// them.
 Check check_compact_kernels(torch::Device device) {
   struct Case {
     int shared_memory_kb;
     std::int64_t width;
     bool two_queries;
   };
+  BandKernels& all = band_kernels_of(device);
+  std::vector<std::string> tried;
   std::vector<std::string> faults;
   for (const Case& each : {Case{99, 64, false}, Case{99, 64, true}, Case{163, 128, true}}) {
-    std::string fault;
-    try {
-      KernelsOfSmallBlocks kernels(band_kernels_of(device), each.shared_memory_kb * 1024);
-      fault = find_fault(kernels, device, each.width, each.two_queries);
-    } catch (const std::exception& error) {
-      fault = error.what();
-    }
-    if (!fault.empty()) faults.push_back(fmt::format("{} wide, {} KB: {}", each.width, each.shared_memory_kb, fault));
+    if (each.shared_memory_kb * 1024 > all.shared_memory()) continue;
+    const std::string name = fmt::format("{} attention {} wide in {} KB", each.two_queries ? "relative" : "banded",
+                                         each.width, each.shared_memory_kb);
+    KernelsOfSmallBlocks kernels(all, each.shared_memory_kb * 1024);
+    const std::string fault =
+        fault_of_trial(device, "compact attention", "banded-attention=libtorch,relative-attention=libtorch",
+                       [&] { return find_fault(kernels, device, each.width, each.two_queries); });
+    tried.push_back(name);
+    if (!fault.empty()) faults.push_back(fmt::format("{}: {}", name, fault));
   }
-  return {
-      .name = "own attention kernels, compact",
-      .bound = "they compute the same",
-      .measured = faults.empty() ? "64 wide in 99 KB, 128 wide in 163 KB" : fmt::format("{}", fmt::join(faults, "; ")),
-      .passed = faults.empty()};
+  return {.name = "own attention kernels, compact",
+          .bound = "they compute the same",
+          .measured = fmt::format("{}", fmt::join(faults.empty() ? tried : faults, "; ")),
+          .passed = faults.empty()};
+}
+
+/// A check that kernels passed their trials. A GPU that runs none of them is fine.
+Check trials_check(const std::string& name, const std::string& found) {
+  return {.name = name,
+          .bound = "those that run compute the same",
+          .measured = found,
+          .passed = found.find("differs") == std::string::npos};
+}
+
+/// The kernels of norms as wide as the recipes' models, and of losses.
+Check check_row_kernels(torch::Device device) {
+  std::vector<std::string> obstacles;
+  KernelCall call{.device = device, .autocast = true};
+  for (const std::int64_t width : {128, 512, 768, 1024}) {
+    call.width = width;
+    if (const char* why = obstacle_to_norm_kernels(call)) {
+      obstacles.push_back(fmt::format("norms {} wide are libtorch's: {}", width, why));
+    }
+  }
+  if (const char* why = obstacle_to_loss_kernels(call)) {
+    obstacles.push_back(fmt::format("losses are libtorch's: {}", why));
+  }
+  return trials_check("own kernels of norms and losses",
+                      obstacles.empty() ? "own kernels in bfloat16" : fmt::format("{}", fmt::join(obstacles, "; ")));
 }
 
 }  // namespace
@@ -281,9 +312,9 @@ std::vector<Check> check_kernels(const CheckJob& job) {
   std::vector<Check> results;
   if (job.device.is_cuda()) {
     const std::string found = describe_attention(job.device);
-    const bool wrong = found.find("differs") != std::string::npos;  // a GPU that runs none of them is fine
-    results.push_back({"own attention kernels", "those that run compute the same", found, !wrong});
+    results.push_back(trials_check("own attention kernels", found));
     if (found.starts_with("own")) results.push_back(check_compact_kernels(job.device));
+    results.push_back(check_row_kernels(job.device));
   }
   for (const KernelCheck& check : checks) {
     for (const Precision precision : check.precisions) results.push_back(compare(check, precision, job.device));

@@ -288,12 +288,13 @@ class PieceByPieceComposed {
   void add_gradients(const Tensor& x, const Tensor& counted, const Tensor& target, Tensor& log_p, std::int64_t begin) {
     const Tensor of_logits = log_p.exp_().scatter_add_(1, target, torch::full_like(target, -1, log_p.options()));
     const Tensor lowered = of_logits.to(type_);
+    const torch::ScalarType type = found_.weight.scalar_type();
     found_.hidden.narrow(0, begin, x.size(0))
-        .copy_(torch::matmul(lowered, factor_).masked_fill_(~counted.unsqueeze(1), 0));
-    if (type_ == found_.weight.scalar_type()) {
+        .copy_(product_as(lowered, factor_, type).masked_fill_(~counted.unsqueeze(1), 0));
+    if (type_ == type) {
       found_.weight.addmm_(lowered.t(), x);
     } else {
-      found_.weight.add_(torch::matmul(lowered.t(), x));
+      found_.weight.add_(product_as(lowered.t(), x, type));
     }
     if (bias_.defined()) found_.bias.add_(torch::mv(of_logits.t(), counted.to(of_logits.scalar_type())));
   }

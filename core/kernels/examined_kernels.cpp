@@ -118,9 +118,6 @@ ExaminedKernels& examined_kernels(torch::Device device) {
 }  // namespace
 
 std::string find_fault(BandKernels& kernels, torch::Device device, std::int64_t width, bool two_queries) {
-  // The first call may come while evaluating, or under autocast, which would round the plain version too.
-  const torch::AutoGradMode gradients(true);
-  const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
   CheckNumbers numbers(device);
   return two_queries ? fault_of_relative(kernels, numbers, width) : fault_of_banded(kernels, numbers, width);
 }

@@ -12,6 +12,9 @@ namespace xlm {
 
 std::string fault_of_trial(torch::Device device, const char* what, const char* instead,
                            const std::function<std::string()>& trial) {
+  // The first call may come while evaluating, or under autocast, which would round the plain version too.
+  const torch::AutoGradMode gradients(true);
+  const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
   std::string fault;
   try {
     fault = trial();

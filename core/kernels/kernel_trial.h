@@ -9,8 +9,8 @@
 namespace xlm {
 
 /// What is wrong with the kernels of `what`: what `trial` returns, or its error; "" if nothing. Passes on that memory
-/// ran out, which says nothing about kernels. Throws Error, with what to set in XLM_KERNELS instead, if the trial left
-/// the GPU unusable.
+/// ran out, which says nothing about kernels. The trial has gradients and no autocast. Throws Error, with what to set
+/// in XLM_KERNELS instead, if the trial left the GPU unusable.
 std::string fault_of_trial(torch::Device device, const char* what, const char* instead,
                            const std::function<std::string()>& trial);
 

@@ -236,8 +236,8 @@ Tensor shown(const Tensor& input, const Tensor& weight, Tensor output) {
 
 }  // namespace
 
-Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return shown(x, weight, linear_product(x, weight, bias));
+Tensor linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& parameter) {
+  return shown(x, parameter.defined() ? parameter : weight, linear_product(x, weight, bias));
 }
 
 std::vector<Tensor> linear_layers(const Tensor& x, const std::vector<Tensor>& weights) {

@@ -9,8 +9,11 @@ namespace xlm {
 
 /// x·Wᵀ + b of x [..., in], weight [out, in] and bias [out] or undefined. On the CPU in float32 it is made of
 /// the products of tiled_gemm.h, two to four times as fast as torch::linear there, or of few_rows.h's for fewer than 8
-/// rows. Everywhere else, and under autocast, it is torch::linear.
-torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {});
+/// rows. On a GPU under autocast the gradient of the weight is a sum in float32 that bfloat16 does not round.
+/// Everywhere else it is torch::linear. `parameter`: what a weight is made of that is none itself, for observers of the
+/// step.
+torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {},
+                           const torch::Tensor& parameter = {});
 
 /// The layers of several weights [out, in] of one input, by one product of all of them: the input is read once, and its
 /// gradient is one sum. For fewer than 8 rows they are computed one after the other.

@@ -41,9 +41,6 @@ const std::string& obstacle_to_row_kernels(torch::Device device, const std::stri
       const auto make = reinterpret_cast<MakeKernels>(library_function("libxlm_cuda.so", "xlm_make_row_kernels"));
       gpu.kernels.reset(make(device.index()));
     }
-    // The first call may come while evaluating, or under autocast, which would round the plain version too.
-    const torch::AutoGradMode gradients(true);
-    const c10::impl::ExcludeDispatchKeyGuard exact(c10::autocast_dispatch_keyset);
     return find_fault(*gpu.kernels);
   });
   const std::string& fault = gpu.obstacles.emplace(what, std::move(found_fault)).first->second;

@@ -208,7 +208,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const
   }
   const Tensor joined = outputs.size() == 1 ? outputs.front() : torch::cat(outputs, 2);  // [B, M, H, d]
   const Tensor weight = chosen_slices(layer.out.view({o_.width, o_.heads, head_width_}), order, 1).flatten(1);
-  return linear_layer(joined.flatten(2), weight);  // [B, M, D]
+  return linear_layer(joined.flatten(2), weight, {}, layer.out);  // [B, M, D]
 }
 
 /// The attention input of n heads that see L positions: `seen` [B, L + M, D] ends with the values of `now` [B, M, D].

@@ -5,13 +5,12 @@
 // B batch, T tokens of a block, P of them scored, G groups, D width, H heads, d = D / H, F feed-forward units,
 // V symbols.
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 #include <optional>
 
 #include <fmt/format.h>
-#include "base/error.h"
 
+#include "base/error.h"
 #include "core/api/hourglass_options.h"
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
@@ -195,8 +194,8 @@ void Hourglass::set_vocabulary(const Vocabulary& vocabulary) {
 ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) {
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
-  const RelativePositions positions =
-      relative_positions(length + 1);  // there may be as many groups as tokens, and the null
+  // There may be as many groups as tokens, or as their room, and the null.
+  const RelativePositions positions = relative_positions(std::max(length, input.group_room) + 1);
   Tensor hidden = before_pooling(input, positions);
   Boundaries found;
   if (o_.pools()) {
@@ -282,14 +281,16 @@ Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const Mod
   return found;
 }
 
-/// Whole tiles of 64 groups. More are taken as soon as a row needs them, fewer if two tiles are left over.
+/// Fixed groups: as many as a block has at most. Words: whole tiles of 64 with the null group. More are taken as soon
+/// as a row needs them, fewer if two tiles are left over.
 std::int64_t Hourglass::group_room(const ModelInput& input) {
   constexpr std::int64_t kRoomStep = 64;
   if (!graph_signature() || !o_.pools()) return 0;
-  const Tensor boundaries = find_boundaries(word_emb_.new_empty({0, input.tokens.size(1)}), input).hard;
-  const auto most = boundaries.sum(1).max().item<double>();
-  const std::int64_t needed =
-      kRoomStep * std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(most / kRoomStep)));
+  const std::int64_t length = input.tokens.size(1);
+  if (o_.boundaries.type == BoundaryType::kFixed) return (length + o_.boundaries.factor - 1) / o_.boundaries.factor;
+  const Tensor boundaries = find_boundaries(word_emb_.new_empty({0, length}), input).hard;
+  const auto most = static_cast<std::int64_t>(boundaries.sum(1).max().item<double>());
+  const std::int64_t needed = (most / kRoomStep + 1) * kRoomStep - 1;
   if (needed > group_room_ || needed + kRoomStep < group_room_) group_room_ = needed;
   return group_room_;
 }

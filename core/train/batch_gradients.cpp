@@ -255,6 +255,9 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   if (captured_) {
     if (const std::optional<double> loss = add_recorded(batch, step)) return *loss;
   }
+  // Steps of a run that could be recorded draw as recorded ones: how much memory is free must not decide it.
+  std::optional<SeedsOnDevice> seeds;
+  if (holds_sizes_) seeds.emplace();
   std::vector<State> next;
   double total = 0;
   for (std::int64_t begin = own.begin; begin < end; begin += part) {
@@ -263,8 +266,9 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
     const double share = scored_targets(targets) / scored_targets(batch.targets);
     seed_generators(step, begin);
     const PartOfBatch rows_of_part(begin);
-    TrainingLoss loss = loss_of(batch.input.rows(begin, count).to(device_), targets.to(device_),
-                                state_rows(state_, begin - own.begin, count));
+    ModelInput input = batch.input.rows(begin, count);
+    if (holds_sizes_) input = with_group_room(*model_, std::move(input));
+    TrainingLoss loss = loss_of(input.to(device_), targets.to(device_), state_rows(state_, begin - own.begin, count));
     (loss.total * share).backward();
     total += loss.language_model.item<double>() * share;  // read last: reading waits for a GPU's queued work
     if (!std::isfinite(total)) break;

@@ -70,6 +70,7 @@ class ProgramSearch : public ProgramTest {
   static std::map<std::string, double> results_in(const fs::path& runs) {
     std::map<std::string, double> results;
     for (const auto& entry : fs::directory_iterator(runs)) {
+      if (entry.path().filename().string().starts_with('.')) continue;  // a kill left a folder that was not yet a run
       if (!fs::exists(entry.path() / "journal.jsonl")) continue;
       const xlm::Run found = read_live_run(entry.path());
       double& value = results[found.id];

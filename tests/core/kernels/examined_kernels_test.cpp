@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "core/kernels/kernel_trial.h"
 #include "tests/core/cuda/fiber_kernels.h"
 
 namespace xlm {
@@ -52,7 +53,8 @@ TEST(FindFault, FaultyKernelsAreFoundBeforeUse) {
   EXPECT_TRUE(torch::randn({4}).equal(expected)) << "the check for faults changed the random numbers";
   {
     const torch::NoGradGuard evaluating;
-    EXPECT_EQ(find_fault(right, torch::kCPU, 64, false), "");
+    const auto trial = [&] { return find_fault(right, torch::kCPU, 64, false); };
+    EXPECT_EQ(fault_of_trial(torch::kCPU, "attention", "", trial), "");
   }
 
   FaultyKernels scale([](band::Arguments& a) { a.scale *= 1.05F; });

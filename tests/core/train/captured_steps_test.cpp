@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <functional>
+
 #include <ATen/Context.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -243,109 +245,133 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
   }
 }
 
+/// What training on texts [B, T + 1] gives: losses, and after every third step the shortening factor.
+struct Trained {
+  std::vector<double> values;
+  std::vector<std::int64_t> rooms;  // for groups, of recorded steps
+  int recordings = 0;
+};
+
+Trained trained(const std::shared_ptr<LanguageModel>& model, int steps, const std::function<torch::Tensor(int)>& text,
+                bool record) {
+  const NamedTensors& weights = model->weights();
+  Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
+  CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
+  const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
+    const ModelOutput output = model->forward(in, before);
+    torch::Tensor loss = output.mean_loss(wanted);
+    if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
+    loss.backward();
+    return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+  };
+  Trained result;
+  for (int step = 1; step <= steps; ++step) {
+    const torch::Tensor tokens = text(step);
+    ModelInput input{.tokens = tokens.slice(1, 0, -1)};
+    const torch::Tensor targets = tokens.slice(1, 1);
+    optimizer.zero_gradients();
+    CapturedSteps::Outcome outcome;
+    if (record) {
+      input = with_group_room(*model, input);
+      result.rooms.push_back(input.group_room);
+      outcome = captured.run(graph_signature_of(*model).value(), input, targets, {}, work);
+    } else {
+      outcome = work(input, targets, {});
+    }
+    result.values.push_back(outcome.loss.item<double>());
+    optimizer.step(0.01, step);
+    if (step % 3 > 0) continue;
+    result.values.push_back(model->statistics().at("shortening_factor"));
+    model->reset_statistics();
+  }
+  result.recordings = captured.recordings();
+  return result;
+}
+
 // Sizes follow from options and windows, so that one recording serves all texts; counts outlive a report.
 TEST(CapturedSteps, OfPatchesTrainLikeUnrecordedOnes) {
   for (BytePatchesOptions options : BytePatchesOptions::smallest()) {
     if (options.boundaries.type == PatchBoundaryOptions::Type::kUnigram) continue;  // the text has no segmentation
     options.places = 6;
-    const auto trained = [&](bool record) {
+    const auto numbers = [&](bool record) {
       torch::manual_seed(7);
       const Vocabulary vocabulary{.unit = Vocabulary::Unit::kByte, .symbols = {" ", "a", "b", ".", "c"}};
-      const auto model = make_model(options, vocabulary);
-      const NamedTensors& weights = model->weights();
-      Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-      CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
-      const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
-        const ModelOutput output = model->forward(in, before);
-        torch::Tensor loss = output.mean_loss(wanted);
-        if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
-        loss.backward();
-        return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
+      const auto text = [](int) {
+        return torch::cat({torch::full({3, 1}, kBeginning, torch::kLong), torch::randint(5, {3, 20}, torch::kLong)}, 1);
       };
-      std::vector<double> found;
-      for (int step = 1; step <= 8; ++step) {
-        const torch::Tensor targets = torch::randint(5, {3, 20}, torch::kLong);
-        const torch::Tensor beginning = torch::full({3, 1}, kBeginning, torch::kLong);
-        const ModelInput input{.tokens = torch::cat({beginning, targets.narrow(1, 0, 19)}, 1)};
-        optimizer.zero_gradients();
-        const auto outcome = record ? captured.run(graph_signature_of(*model).value(), input, targets, {}, work)
-                                    : work(input, targets, {});
-        found.push_back(outcome.loss.item<double>());
-        optimizer.step(0.01, step);
-        if (step % 3 > 0) continue;
-        found.push_back(model->statistics().at("shortening_factor"));
-        model->reset_statistics();
-      }
-      EXPECT_EQ(captured.recordings(), record ? 1 : 0);
-      return found;
+      return trained(make_model(options, vocabulary), 8, text, record);
     };
-    EXPECT_EQ(trained(true), trained(false));
+    const Trained recorded = numbers(true);
+    EXPECT_EQ(recorded.values, numbers(false).values);
+    EXPECT_EQ(recorded.recordings, 1);
   }
 }
 
-// Groups have room in whole tiles, so that a recording serves texts with other numbers of them; counts outlive a
-// report.
-TEST(CapturedSteps, OfPoolingByWordsTrainLikeUnrecordedOnes) {
+HourglassOptions tiny_hourglass(BoundaryOptions::Type boundaries) {
   HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 16, .layers = {1, 1, 1}};
   options.dropout = 0;
   options.attention_dropout = 0;
-  options.boundaries.type = BoundaryOptions::Type::kWhitespace;
-  std::vector<std::int64_t> rooms;
-  const auto trained = [&](bool record) {
-    torch::manual_seed(7);
-    const auto model = make_model(options, Vocabulary{.symbols = {" ", "a", "b"}});
-    const NamedTensors& weights = model->weights();
-    Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-    CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
-    const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
-      torch::Tensor loss = model->forward(in, before).mean_loss(wanted);
-      loss.backward();
-      return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
-    };
-    std::vector<double> found;
-    for (int step = 1; step <= 16; ++step) {
-      const std::int64_t word = step > 5 && step < 11 ? 2 : 4 + step % 2;  // letters and a space
-      const torch::Tensor spaces = torch::arange(151).remainder(word) == word - 1;
-      const torch::Tensor tokens = torch::randint(1, 3, {3, 151}).masked_fill(spaces, 0);
-      const ModelInput input{.tokens = tokens.narrow(1, 0, 150)};
-      const torch::Tensor targets = tokens.narrow(1, 1, 150);
-      optimizer.zero_gradients();
-      if (record) rooms.push_back(with_group_room(*model, input).group_room);
-      const auto outcome =
-          record ? captured.run(graph_signature_of(*model).value(), with_group_room(*model, input), targets, {}, work)
-                 : work(input, targets, {});
-      found.push_back(outcome.loss.item<double>());
-      optimizer.step(0.01, step);
-      if (step % 3 > 0) continue;
-      found.push_back(model->statistics().at("shortening_factor"));
-      model->reset_statistics();
-    }
-    EXPECT_EQ(captured.recordings(), record ? 2 : 0);
-    return found;
+  options.boundaries.type = boundaries;
+  return options;
+}
+
+// Groups have room in whole tiles, so that a recording serves texts with other numbers of them.
+TEST(CapturedSteps, OfPoolingByWordsTrainLikeUnrecordedOnes) {
+  const auto text = [](int step) {
+    const std::int64_t word = step > 5 && step < 11 ? 2 : 4 + step % 2;  // letters and a space
+    const torch::Tensor spaces = torch::arange(151).remainder(word) == word - 1;
+    return torch::randint(1, 3, {3, 151}).masked_fill(spaces, 0);
   };
-  const std::vector<double> recorded = trained(true);
-  EXPECT_THAT(recorded, testing::Pointwise(testing::DoubleNear(1e-5), trained(false)));
-  EXPECT_THAT(std::vector<std::int64_t>(rooms.begin(), rooms.begin() + 5), testing::Each(64));
-  EXPECT_THAT(std::vector<std::int64_t>(rooms.begin() + 5, rooms.end()), testing::Each(128)) << "one tile less is kept";
+  const auto numbers = [&](bool record) {
+    torch::manual_seed(7);
+    const auto model =
+        make_model(tiny_hourglass(BoundaryOptions::Type::kWhitespace), Vocabulary{.symbols = {" ", "a", "b"}});
+    return trained(model, 16, text, record);
+  };
+  const Trained recorded = numbers(true);
+  EXPECT_THAT(recorded.values, testing::Pointwise(testing::DoubleNear(1e-5), numbers(false).values));
+  EXPECT_EQ(recorded.recordings, 2);
+  const auto changed = recorded.rooms.begin() + 5;
+  EXPECT_THAT(std::vector<std::int64_t>(recorded.rooms.begin(), changed), testing::Each(63));
+  EXPECT_THAT(std::vector<std::int64_t>(changed, recorded.rooms.end()), testing::Each(127)) << "one tile less is kept";
+}
+
+// The room of a block that is shorter than a tile is longer than the block.
+TEST(CapturedSteps, OfPoolingInShortBlocksTrainLikeUnrecordedOnes) {
+  for (const auto boundaries : {BoundaryOptions::Type::kWhitespace, BoundaryOptions::Type::kFixed}) {
+    const auto numbers = [&](bool record) {
+      torch::manual_seed(7);
+      const auto model = make_model(tiny_hourglass(boundaries), Vocabulary{.symbols = {" ", "a", "b"}});
+      return trained(
+          model, 8,
+          [](int) {
+            return torch::randint(3, {2, 20});
+          },
+          record);
+    };
+    const Trained recorded = numbers(true);
+    EXPECT_THAT(recorded.values, testing::Pointwise(testing::DoubleNear(1e-5), numbers(false).values));
+    EXPECT_EQ(recorded.recordings, 1);
+    EXPECT_THAT(recorded.rooms, testing::Each(boundaries == BoundaryOptions::Type::kFixed ? 10 : 63));
+  }
 }
 
 TEST(CapturedSteps, RoomForGroupsShrinksWhenTwoTilesAreLeftOver) {
-  HourglassOptions options{.width = 8, .heads = 2, .feed_forward = 8, .layers = {1, 1, 1}};
-  options.boundaries.type = BoundaryOptions::Type::kWhitespace;
+  HourglassOptions options = tiny_hourglass(BoundaryOptions::Type::kWhitespace);
   const auto model = make_model(options, Vocabulary{.symbols = {" ", "a"}});
   const auto room = [&](LanguageModel& of, std::int64_t groups) {
     torch::Tensor tokens = torch::ones({2, 300}, torch::kLong);
     tokens[1].narrow(0, 0, groups).fill_(0);
     return with_group_room(of, {.tokens = tokens}).group_room;
   };
-  EXPECT_EQ(room(*model, 0), 64);
-  EXPECT_EQ(room(*model, 65), 128);
-  EXPECT_EQ(room(*model, 250), 256);
-  EXPECT_EQ(room(*model, 150), 256);
+  EXPECT_EQ(room(*model, 0), 63);
+  EXPECT_EQ(room(*model, 64), 127);
+  EXPECT_EQ(room(*model, 250), 255);
+  EXPECT_EQ(room(*model, 150), 255);
   const auto resumed = make_model(options, Vocabulary{.symbols = {" ", "a"}});
   capability<Capturable>(*resumed)->set_held_sizes(capability<Capturable>(*model)->held_sizes());
-  EXPECT_EQ(room(*resumed, 150), 256) << "as before the stop";
-  EXPECT_EQ(room(*model, 128), 128);
+  EXPECT_EQ(room(*resumed, 150), 255) << "as before the stop";
+  EXPECT_EQ(room(*model, 127), 127);
   options.boundaries.type = BoundaryOptions::Type::kGumbel;
   EXPECT_EQ(room(*make_model(options, Vocabulary{.symbols = {" ", "a"}}), 9), 0) << "it is not known before the step";
 }

@@ -72,6 +72,17 @@ TEST(FirstNonFinite, AnActivationIsNamedWithItsRow) {
   EXPECT_EQ(model.step(input), "the activation that layers.0.weight makes: 3 of 15 numbers, the first in row 4 of 5");
 }
 
+TEST(FirstNonFinite, AWeightMadeOfAParameterHasItsName) {
+  const torch::Tensor weight = torch::full({3, 4}, 0.5F).set_requires_grad(true);
+  FirstNonFinite watch({{"layers.0.weight", weight}});
+  watch.begin_step();
+  {
+    const ObservedProducts observed(watch);
+    linear_layer(torch::full({5, 4}, kInfinity), weight.flip(1), {}, weight);
+  }
+  EXPECT_THAT(watch.found(), Optional(HasSubstr("the activation that layers.0.weight reads")));
+}
+
 TEST(FirstNonFinite, ALossOfFiniteActivationsIsNamed) {
   TwoLayers model;
   torch::Tensor input = torch::ones({5, 4});

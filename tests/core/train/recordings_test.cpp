@@ -3,12 +3,16 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/kernels/part_of_batch.h"
+#include "core/models/capabilities.h"
 #include "core/train/rerun_recorder.h"
 #include "tests/core/train/trained_batches.h"
 #include "tests/core/train/training.h"
@@ -174,6 +178,55 @@ TEST(RecordingsInMemory, AnEvaluationOutOfMemoryIsRepeatedOnceWithout) {
   });
   EXPECT_TRUE(found == expected);
   EXPECT_THAT(sink.messages, ElementsAre(HasSubstr("an evaluation needs the memory of the recording")));
+}
+
+/// A model of single tokens that writes down what it is asked for.
+class AskedModel final : public LanguageModel, public Capturable {
+ public:
+  AskedModel() : weight_(parameter("weight", torch::randn({11, 4}))) {}
+  ModelOutput forward(const ModelInput& input, const State& state) override {
+    rooms.push_back(input.group_room);
+    seeds_on_device.push_back(SeedsOnDevice::wanted());
+    ModelOutput output;
+    output.hidden = torch::embedding(weight_, input.tokens);
+    output.head.weight = weight_;
+    output.state = state;
+    return output;
+  }
+  State initial_state(std::int64_t /*batch*/) const override { return {}; }
+  NamedValues costs(std::int64_t /*block*/) const override { return {}; }
+  std::optional<std::string> graph_signature() const override { return ""; }
+  std::int64_t group_room(const ModelInput& /*input*/) override { return 5; }
+
+  std::vector<std::int64_t> rooms;
+  std::vector<bool> seeds_on_device;
+
+ private:
+  torch::Tensor weight_;
+};
+
+// Dropout of a GPU depends on both. A resumed run may have memory for recordings where the run before it had none.
+TEST(RecordingsInMemory, StepsWithoutHaveTheSameSeedsAndRoom) {
+  const RunOptions options;
+  const auto step = [&](AskedModel& model, BatchGradients& gradients) {
+    for (const auto& [name, weight] : model.weights()) weight.mutable_grad().reset();
+    const torch::Tensor tokens = torch::zeros({options.train.batch, 7}, torch::kLong);
+    gradients.add({.input = {.tokens = tokens}, .targets = tokens, .fresh = true}, 0);
+  };
+  AskedModel model;
+  BatchGradients gradients(options, model, torch::kCPU, nullptr, nullptr);
+  RecordingSink sink;
+  gradients.record_by(std::make_unique<RerunRecorder>(), sink, [] { return false; });
+  for (int i = 0; i < 5; ++i) step(model, gradients);
+  EXPECT_THAT(sink.messages, ElementsAre(HasSubstr("steps are not recorded")));
+  EXPECT_EQ(model.rooms, std::vector<std::int64_t>(5, 5));
+  EXPECT_EQ(model.seeds_on_device, std::vector<bool>(5, true));
+
+  AskedModel other;
+  BatchGradients never(options, other, torch::kCPU, nullptr, nullptr);
+  step(other, never);
+  EXPECT_EQ(other.rooms, std::vector<std::int64_t>{0});
+  EXPECT_EQ(other.seeds_on_device, std::vector<bool>{false});
 }
 
 TEST(RecordingsInMemory, StoppingFreesTheRecordingAndItsGradients) {
