@@ -266,6 +266,12 @@ void read_printed_claim(const Yaml& node, ClaimDescription& claim) {
   if (const Yaml* runs = node.find("printed_runs")) {
     claim.printed_runs = whole_number_at(*runs, "printed_runs", 1, kMaxRuns);
   }
+  if (!claim.printed.empty() && claim.printed_runs < 2 &&
+      printed_number(claim.printed, NumberFormat::kNumber)->deviation) {
+    fail_at(*node.find("printed"), fmt::format("printed is '{}', with a standard deviation, but of one run\n"
+                                               "say how many runs the paper makes: printed_runs: 3",
+                                               claim.printed));
+  }
 }
 
 void read_claim_notes(const Yaml* node, ClaimDescription& claim) {

@@ -58,7 +58,9 @@ struct ClaimPart {
   std::vector<std::string> runs;   // whose numbers went in
   std::vector<std::size_t> rows;   // the same as rows of the RunTable
   std::vector<std::string> mixes;  // keys besides `over` in which runs of one side differ
-  bool is_of_other_code = false;   // its sides are runs of one program, with different versions of its code
+  std::vector<std::string>
+      left_out;  // what its number leaves out, as notes: runs without a number, seeds without a partner
+  bool is_of_other_code = false;  // its sides are runs of one program, with different versions of its code
 };
 
 struct JudgedClaim {

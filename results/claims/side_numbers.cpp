@@ -50,12 +50,8 @@ bool is_same_for_seeds(const SeedValues& values) {
 
 /// Whether no seed changes what a column holds. What some models learn is exact only where the seeds show it.
 bool follows_from_configuration(RunTable& runs, const std::string& column, const SeedValues& values) {
-  const std::vector<std::string> behind = columns_behind(column);
-  return std::all_of(behind.begin(), behind.end(), [&](const std::string& name) {
-    const Quantity* quantity = quantity_of_column(name);
-    if (quantity == nullptr) return !runs.is_measured(name);
-    return quantity->exact && (!quantity->learnable || is_same_for_seeds(values));
-  });
+  const NumberOrigin origin = origin_of(runs, column);
+  return origin == NumberOrigin::kConfigured || (origin == NumberOrigin::kLearnable && is_same_for_seeds(values));
 }
 
 /// Why rows that are there give no number.
@@ -147,7 +143,10 @@ SideNumbers SideReader::of_grid(const std::vector<std::size_t>& rows) const {
   for (const std::size_t row : rows) {
     if (row >= runs_.size()) continue;  // an evaluation of a run that is there, too
     const std::optional<double> number = number_of_grid(runs_, runs_.id(row), claim_.grid);
-    if (!number || !std::isfinite(*number)) continue;
+    if (!number || !std::isfinite(*number)) {
+      ++numbers.values.left_out[to_text(runs_.column("status")[row])];
+      continue;
+    }
     numbers.values.by_group[to_text(groups[row])].push_back(*number);
     numbers.values.runs.push_back(runs_.id(row));
     numbers.values.rows.push_back(row);
@@ -227,9 +226,18 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
   std::vector<TrendPoint> points;
   std::map<double, std::vector<std::size_t>> places;
   const std::vector<Value>& column = runs_.column(claim_.along);
+  std::vector<std::size_t> placed;
   for (const std::size_t row : numbers.values.rows) {
-    if (const auto x = as_number(column[row])) places[*x].push_back(row);
+    if (const auto x = as_number(column[row])) {
+      places[*x].push_back(row);
+      placed.push_back(row);
+    } else {
+      ++numbers.values.left_out[fmt::format("without {}", claim_.along)];
+    }
   }
+  numbers.values.rows = std::move(placed);
+  numbers.values.runs.clear();
+  for (const std::size_t row : numbers.values.rows) numbers.values.runs.push_back(runs_.id(row));
   numbers.values.mixes.clear();
   for (const auto& [x, rows] : places) {
     const SeedValues values =

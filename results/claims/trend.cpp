@@ -53,6 +53,7 @@ std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
     places[point.x].push_back(point.y);
   }
   std::vector<TrendPoint> centred;
+  std::erase_if(seeds, [](const auto& of_seed) { return of_seed.second.size() < 2; });
   for (const auto& [seed, of_seed] : seeds) {
     double x = 0;
     double y = 0;
@@ -72,7 +73,7 @@ std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
   Trend trend{.places = places.size()};
   trend.slope.value = xy / xx;
   trend.slope.seeds = std::ssize(seeds);
-  trend.slope.freedom = static_cast<double>(points.size()) - static_cast<double>(seeds.size()) - 1;
+  trend.slope.freedom = static_cast<double>(centred.size()) - static_cast<double>(seeds.size()) - 1;
   double residue = 0;
   for (const TrendPoint& point : centred) {
     residue += (point.y - trend.slope.value * point.x) * (point.y - trend.slope.value * point.x);

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
 
@@ -15,14 +18,24 @@ std::vector<double> SeedValues::means() const {
   return values;
 }
 
+std::string SeedValues::left_out_text() const {
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : left_out) parts.push_back(fmt::format("{} {}", count, status));
+  return join(parts, ", ");
+}
+
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
                        const std::string& over) {
   SeedValues setting;
   const std::vector<Value>& values = runs.column(column);
   const std::vector<Value>& groups = runs.column(over);
+  const std::vector<Value>& status = runs.column("status");
   for (const std::size_t row : rows) {
     const std::optional<double> number = as_number(values[row]);
-    if (!number || !std::isfinite(*number)) continue;
+    if (!number || !std::isfinite(*number)) {
+      ++setting.left_out[to_text(status[row])];
+      continue;
+    }
     setting.by_group[to_text(groups[row])].push_back(*number);
     setting.runs.push_back(runs.id(row));
     setting.rows.push_back(row);
@@ -30,6 +43,10 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   setting.mixes = differing_keys(runs, setting.rows);
   std::erase(setting.mixes, over);
   return setting;
+}
+
+bool do_seeds_pair(const SeedValues& a, const SeedValues& b, const SeedPairs& pairs) {
+  return pairs.a.size() > 1 || (pairs.a.size() == 1 && std::min(a.by_group.size(), b.by_group.size()) == 1);
 }
 
 SeedPairs common_seeds(const SeedValues& a, const SeedValues& b) {

@@ -1,6 +1,7 @@
 // The numbers of a setting by seed, and the pairs that two settings have in common.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,9 +16,12 @@ struct SeedValues {
   std::vector<std::string> runs;                        // whose numbers went in
   std::vector<std::size_t> rows;                        // the same as rows of the RunTable
   std::vector<std::string> mixes;                       // keys in which they differ, without the one that pairs them
+  std::map<std::string, std::int64_t> left_out;         // by status, rows without a finite number
 
   /// One number for each seed: the mean of its runs.
   std::vector<double> means() const;
+  /// "1 diverged, 2 running": the rows that are left out; empty if there are none.
+  std::string left_out_text() const;
 };
 
 /// The finite numbers that `rows` have in `column`, by their value of `over`.
@@ -29,6 +33,8 @@ struct SeedPairs {
   std::vector<double> a;
   std::vector<double> b;
 };
+/// Whether seeds pair: two at least are common, or one, and a setting has no other.
+bool do_seeds_pair(const SeedValues& a, const SeedValues& b, const SeedPairs& pairs);
 SeedPairs common_seeds(const SeedValues& a, const SeedValues& b);
 
 }  // namespace xlm

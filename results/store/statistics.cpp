@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include <boost/math/distributions/chi_squared.hpp>
@@ -16,6 +17,8 @@ double mean(const std::vector<double>& values) {
 
 std::optional<double> sample_deviation(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
+  // The mean of equal numbers may be rounded, which would leave a spread of 1e-16.
+  if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end()) return 0;
   const double centre = mean(values);
   double squares = 0;
   for (const double value : values) squares += (value - centre) * (value - centre);

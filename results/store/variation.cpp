@@ -72,6 +72,21 @@ std::string known_fingerprint(RunTable& runs, std::size_t row) {
 
 }  // namespace
 
+NumberOrigin origin_of(RunTable& runs, const std::string& column) {
+  NumberOrigin least = NumberOrigin::kConfigured;
+  for (const std::string& name : columns_behind(column)) {
+    const Quantity* quantity = find_quantity(quantity_in(name));
+    NumberOrigin origin = NumberOrigin::kConfigured;
+    if (quantity == nullptr ? runs.is_measured(name) : !quantity->exact) {
+      origin = NumberOrigin::kMeasured;
+    } else if (quantity != nullptr && quantity->learnable) {
+      origin = NumberOrigin::kLearnable;
+    }
+    least = std::min(least, origin);
+  }
+  return least;
+}
+
 std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
   if (names.empty()) return "";
   const std::size_t shown = names.size() <= most + 1 ? names.size() - 1 : most;  // never "and 1 more"
@@ -127,6 +142,16 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
                       : fmt::format(" (data.fingerprint {})", fingerprints[i].substr(0, kFingerprintDigits));
   }
   return corpora;
+}
+
+bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                       const std::string& column) {
+  if (a.empty() || b.empty()) return true;
+  std::vector<std::size_t> rows = a;
+  rows.insert(rows.end(), b.begin(), b.end());
+  const std::vector<std::string> corpora = corpora_of(runs, rows, {column});
+  const auto second = corpora.begin() + std::ssize(a);
+  return std::set<std::string>(corpora.begin(), second) == std::set<std::string>(second, corpora.end());
 }
 
 const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {

@@ -31,6 +31,20 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns);
 
+/// Whether the numbers that two sets of rows have in a column can be compared: they were measured on the same corpora.
+/// True if one of both has no rows.
+bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                       const std::string& column);
+
+/// Where the numbers of a column or formula come from.
+enum class NumberOrigin {
+  kMeasured,    // training or the text changes them
+  kLearnable,   // they follow from the configuration, unless the model learns what it computes
+  kConfigured,  // they follow from the configuration
+};
+/// Of a formula, the least certain of its columns counts. Settings of evaluations (COLUMN@KEY=VALUE) change nothing.
+NumberOrigin origin_of(RunTable& runs, const std::string& column);
+
 /// Takes in the rows behind one number after another, which should differ in `over` alone.
 class Variation {
  public:

@@ -58,6 +58,11 @@ bool CellSpreads::is_pooled(const std::vector<double>& by_seed) const {
   return pooled_ && shared_ && (!own || own->deviation > 0);
 }
 
+bool CellSpreads::changes(const std::vector<double>& by_seed) const {
+  const std::optional<SpreadEstimate> own = spread_of(by_seed);
+  return own ? own->deviation > 0 : !groups_.empty();
+}
+
 ValueSpread CellSpreads::summary(const std::string& value) const {
   ValueSpread summary{.value = value, .pooled = pooled_, .cells = varying_, .test_p = test_p_};
   if (shared_) {

@@ -29,8 +29,8 @@ class CellSpreads {
   /// Whether `of` gives the shared spread.
   bool is_pooled(const std::vector<double>& by_seed) const;
 
-  /// Whether any cell's seeds differ.
-  bool varies() const { return !groups_.empty(); }
+  /// Whether seeds may change a cell's number: its own seeds differ, or it has one and those of another cell do.
+  bool changes(const std::vector<double>& by_seed) const;
 
   /// For a note.
   ValueSpread summary(const std::string& value) const;

@@ -33,6 +33,9 @@ std::optional<int> printed_digits(const std::string& text) {
 }
 
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format) {
+  if (format != NumberFormat::kPercent && text.find('%') != std::string::npos) {
+    return printed_number(text, NumberFormat::kPercent);
+  }
   constexpr std::string_view kPlusMinus = "±";
   if (const std::size_t sign = text.find(kPlusMinus); sign != std::string::npos) {
     std::optional<PrintedNumber> number = printed_number(text.substr(0, sign), format);

@@ -16,7 +16,7 @@ struct PrintedNumber {
 };
 
 /// "1.136*" is 1.136 ± 0.0005, "38M" 38 million ± half a million, "1.5B" 1.5 billion, or bytes in a column of
-/// bytes; in a column of percents "93.1" is 0.931. Nothing for text that is no number.
+/// bytes. "93.1 %" is 0.931, and so is "93.1" in a column of percents. Nothing for text that is no number.
 std::optional<PrintedNumber> printed_number(const std::string& text, NumberFormat format);
 
 /// Digits behind the point of "1.136*": 3. Nothing for text that is no plain number, such as "38M".

@@ -156,7 +156,7 @@ class TableBuilder {
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
     set_stars(table_, description_.stars, samples_, notes_);
     table_.verdicts = set_verdicts(table_, description_.verdicts, samples_, columns_of_costs());
-    relate_to_rows(table_);
+    relate_to_rows(table_, runs_);
     mark_best(table_, samples_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
@@ -237,9 +237,13 @@ class TableBuilder {
     const std::vector<Value>& values = runs_.column(column.cells.value);
     const std::vector<Value>& over = runs_.column(column.cells.over);
     std::vector<double> numbers;
+    std::vector<std::size_t> without;
     for (const std::size_t run : members) {
       const std::optional<double> number = as_number(values[run]);
-      if (!number || !std::isfinite(*number)) continue;
+      if (!number || !std::isfinite(*number)) {
+        without.push_back(run);
+        continue;
+      }
       numbers.push_back(*number);
       result.runs.push_back(runs_.id(run));
       result.rows.push_back(run);
@@ -252,6 +256,9 @@ class TableBuilder {
     }
     result.groups = static_cast<std::int64_t>(groups.size());
     note_variation(result, label, column);
+    if (!without.empty()) {
+      add_cell(notes_.without[missing_reason(runs_, without, column.cells.value)], label, column);
+    }
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
       add_cell(notes_.lost, label, column);
     }
@@ -303,9 +310,7 @@ class TableBuilder {
   std::vector<bool> columns_of_costs() {
     std::vector<bool> costs;
     for (const TableColumn& column : table_.columns) {
-      const Quantity* quantity = quantity_of_column(column.cells.value);
-      costs.push_back(column.cells.tolerance >= 0 ||
-                      (quantity != nullptr ? quantity->exact : !runs_.is_measured(column.cells.value)));
+      costs.push_back(column.cells.tolerance >= 0 || origin_of(runs_, column.cells.value) != NumberOrigin::kMeasured);
     }
     return costs;
   }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/store/statistics.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -73,7 +74,8 @@ void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<C
   std::vector<double> p;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const CellOptions& options = table.columns[c].cells;
-    if (options.value != stars.value) continue;
+    // The same cells in another form would be the same test again.
+    if (options.value != stars.value || options.aggregate != Aggregate::kMean || !options.against.empty()) continue;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       if (!table.rows[r].cells[c].value || std::count(against.begin(), against.end(), r) > 0) continue;
       bool tested = against.size() == stars.against.size();
@@ -102,7 +104,7 @@ void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<C
   }
 }
 
-void relate_to_rows(Table& table) {
+void relate_to_rows(Table& table, RunTable& runs) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const CellOptions& options = table.columns[c].cells;
     if (options.against.empty()) continue;
@@ -123,6 +125,9 @@ void relate_to_rows(Table& table) {
       if (!base) {
         cell.value.reset();
         cell.missing = fmt::format("{} has no number", options.against);
+      } else if (!have_same_corpora(runs, cell.rows, base_row->cells[c].rows, options.value)) {
+        cell.value.reset();
+        cell.missing = fmt::format("measured on another corpus than {}", options.against);
       } else if (*base == 0 && options.as != RowRelation::kDifference) {
         cell.value.reset();
         cell.missing = fmt::format("{} is 0", options.against);

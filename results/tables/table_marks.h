@@ -22,8 +22,9 @@ struct CellSample {
 };
 
 /// Relates the cells of columns with `against` to those of the row of that label, as `as` says; they lose their
-/// spread, which is that of the number itself. Throws UsageError if there is no such row.
-void relate_to_rows(Table& table);
+/// spread, which is that of the number itself. Cells of other corpora have no relation. Throws UsageError if there is
+/// no such row.
+void relate_to_rows(Table& table, RunTable& runs);
 
 /// Stars the cells that are better than each row of `stars.against` by a two-sided paired t-test over common seeds. The
 /// p of a cell is the largest of its tests, as all of them must hold, and 1 where its mean is not better; over the

@@ -192,6 +192,9 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                                                table.columns.front().cells.over));
   add_without_star(notes.of_other_corpora, "not measured on one corpus with the rows of the test");
   add(missing_note(table));
+  for (const auto& [why, cells] : notes.without) {
+    add(fmt::format("Runs without a number are left out of {} ({}).", some_listed(cells), why));
+  }
   add(notes.left_out);
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {

@@ -1,6 +1,7 @@
 // Footnotes of a table: how many seeds, which cells are missing and why, what a star means.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,13 +18,14 @@ struct TableNotes {
   std::size_t tests = 0;                                   // how many cells were tested for a star
   std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
   std::set<std::pair<std::size_t, std::size_t>> of_other_corpora;  // the same of those that no test can compare
-  std::set<std::string> absent;      // rows to be tested against that the table does not have
-  std::vector<std::string> mixed;    // cells whose runs differ in more than `over`, or not even in that
-  std::string mixed_over;            // what they should differ in
-  std::set<std::string> mixed_in;    // and what else they differ in
-  std::vector<std::string> lost;     // cells with runs that ended worse than guessing
-  std::string left_out;              // how many runs are marked as bad
-  std::string unmet;                 // why the table has no runs at all
+  std::set<std::string> absent;    // rows to be tested against that the table does not have
+  std::vector<std::string> mixed;  // cells whose runs differ in more than `over`, or not even in that
+  std::string mixed_over;          // what they should differ in
+  std::set<std::string> mixed_in;  // and what else they differ in
+  std::vector<std::string> lost;   // cells with runs that ended worse than guessing
+  std::map<std::string, std::vector<std::string>> without;  // by why: cells whose runs do not all have a number
+  std::string left_out;                                     // how many runs are marked as bad
+  std::string unmet;                                        // why the table has no runs at all
   std::string length;                // how long the runs train, if they are not configured as the paper's
   std::string paper_length;          // and those of the paper
   std::string windows;               // windows of a row at most, where not the whole split was evaluated

@@ -94,14 +94,16 @@ class VerdictMaker {
     compared.difference = mean(by_seed) - printed->value;
     compared.apart = sample.apart;
     if (options.margin >= 0) compared.margin = options.margin;
+    const CellSpreads& spreads = spreads_.at(options.value);
+    const bool is_exact = is_cost_[c] && !spreads.changes(by_seed);
     if (is_cost_[c]) {
       const double tolerance = options.tolerance >= 0 ? options.tolerance : kCostTolerance;
-      compared.margin = tolerance * std::abs(printed->value) + printed->rounding;
+      // The interval of a cost that seeds change has the rounding in it.
+      compared.margin = tolerance * std::abs(printed->value) + (is_exact ? printed->rounding : 0);
     }
-    const CellSpreads& spreads = spreads_.at(options.value);
     if (!compared.apart.empty()) {
       compared.verdict = Verdict::kNotComparable;
-    } else if (is_cost_[c] && !spreads.varies()) {
+    } else if (is_exact) {
       compared.verdict = std::abs(compared.difference) <= *compared.margin ? Verdict::kAgrees : Verdict::kDiffers;
     } else if (spreads.of(by_seed)) {
       tests_.push_back(test_of(compared, options.value, by_seed, *printed));

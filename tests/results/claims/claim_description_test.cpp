@@ -63,6 +63,7 @@ TEST(ClaimDescription, MistakesHaveTheirPlace) {
   EXPECT_THAT(complaint_about_claim(sides + "margin: nan\n"), HasSubstr("margin must be a number"));
   EXPECT_THAT(complaint_about_claim(sides + "tolerance: 1\n"), HasSubstr("needs 'printed'"));
   EXPECT_THAT(complaint_about_claim(sides + "better: a\nprinted: about one\n"), HasSubstr("which is no number"));
+  EXPECT_THAT(complaint_about_claim(sides + "better: a\nprinted: -0.1 ± 0.02\n"), HasSubstr("printed_runs: 3"));
   EXPECT_THAT(complaint_about_claim(start + "a: {seed: 1}\nbetter: a\n"), HasSubstr("needs the sides 'a' and 'b'"));
   EXPECT_THAT(complaint_about_claim(start + "a: {seed: 1}\n"), HasSubstr("does not say what has to come out"));
   EXPECT_THAT(complaint_about_claim(start + "a: 5\n"), HasSubstr("claims.yaml:3: a side must be a map"));

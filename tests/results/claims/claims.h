@@ -30,13 +30,15 @@ class Claims : public ::testing::Test {
 
   ClaimVerdict verdict(const std::string& yaml) { return judged(yaml).verdict; }
 
-  /// Adds a run with its own number.
-  void add(const std::string& type, int span, int seed, double bpc) {
-    maker_.make({.id = "adaptive-span-text8-" + std::to_string(20'000'000 + added_++),
-                 .type = type,
-                 .span = span,
-                 .seed = seed,
-                 .bpc = bpc});
+  /// Adds a run with its own number, of a corpus and in a state.
+  void add(const std::string& type, int span, int seed, double bpc, const std::string& corpus = "text8",
+           const std::string& state = "done") {
+    const std::string id = "adaptive-span-text8-" + std::to_string(20'000'000 + added_++);
+    maker_.make({.id = id, .type = type, .span = span, .seed = seed, .bpc = bpc, .state = state});
+    if (corpus != "text8") {
+      write_file(RunPaths{maker_.folder(id)}.environment(),
+                 Json{{"dataset", corpus}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    }
     store_.sync(maker_.runs());
   }
 

@@ -13,6 +13,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -85,6 +86,58 @@ TEST_F(Claims, SidesWithoutCommonSeedsAreComparedAsTwoSamples) {
   EXPECT_FALSE(claim.parts.front().is_paired);
 }
 
+TEST_F(Claims, OneCommonSeedOfSeveralIsNoPair) {
+  for (const int seed : {3, 4, 5}) add("later", 64, seed, 1.80 + 0.001 * seed);
+  const std::string claim = "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\nb: {model.span_type: fixed}\n";
+  const JudgedClaim later = judged(claim + "a: {model.span_type: later}\n");
+  EXPECT_EQ(later.verdict, ClaimVerdict::kConfirmed) << "as by xlm compare";
+  EXPECT_FALSE(later.parts.front().is_paired);
+  add("single", 64, 3, 1.8);
+  const JudgedClaim single = judged(claim + "a: {model.span_type: single}\n");
+  EXPECT_TRUE(single.parts.front().is_paired);
+  EXPECT_EQ(single.verdict, ClaimVerdict::kUndecided);
+  EXPECT_THAT(single.notes, Contains(HasSubstr("2 seeds without a partner are left out")));
+}
+
+TEST_F(Claims, RunsWithoutANumberAreNamed) {
+  EXPECT_THAT(judged(kAdaptiveOrFixed).notes, IsEmpty());
+  add("adaptive", 64, 4, 9, "text8", "diverged");
+  add("adaptive", 64, 5, 9, "text8", "running");
+  const JudgedClaim claim = judged(kAdaptiveOrFixed);
+  EXPECT_EQ(claim.parts.front().seeds, 3);
+  EXPECT_THAT(claim.notes,
+              Contains("model.span_type=adaptive: runs without a number are left out (1 diverged, 1 running)"));
+}
+
+TEST_F(Claims, NumbersOfOtherCorporaAreNotCompared) {
+  for (const int seed : {1, 2, 3}) add("adaptive", 512, seed, 1.1 + 0.001 * seed, "enwik8");
+  const std::string sides = "a: {model.span: 512}\nb: {model.span: 64, model.span_type: adaptive}\n";
+  const JudgedClaim claim = judged("claim: c\nvalue: test.bpc\n" + sides);
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kNotTried);
+  EXPECT_THAT(claim.parts.front().missing, HasSubstr("different corpora"));
+  EXPECT_EQ(verdict("claim: c\nvalue: =test.bpc[a]/test.bpc[b]\nat_most: 1\n" + sides), ClaimVerdict::kNotTried);
+  EXPECT_EQ(verdict("claim: c\nvalue: =params[a]/params[b]\nat_most: 1\n" + sides), ClaimVerdict::kConfirmed)
+      << "costs have no corpus";
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\na: {data.name: enwik8}\nb: {data.name: text8, model.span: 64}\n"),
+            ClaimVerdict::kConfirmed)
+      << "that is asked for";
+  const std::string trend = "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\n";
+  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive}\n"), ClaimVerdict::kNotTried);
+  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive, model.span: [64, 128, 256]}\n"), ClaimVerdict::kConfirmed);
+}
+
+TEST_F(Claims, PartsThatAreNotTriedAreNoTests) {
+  int seed = 0;
+  for (const double bpc : {1.957, 1.976, 1.982}) add("worse", 64, ++seed, bpc);  // by 0.010, 0.020 and 0.015
+  const std::string claim = "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\nb: {model.span_type: fixed}\n";
+  const JudgedClaim alone = judged(claim + "a: {model.span_type: worse}\n");
+  ASSERT_EQ(alone.verdict, ClaimVerdict::kRefuted);
+  ASSERT_GT(4 * *alone.parts.front().p, 0.05) << "four tests would correct it away";
+  EXPECT_EQ(verdict(claim + "a: [{model.span_type: worse}, {model.span_type: x}, {model.span_type: y}, "
+                            "{model.span_type: z}]\n"),
+            ClaimVerdict::kRefuted);
+}
+
 TEST_F(Claims, ListsAreComparedEachWithEachAndAnOrderNeighbourByNeighbour) {
   const std::string fixed = "where: {model.span_type: fixed}\n";
   const JudgedClaim lists = judged("claim: c\nvalue: test.bpc\n" + fixed +
@@ -108,6 +161,11 @@ TEST_F(Claims, TheNearestSettingOfBIsCompared) {
   EXPECT_THAT(claim.parts.front().label, HasSubstr("128,000,000"));
   EXPECT_THAT(claim.parts.front().runs, SizeIs(6)) << "of the fixed runs, those with a span of 128";
   EXPECT_THAT(claim.parts.front().mixes, IsEmpty());
+  const JudgedClaim better_b = judged(
+      "claim: c\nvalue: test.bpc\nb: {model.span_type: adaptive}\na: {model.span_type: fixed, model.span: 128}\n"
+      "nearest: flops_per_token\nbetter: b\n");
+  EXPECT_EQ(better_b.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_THAT(better_b.parts.front().runs, SizeIs(6)) << "of the adaptive runs, those with a span of 128";
 }
 
 TEST_F(Claims, AClaimForEachValueHoldsForAllOfThem) {
@@ -140,6 +198,16 @@ TEST_F(Claims, ATrendIsASlopeWithinSeeds) {
       "{model.span_type: "
       "fixed}\n");
   EXPECT_EQ(gap.verdict, ClaimVerdict::kUndecided);
+}
+
+TEST_F(Claims, ATrendNamesTheRunsThatItLeavesOut) {
+  for (const int seed : {1, 2, 3}) add("fixed", 0, seed, 5);
+  add("fixed", 512, 9, 1.2);  // the only run of its seed
+  const JudgedClaim claim =
+      judged("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n");
+  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.parts.front().seeds, 3);
+  EXPECT_THAT(claim.notes, Contains(HasSubstr("runs whose model.span is not above 0 are left out (scale: log)")));
 }
 
 TEST_F(Claims, AFormulaOverSidesIsComputedForEachSeed) {

@@ -24,6 +24,12 @@ TEST(Statistics, MeanDeviationAndMedian) {
   EXPECT_DOUBLE_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
+TEST(Statistics, EqualNumbersHaveNoDeviationWhateverTheRoundingOfTheirMean) {
+  for (const double value : {5'000'000.0 / 870'004.0, 0.1, 1.0 / 3}) {
+    for (const std::size_t count : {3U, 6U, 10U}) EXPECT_EQ(sample_deviation(std::vector<double>(count, value)), 0);
+  }
+}
+
 TEST(Statistics, OneValueHasNoDeviation) { EXPECT_FALSE(sample_deviation({1}).has_value()); }
 
 /// Two-sided critical values of Student's t as tables of statistics print them (three decimals), by degrees of freedom.

@@ -30,6 +30,15 @@ TEST(PrintedNumber, ReadsWhatPapersPrint) {
   EXPECT_FALSE(printed_number("B", NumberFormat::kCount).has_value());
 }
 
+TEST(PrintedNumber, APercentSignIsAHundredth) {
+  const PrintedNumber share = *printed_number("62 %", NumberFormat::kNumber);
+  EXPECT_DOUBLE_EQ(share.value, 0.62);
+  EXPECT_DOUBLE_EQ(share.rounding, 0.005);
+  const PrintedNumber spread = *printed_number("62.0 ± 0.5 %", NumberFormat::kNumber);
+  EXPECT_DOUBLE_EQ(spread.value, 0.62);
+  EXPECT_DOUBLE_EQ(*spread.deviation, 0.005);
+}
+
 TEST(PrintedNumber, ReadsAStandardDeviation) {
   const std::optional<PrintedNumber> read = printed_number("1.136 ± 0.004", NumberFormat::kNumber);
   ASSERT_TRUE(read.has_value());

@@ -146,6 +146,42 @@ TEST_F(Tables, SeveralStarsAreCorrectedByHolm) {
   EXPECT_THAT(render_table(plain, TableFormat::kText), HasSubstr("p < 0.05, not corrected for multiple comparisons."));
 }
 
+TEST_F(Tables, ColumnsOfTheSameValueAddNoTests) {
+  make_compared_types(maker_);
+  sync();
+  const std::string columns =
+      "table: T\nrows: model.span_type\nwhere: {model.span: 512, model.span_type: [a, c]}\ncells: {value: test.bpc}\n"
+      "stars: {against: [c]}\n";
+  const auto p = [&](const std::string& more) { return *table(columns + more).rows[0].cells[0].p; };
+  EXPECT_NEAR(p(""), 0.03, 5e-4);
+  EXPECT_NEAR(p("columns: [{label: test, value: test.bpc}, {label: to c, value: test.bpc, against: c}]\n"), 0.03, 5e-4);
+}
+
+TEST_F(Tables, ARowOfAnotherCorpusHasNoDifference) {
+  const std::string description =
+      "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncolumns: [{label: to, value: test.bpc, against: "
+      "fixed}, {label: cost, value: params, against: fixed}]\n";
+  EXPECT_NEAR(*table(description).rows[0].cells[0].value, -0.302 / 3, 1e-9);
+  for (int run = 1; run <= 3; ++run) {  // those of fixed spans
+    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
+  }
+  sync();
+  const Table other = table(description);
+  EXPECT_FALSE(other.rows[0].cells[0].value);
+  EXPECT_EQ(other.rows[0].cells[0].missing, "measured on another corpus than fixed");
+  EXPECT_EQ(other.rows[0].cells[1].value, 0) << "costs have no corpus";
+}
+
+TEST_F(Tables, RunsWithoutANumberAreNamed) {
+  EXPECT_THAT(text(kGrid), Not(HasSubstr("without a number")));
+  maker_.make({.id = "r1", .type = "fixed", .span = 64, .seed = 4, .state = "diverged"});
+  sync();
+  EXPECT_THAT(text(kGrid), HasSubstr("Runs without a number are left out of fixed/64 (1 diverged)."));
+}
+
 TEST_F(Tables, AStarAgainstSeveralRowsHasTheLargestPOfItsTests) {
   make_compared_types(maker_);
   sync();

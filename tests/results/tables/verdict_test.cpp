@@ -173,6 +173,18 @@ TEST(Verdict, CostsThatSeedsChangeHaveAnInterval) {
   EXPECT_TRUE(result.at(1).half_width.has_value()) << "by the spread of the other cell";
 }
 
+// The rounding of the printed value counts once, whether the seeds of another cell vary or not.
+TEST(Verdict, ACostThatNoSeedChangesIsExactNextToOthers) {
+  CellOptions options;
+  options.value = "paper_flops";
+  options.format = NumberFormat::kCount;
+  const JudgedRow fixed{"42M", {42.8e6, 42.8e6, 42.8e6}};
+  EXPECT_EQ(judged({fixed}, {}, options, true).verdict(0), Verdict::kAgrees);
+  const Judged both = judged({fixed, {"30M", {29e6, 30e6, 31e6}}}, {}, options, true);
+  EXPECT_EQ(both.verdict(0), Verdict::kAgrees);
+  EXPECT_NEAR(*both.at(1).margin, 0.01 * 30e6, 1) << "the rounding is in the interval";
+}
+
 TEST(Verdict, RunsOfAnotherConfigurationAreNotCompared) {
   const Judged result =
       judged({{"1.10", {1.1, 1.1001, 1.1002}, "", {{"model.width", "64", "512"}}}, {"1.10", {1.1, 1.2, 1.3}}}, {},

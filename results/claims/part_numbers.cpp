@@ -1,0 +1,349 @@
+// The numbers of the comparisons that a claim is made of.
+#include "results/claims/part_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/claims/side_formula.h"
+#include "results/claims/side_numbers.h"
+#include "results/quantities/quantities.h"
+#include "results/store/directions.h"
+#include "results/store/formula.h"
+#include "results/store/statistics.h"
+#include "results/store/variation.h"
+#include "results/tables/printed_number.h"
+
+namespace xlm {
+namespace {
+
+void add_runs(ClaimPart& part, const SeedValues& values, const std::string& side) {
+  if (const std::string left_out = values.left_out_text(); !left_out.empty()) {
+    part.left_out.push_back(fmt::format("{}: runs without a number are left out ({})", side, left_out));
+  }
+  for (const std::string& run : values.runs) {
+    if (std::find(part.runs.begin(), part.runs.end(), run) == part.runs.end()) part.runs.push_back(run);
+  }
+  part.rows.insert(part.rows.end(), values.rows.begin(), values.rows.end());
+  for (const std::string& key : values.mixes) {
+    if (std::find(part.mixes.begin(), part.mixes.end(), key) == part.mixes.end()) part.mixes.push_back(key);
+  }
+}
+
+class PartMaker {
+ public:
+  PartMaker(RunTable& runs, const ClaimDescription& claim, const SideReader& reader)
+      : runs_(runs), claim_(claim), reader_(reader) {}
+
+  std::vector<PartNumber> parts_of(const std::vector<Filter>& each) {
+    std::vector<PartNumber> parts;
+    switch (claim_.expects) {
+      case Expectation::kBetter:
+      case Expectation::kNotBetter:
+      case Expectation::kAlike:
+        for (const ClaimSide* a : claim_.sides_called(claim_.b_is_better ? 'b' : 'a')) {
+          for (const ClaimSide* b : claim_.sides_called(claim_.b_is_better ? 'a' : 'b')) {
+            parts.push_back(difference(*a, *b, each));
+          }
+        }
+        break;
+      case Expectation::kOrder:
+        for (std::size_t i = 0; i + 1 < claim_.sides.size(); ++i) {
+          parts.push_back(difference(claim_.sides[i], claim_.sides[i + 1], each));
+        }
+        break;
+      case Expectation::kTrend:
+        parts.push_back(trend(each));
+        break;
+      case Expectation::kValue:
+        parts.push_back(value(each));
+        break;
+    }
+    return parts;
+  }
+
+ private:
+  /// +1 if a higher number is better, for the runs of these rows. Of a grid, less counts as better.
+  double sign(const std::vector<std::size_t>& rows) const {
+    if (claim_.direction != Direction::kOfTheQuantity) return claim_.direction == Direction::kHigher ? 1 : -1;
+    const std::string asker = fmt::format("the claim '{}'", claim_.claim);
+    const char* other = claim_.expects == Expectation::kBetter
+                            ? "say it in this claim alone: `lower: a` or `higher: a`"
+                            : "write claims with `lower: a` or `higher: a`, which say it themselves";
+    return needed_direction(runs_, rows, claim_.value, asker, other) == Better::kHigher ? 1 : -1;
+  }
+
+  /// Limits of first − second, of which the claim says that the first is better, or not better, or alike.
+  Limits limits_of_difference(const std::vector<std::size_t>& rows) const {
+    if (claim_.expects == Expectation::kAlike) return {.low = -*claim_.within, .high = *claim_.within};
+    if (claim_.expects == Expectation::kValue) return {};  // they are those of the value
+    Limits limits{.open = claim_.expects != Expectation::kNotBetter};
+    const double up = sign(rows);
+    const double margin = up * claim_.margin;
+    const bool is_above = (up > 0) == (claim_.expects != Expectation::kNotBetter);
+    (is_above ? limits.low : limits.high) = margin;
+    return limits;
+  }
+
+  /// The values of a column in some rows.
+  std::set<std::string> texts_in(const std::vector<std::size_t>& rows, const std::string& column) {
+    std::set<std::string> texts;
+    for (const std::size_t row : rows) texts.insert(to_text(runs_.column_or_nothing(column)[row]));
+    return texts;
+  }
+
+  /// Whether a program was edited between the runs of two sides, and no condition asks for that.
+  bool differ_in_code(const ClaimSide& first, const std::vector<std::size_t>& rows, const ClaimSide& second,
+                      const std::vector<std::size_t>& other_rows) {
+    const auto asks_for_it = [](const ClaimSide& side) {
+      return std::any_of(side.where.begin(), side.where.end(),
+                         [](const Filter& filter) { return filter.column.starts_with("program."); });
+    };
+    if (asks_for_it(first) || asks_for_it(second) || rows.empty() || other_rows.empty()) return false;
+    return texts_in(rows, "program.name") == texts_in(other_rows, "program.name") &&
+           texts_in(rows, kProgramFingerprint) != texts_in(other_rows, kProgramFingerprint);
+  }
+
+  /// Whether the conditions of the sides, or what pairs them, say that numbers of different corpora are meant.
+  bool asks_for_corpora() const {
+    const auto is_of_data = [](const std::string& column) {
+      return column.starts_with("data.") || column.starts_with("at.data.");
+    };
+    return is_of_data(claim_.over) || std::any_of(claim_.sides.begin(), claim_.sides.end(), [&](const ClaimSide& side) {
+             return std::any_of(side.where.begin(), side.where.end(),
+                                [&](const Filter& filter) { return is_of_data(filter.column); });
+           });
+  }
+
+  /// Numbers of different corpora say nothing of each other, unless that is asked for.
+  void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
+                         const std::vector<std::size_t>& other_rows, const std::string& column) {
+    if (!part.missing.empty() || asks_for_corpora() || have_same_corpora(runs_, rows, other_rows, column)) return;
+    part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
+  }
+
+  PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
+    PartNumber number;
+    ClaimPart& part = number.part;
+    part.label = fmt::format("{} − {}", first.label, second.label);
+    std::string chosen;
+    const auto numbers_of = [&](const ClaimSide& side, const ClaimSide& other) {
+      const bool is_chosen = !claim_.nearest.empty() && side.letter == 'b';
+      return is_chosen ? reader_.nearest(side, other, each, chosen) : reader_.numbers(&side, each);
+    };
+    const SideNumbers a = numbers_of(first, second);
+    const SideNumbers b = numbers_of(second, first);
+    if (!chosen.empty()) part.label += fmt::format(" ({} {})", column_label(claim_.nearest), chosen);
+    add_runs(part, a.values, first.label);
+    add_runs(part, b.values, second.label);
+    part.is_of_other_code = differ_in_code(first, a.values.rows, second, b.values.rows);
+    for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
+      if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
+    }
+    need_same_corpora(part, a.values.rows, b.values.rows, claim_.value);
+    if (!part.missing.empty()) return number;
+    number.limits = limits_of_difference(part.rows);
+    const SeedPairs pairs = common_seeds(a.values, b.values);
+    part.is_paired = do_seeds_pair(a.values, b.values, pairs);
+    if (part.is_paired) {
+      const std::size_t alone = a.values.by_group.size() + b.values.by_group.size() - 2 * pairs.a.size();
+      if (alone > 0) {
+        part.left_out.push_back(fmt::format("{}: {} without a partner {} left out", part.label,
+                                            counted_over(static_cast<std::int64_t>(alone), claim_.over),
+                                            alone == 1 ? "is" : "are"));
+      }
+      std::vector<double> differences(pairs.a.size());
+      std::transform(pairs.a.begin(), pairs.a.end(), pairs.b.begin(), differences.begin(), std::minus<>());
+      number.estimate = estimate_of(differences);
+    } else {
+      number.estimate = difference_of_means(a.values.means(), b.values.means());
+    }
+    set_exact(number, a.is_exact && b.is_exact);
+    return number;
+  }
+
+  PartNumber trend(const std::vector<Filter>& each) {
+    PartNumber number{.limits = {.open = true}};
+    (claim_.rises ? number.limits.low : number.limits.high) = claim_.rises ? claim_.margin : -claim_.margin;
+    ClaimPart& part = number.part;
+    const std::vector<const ClaimSide*> a = claim_.sides_called('a');
+    const std::vector<const ClaimSide*> b = claim_.sides_called('b');
+    const ClaimSide* first = a.empty() ? nullptr : a.front();
+    part.label = fmt::format("slope along {}{}", claim_.scale == TrendScale::kLog ? "log " : "", claim_.along);
+    if (first != nullptr) part.label += " of " + first->label;
+    std::vector<TrendPoint> points = points_of(first, each, part);
+    if (!b.empty()) {
+      part.label += " − " + b.front()->label;
+      points = less(points, points_of(b.front(), each, part));
+    }
+    need_same_corpora_along(part);
+    if (claim_.scale == TrendScale::kLog) {
+      if (std::erase_if(points, [](const TrendPoint& point) { return point.x <= 0; }) > 0) {
+        part.left_out.push_back(
+            fmt::format("{}: runs whose {} is not above 0 are left out (scale: log)", part.label, claim_.along));
+      }
+      for (TrendPoint& point : points) point.x = std::log(point.x);
+    }
+    const std::optional<Trend> found = part.missing.empty() ? trend_of(points) : std::nullopt;
+    if (!found) {
+      if (part.missing.empty()) {
+        part.missing = fmt::format("no seed has runs at several values of {}", claim_.along);
+      }
+      return number;
+    }
+    number.estimate = found->slope;
+    part.rank_correlation = found->rank_correlation;
+    part.is_paired = true;
+    return number;
+  }
+
+  /// A slope over places of different corpora would be one of the corpora.
+  void need_same_corpora_along(ClaimPart& part) {
+    std::map<std::string, std::vector<std::size_t>> places;
+    for (const std::size_t row : part.rows) places[to_text(runs_.column(claim_.along)[row])].push_back(row);
+    for (const auto& [place, rows] : places) need_same_corpora(part, places.begin()->second, rows, claim_.value);
+  }
+
+  std::vector<TrendPoint> points_of(const ClaimSide* side, const std::vector<Filter>& each, ClaimPart& part) {
+    SideNumbers numbers;
+    std::vector<TrendPoint> points = reader_.along(side, each, numbers);
+    add_runs(part, numbers.values, side == nullptr ? claim_.value : side->label);
+    if (!numbers.missing.empty() && part.missing.empty()) part.missing = numbers.missing;
+    return points;
+  }
+
+  /// Where both have a point of the same seed and place, their difference.
+  static std::vector<TrendPoint> less(const std::vector<TrendPoint>& a, const std::vector<TrendPoint>& b) {
+    std::vector<TrendPoint> differences;
+    for (const TrendPoint& point : a) {
+      const auto other = std::find_if(b.begin(), b.end(), [&](const TrendPoint& candidate) {
+        return candidate.seed == point.seed && candidate.x == point.x;
+      });
+      if (other != b.end()) differences.push_back({point.seed, point.x, point.y - other->y});
+    }
+    return differences;
+  }
+
+  PartNumber value(const std::vector<Filter>& each) {
+    PartNumber number{.limits = limits_of_value()};
+    if (claim_.is_over_sides()) {
+      formula_over_sides(each, number);
+      return number;
+    }
+    const std::vector<const ClaimSide*> a = claim_.sides_called('a');
+    const std::vector<const ClaimSide*> b = claim_.sides_called('b');
+    if (!a.empty() && !b.empty()) {
+      const Limits limits = number.limits;
+      number = difference(*a.front(), *b.front(), each);
+      number.limits = limits;
+      return number;
+    }
+    const ClaimSide* side = a.empty() ? nullptr : a.front();
+    const SideNumbers numbers = reader_.numbers(side, each);
+    number.part.label = side == nullptr ? (claim_.value.empty() ? claim_.grid.name : claim_.value) : side->label;
+    add_runs(number.part, numbers.values, number.part.label);
+    number.part.missing = numbers.missing;
+    if (!numbers.missing.empty()) return number;
+    number.estimate = estimate_of(numbers.values.means());
+    set_exact(number, numbers.is_exact);
+    return number;
+  }
+
+  Limits limits_of_value() const {
+    Limits limits;
+    if (claim_.at_least) limits.low = *claim_.at_least;
+    if (claim_.at_most) limits.high = *claim_.at_most;
+    if (claim_.at_least || claim_.at_most) return limits;
+    const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
+    const double around = claim_.tolerance.value_or(0) + printed.rounding;
+    return {.low = printed.value - around, .high = printed.value + around};
+  }
+
+  void formula_over_sides(const std::vector<Filter>& each, PartNumber& number) {
+    const Formula formula(bound_to_sides(claim_.value));
+    number.part.label = claim_.value.substr(1);
+    std::vector<SideNumbers> columns;
+    bool is_exact = true;
+    for (const std::string& name : formula.columns()) {
+      const SideColumn wanted = side_column(name);
+      const ClaimSide* side = wanted.letter == 0 ? nullptr : claim_.sides_called(wanted.letter).front();
+      columns.push_back(reader_.numbers(side, each, wanted.column));
+      const SideNumbers& found = columns.back();
+      add_runs(number.part, found.values, side == nullptr ? wanted.column : side->label);
+      is_exact = is_exact && found.is_exact;
+      need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column);
+      if (found.missing.empty() || !number.part.missing.empty()) continue;
+      number.part.missing = side == nullptr ? found.missing : fmt::format("{}: {}", side->label, found.missing);
+    }
+    if (!number.part.missing.empty()) return;
+    const std::vector<double> values = is_exact ? value_of_means(formula, columns) : values_by_seed(formula, columns);
+    if (values.empty()) {
+      number.part.missing =
+          fmt::format("the sides have no {} in common for which the formula has a value", claim_.over);
+      return;
+    }
+    if (!is_exact && std::any_of(columns.begin(), columns.end(), [&](const SideNumbers& column) {
+          return column.values.by_group.size() > values.size();
+        })) {
+      number.part.left_out.push_back(
+          fmt::format("{}: each {} that not all sides have is left out", number.part.label, claim_.over));
+    }
+    number.part.is_paired = true;
+    number.estimate = estimate_of(values);
+    set_exact(number, is_exact);
+  }
+
+  static std::vector<double> value_of_means(const Formula& formula, const std::vector<SideNumbers>& columns) {
+    std::vector<double> of_columns;
+    for (const SideNumbers& column : columns) of_columns.push_back(mean(column.values.means()));
+    const std::optional<double> value = formula.value(of_columns);
+    return value ? std::vector<double>{*value} : std::vector<double>{};
+  }
+
+  /// The formula for each seed that all of its columns have.
+  static std::vector<double> values_by_seed(const Formula& formula, const std::vector<SideNumbers>& columns) {
+    std::vector<double> values;
+    for (const auto& [seed, numbers] : columns.front().values.by_group) {
+      std::vector<double> of_columns;
+      for (const SideNumbers& column : columns) {
+        const auto found = column.values.by_group.find(seed);
+        if (found != column.values.by_group.end()) of_columns.push_back(mean(found->second));
+      }
+      if (of_columns.size() < columns.size()) continue;
+      if (const auto value = formula.value(of_columns)) values.push_back(*value);
+    }
+    return values;
+  }
+
+  /// Numbers that follow from the configuration have no error, unless the runs differ in it.
+  static void set_exact(PartNumber& number, bool is_exact) {
+    number.estimate.is_exact = is_exact && number.estimate.error == 0;
+  }
+
+  RunTable& runs_;
+  const ClaimDescription& claim_;
+  const SideReader& reader_;
+};
+
+}  // namespace
+
+std::vector<PartNumber> numbers_of_parts(RunTable& runs, const ClaimDescription& claim, const SideReader& reader) {
+  PartMaker maker(runs, claim, reader);
+  std::vector<PartNumber> numbers;
+  for (const std::vector<Filter>& each : reader.each_of()) {
+    const std::string prefix = each.empty() ? "" : to_text(each.front().values.front().value) + ": ";
+    for (PartNumber& number : maker.parts_of(each)) {
+      number.part.label = prefix + number.part.label;
+      numbers.push_back(std::move(number));
+    }
+  }
+  return numbers;
+}
+
+}  // namespace xlm

@@ -1,0 +1,24 @@
+// The numbers of the comparisons that a claim is made of, with the limits within which the claim has them.
+#pragma once
+
+#include <vector>
+
+#include "results/claims/judged_claim.h"
+#include "results/claims/limits.h"
+
+namespace xlm {
+
+class SideReader;
+
+/// A part's number, and which of its limits it was tested with.
+struct PartNumber {
+  ClaimPart part;
+  Estimate estimate;
+  Limits limits;
+};
+
+/// A number for each comparison of the claim, for each value of its column `each`. One that cannot be made says why
+/// (ClaimPart::missing).
+std::vector<PartNumber> numbers_of_parts(RunTable& runs, const ClaimDescription& claim, const SideReader& reader);
+
+}  // namespace xlm
