@@ -121,7 +121,7 @@ class PartMaker {
            });
   }
 
-  /// Numbers of different corpora say nothing of each other, unless that is asked for.
+  /// Numbers of different corpora cannot be compared, unless that is asked for.
   void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
                          const std::vector<std::size_t>& other_rows, const std::string& column) {
     if (!part.missing.empty() || asks_for_corpora() || have_same_corpora(runs_, rows, other_rows, column)) return;

@@ -20,8 +20,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kSizesOfOneColumn = 4;   // with three, a law of one column passes through all of them
-constexpr std::size_t kSizesOfTwoColumns = 3;  // each
 constexpr double kOffCentre = 0.5;             // share of half the range of ln N
 constexpr double kTogether = 0.999;            // correlation of the logarithms of two columns that cannot be told apart
 
@@ -261,7 +259,7 @@ FitProblem problem_of_count(const FitDescription& description, std::size_t setti
 FitProblem problem_of_points(const FitDescription& description, const LossPoints& points) {
   if (description.law == FitLaw::kIsoFlops) return problem_of_budgets(description, points);
   const std::vector<std::string> columns = description.columns();
-  const std::size_t needed = columns.size() == 1 ? kSizesOfOneColumn : kSizesOfTwoColumns;
+  const std::size_t needed = least_sizes(columns.size());
   for (std::size_t k = 0; k < columns.size(); ++k) {
     const std::size_t sizes = different_sizes(points.column(k)).size();
     if (sizes >= needed) continue;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "results/fits/sizes.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
@@ -182,7 +183,11 @@ std::optional<LeftOut> leave_largest_out(const LossPoints& points, const Estimat
     others.loss.push_back(points.loss[i]);
     others.setting.push_back(numbers[points.setting[i]]);
   }
-  if (kept <= count_parameters(points.x.front().size())) return std::nullopt;
+  const std::size_t columns = points.x.front().size();
+  if (kept <= count_parameters(columns)) return std::nullopt;
+  for (std::size_t k = 0; k < columns; ++k) {
+    if (different_sizes(others.column(k)).size() < least_sizes(columns)) return std::nullopt;
+  }
   result.loss = std::exp(mean(logs));
   result.predicted = LawEstimate(others, options).predict(result.x);
   return result;

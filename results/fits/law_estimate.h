@@ -79,8 +79,11 @@ class LawEstimate {
   std::vector<double> run_errors_;  // an error of a further run for each of them
 };
 
+/// How many different sizes each column needs: with three, a law of one column passes through all of them.
+constexpr std::size_t least_sizes(std::size_t columns) { return columns == 1 ? 4 : 3; }
+
 /// The runs whose columns have the largest product, predicted by a fit of all others. Nothing if these have too few
-/// settings.
+/// settings, or too few sizes of a column.
 std::optional<LeftOut> leave_largest_out(const LossPoints& points, const EstimateOptions& options);
 
 }  // namespace xlm

@@ -28,12 +28,18 @@ bool is_read_whole(double value) {
   return std::abs(value) >= kFromHereFractionInThousands && value != std::floor(value);
 }
 
+/// "0.000" of "-0.000": what rounds to zero has no sign.
+std::string without_sign_of_zero(std::string text) {
+  if (text.starts_with('-') && text.find_first_of("123456789in") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
 /// A number with `digits` decimals, or with as many as it needs: none if it is an integer. Large numbers have thousands
 /// separators.
 std::string plain_number(double value, std::int64_t digits) {
   const double size = std::abs(value);
   if (digits < 0 && (value == std::floor(value) || is_read_whole(value))) return shown_number(value);
-  std::string text = fmt::format("{:.{}f}", value, digits < 0 ? 3 : digits);
+  std::string text = without_sign_of_zero(fmt::format("{:.{}f}", value, digits < 0 ? 3 : digits));
   const double from_here = digits == 0 ? kFromHereInThousands : kFromHereFractionInThousands;
   if (size < from_here || !std::isfinite(value)) return text;
   const std::size_t whole = std::min(text.find('.'), text.size());
@@ -56,7 +62,7 @@ std::string format_number(double value, NumberFormat format, std::int64_t digits
     case NumberFormat::kDuration:
       return value < 0 ? "-" + human_duration(-value) : human_duration(value);
     case NumberFormat::kPercent:
-      return fmt::format("{:.{}f} %", 100 * value, automatic ? 1 : digits);
+      return without_sign_of_zero(fmt::format("{:.{}f}", 100 * value, automatic ? 1 : digits)) + " %";
   }
   return "";
 }

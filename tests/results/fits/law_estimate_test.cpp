@@ -108,5 +108,16 @@ TEST(LawEstimate, LeavesNothingOutOfTooFewSettings) {
   EXPECT_FALSE(leave_largest_out(made_losses(compute_law(), four, 2, kNoise, random), {.draws = 20}).has_value());
 }
 
+TEST(LawEstimate, LeavesNothingOutIfAColumnHasTooFewSizesThen) {
+  std::mt19937_64 random(1);
+  const PowerLaw law = size_and_data_law();
+  const std::vector<std::vector<double>> grid{{1e6, 1e8}, {3e6, 1e8}, {1e7, 1e8}, {1e6, 3e8}, {3e6, 3e8}, {1e7, 3e8}};
+  std::vector<std::vector<double>> more = grid;
+  more.push_back({3e7, 1e9});  // without it, D has two sizes
+  EXPECT_FALSE(leave_largest_out(made_losses(law, more, 2, kNoise, random), {.draws = 20}).has_value());
+  more.push_back({1e6, 9e8});
+  EXPECT_TRUE(leave_largest_out(made_losses(law, more, 2, kNoise, random), {.draws = 20}).has_value());
+}
+
 }  // namespace
 }  // namespace xlm

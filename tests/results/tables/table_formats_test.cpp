@@ -69,6 +69,9 @@ TEST(NumberFormats, PrintWhatPapersPrint) {
   EXPECT_EQ(format_number(343210.7, NumberFormat::kNumber, -1), "343k");
   EXPECT_EQ(format_number(12010.254, NumberFormat::kNumber, 2), "12,010.25");
   EXPECT_EQ(format_number(-12010, NumberFormat::kNumber, 0), "-12,010");
+  EXPECT_EQ(format_number(-0.0001, NumberFormat::kNumber, 3), "0.000") << "what rounds to zero has no sign";
+  EXPECT_EQ(format_number(-0.001, NumberFormat::kNumber, 3), "-0.001");
+  EXPECT_EQ(format_number(-0.0001, NumberFormat::kPercent, 1), "0.0 %");
   EXPECT_EQ(format_number(9999.5, NumberFormat::kNumber, 1), "9,999.5");
   EXPECT_EQ(format_number(5791.6193, NumberFormat::kNumber, 2), "5,791.62") << "as 13,119.25 below it";
   EXPECT_EQ(format_number(8192, NumberFormat::kNumber, 0), "8192");
