@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/runs/program_paths.h"
 #include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/run_folder.h"
@@ -46,8 +47,10 @@ bool is_temporary(const fs::path& relative) {
   return is_lock || name == "stop" || name.starts_with(".meeting.");
 }
 
+/// Of a model's run.
 bool never_changes(const fs::path& relative) {
-  return relative.has_parent_path() && (*relative.begin() == "model" || *relative.begin() == "checkpoints");
+  const bool may_be = *relative.begin() == "model" || *relative.begin() == "checkpoints";
+  return may_be && relative.has_parent_path() && !is_users_file(relative);
 }
 
 /// Adds the files below `relative` in `run`. `above` are that folder and its parents, without links.
@@ -134,6 +137,21 @@ bool is_users_file(const fs::path& relative) {
     return name != kBestWeights && name != kStartCheckpoint && name != kStartVocabulary &&
            (name.find('/') != std::string::npos || step_of_checkpoint(relative) < 0);
   return part != "tensorboard" || !name.starts_with("events.");
+}
+
+bool has_program(const fs::path& run) {
+  const fs::path file = RunPaths{run}.environment();
+  if (!fs::exists(file)) return false;
+  const Json environment = read_json_object(file);
+  const auto contents = environment.find("contents");
+  return contents != environment.end() && contents->is_object() && contents->contains("program.folder");
+}
+
+bool is_programs_file(const fs::path& relative) {
+  const ProgramPaths within{""};
+  std::vector<fs::path> parts = within.state();
+  parts.insert(parts.end(), {within.output(), within.config()});
+  return std::find(parts.begin(), parts.end(), *relative.begin()) != parts.end();
 }
 
 bool has_links(const fs::path& folder) {

@@ -22,14 +22,21 @@ bool is_run_name(const std::string& name);
 /// file nor a folder. No file is left out without a message.
 std::vector<fs::path> run_files(const fs::path& folder);
 
-/// Whether a file of a run, given as above, was added by a user: the program writes none of this name.
+/// Whether a file of a model's run, given as above, was added by a user: the program writes none of this name.
 bool is_users_file(const fs::path& relative);
+
+/// Whether a run is that of a user's program, as it was submitted. Throws DataError if its environment is damaged.
+bool has_program(const fs::path& run);
+
+/// Whether a file of a program's run, given as above, is its output or what it resumes with.
+bool is_programs_file(const fs::path& relative);
 
 /// Whether a run folder is a link or contains links. Then it cannot be moved as it is.
 bool has_links(const fs::path& folder);
 
 struct CopySettings {
-  /// Models and checkpoints, which never change, become hard links if the file system has them.
+  /// The models and checkpoints of a model's run, which never change, become hard links if the file system has them.
+  /// Not for a program's run: a program may write its files again in place.
   bool link = false;
   std::function<bool()> should_stop;  // asked while copying large files
 };

@@ -15,8 +15,8 @@
 #include "base/text.h"
 #include "experiments/collections/journal_merge.h"
 #include "experiments/collections/run_files.h"
+#include "experiments/collections/run_news.h"
 #include "experiments/collections/unpacking.h"
-#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/submission.h"
@@ -45,25 +45,6 @@ void collect_run_folders(const fs::path& folder, int depth, std::vector<fs::path
 
 constexpr int kMergeAttempts = 5;  // for a run whose journal other processes write to meanwhile
 
-/// What a run takes from its other folder besides records, as paths within the folder.
-struct RunNews {
-  std::vector<fs::path> before;  // put in place before the journal, whose records mention them
-  std::vector<fs::path> after;   // newer checkpoints: without the records before them the resumed run would have a gap
-
-  bool empty() const { return before.empty() && after.empty(); }
-};
-
-/// The step of the newest checkpoint in a run folder; -1 if there is none.
-std::int64_t newest_checkpoint(const fs::path& run) {
-  std::int64_t newest = -1;
-  std::error_code error;
-  for (fs::directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    newest = std::max(newest, step_of_checkpoint(entry->path()));
-  }
-  return newest;
-}
-
 bool have_same_bytes(const fs::path& a, const fs::path& b) { return MappedFile(a).text() == MappedFile(b).text(); }
 
 /// Whether two names lead to the same file, but not as two hard links: removing one name removes the other's file.
@@ -74,56 +55,6 @@ bool is_the_same_file(const fs::path& a, const fs::path& b) {
 
 bool lies_in(const fs::path& path, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
-}
-
-/// Whether a run folder has a whole model: its weights are written last.
-bool has_model(const fs::path& run) { return fs::exists(RunPaths{run}.model() / "model.safetensors"); }
-
-/// What `to` lacks of what `from` has. `further`: the run's records are taken from there, with all files that describe
-/// its course. Checkpoints are compared separately, because either folder may be packed without them. Older ones of
-/// `to` stay until the run saves again: a newer one may be damaged.
-RunNews news_of(const fs::path& from, const fs::path& to, bool further) {
-  const std::int64_t mine = newest_checkpoint(to);
-  const std::int64_t theirs = newest_checkpoint(from);
-  const bool resumes_from_there = theirs > mine || (mine < 0 && further);
-  // The environment belongs to the results. Until there are results, it belongs to the newest checkpoint.
-  const auto takes_environment = [&] {
-    if (further == resumes_from_there) return further;
-    return read_run(further ? from : to).status == RunStatus::kDone ? further : resumes_from_there;
-  };
-  const auto takes_checkpoint = [&](const fs::path& file) {
-    const std::int64_t step = step_of_checkpoint(file);
-    if (step >= 0) return step > mine;
-    return resumes_from_there || !fs::exists(to / file);  // best weights belong to the newest checkpoint
-  };
-  const auto takes = [&](const fs::path& file) {
-    const fs::path part = to / *file.begin();
-    if (part == RunPaths{to}.journal()) return false;
-    if (is_users_file(file)) return !fs::exists(to / file);
-    if (part == RunPaths{to}.checkpoints()) return takes_checkpoint(file);
-    if (part == RunPaths{to}.model()) return has_model(from) && (further || !has_model(to));
-    if (!fs::exists(part)) return true;
-    return part == RunPaths{to}.environment() ? takes_environment() : further;
-  };
-  RunNews found;
-  for (const fs::path& file : run_files(from)) {
-    if (!takes(file)) continue;
-    const bool newer = theirs > mine && to / *file.begin() == RunPaths{to}.checkpoints();
-    (newer ? found.after : found.before).push_back(file);
-  }
-  return found;
-}
-
-/// "its model": the parts of a run that are taken without new records.
-std::string news_note(const RunNews& found) {
-  std::vector<std::string> parts;
-  for (const auto* files : {&found.before, &found.after}) {
-    for (const fs::path& file : *files) {
-      const std::string part = file.begin()->string();
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
-    }
-  }
-  return parts.empty() ? "" : "its " + join(parts, ", ");
 }
 
 /// Merges one run.
@@ -189,13 +120,14 @@ class RunMerge {
   void remove_there() {
     const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
     if (!in_use.held()) return stays("a sweep is using it");
+    if (has_checkpoint_files(from_) && !has_checkpoint_files(to_)) return stays("its checkpoints are not here");
     const fs::path there = fs::canonical(from_);
     for (const fs::path& file : run_files(to_)) {
       if (lies_in(fs::canonical(to_ / file), there)) return stays(file.string() + " here is a link to it");
     }
     for (const fs::path& file : run_files(from_)) {
       if (is_the_same_file(from_ / file, to_ / file)) return stays(file.string() + " is the same file here and there");
-      if (is_users_file(file) && !have_same_bytes(from_ / file, to_ / file)) {
+      if (is_own(file) && !have_same_bytes(from_ / file, to_ / file)) {
         return stays(file.string() + " differs from the one here");
       }
     }
@@ -206,9 +138,14 @@ class RunMerge {
 
   bool moves() const { return settings_.how == MergeHow::kMove; }
 
+  /// Whether a file of the run is a user's.
+  bool is_own(const fs::path& file) const {
+    return is_users_file(file) && !(is_programs_file(file) && has_program(from_));
+  }
+
   /// A run that is moved is soon gone there, so its models and checkpoints need not be copied.
   CopySettings copying() const {
-    return {.link = settings_.how != MergeHow::kCopy, .should_stop = settings_.should_stop};
+    return {.link = settings_.how != MergeHow::kCopy && !has_program(from_), .should_stop = settings_.should_stop};
   }
 
   /// Returns false if another process has created the run here meanwhile.
@@ -272,7 +209,7 @@ class RunMerge {
       case JournalRelation::kSame:
       case JournalRelation::kShorter:  // with a text: the run belongs to more experiments there
         if (verdict.text.empty() && !found.empty()) {
-          outcome(MergeOutcome::kUpdated, news_note(found));
+          outcome(MergeOutcome::kUpdated, found.note());
         } else {
           outcome(verdict.text.empty() ? MergeOutcome::kSame : MergeOutcome::kUpdated);
         }
@@ -283,7 +220,7 @@ class RunMerge {
         break;
       case JournalRelation::kDoneTwice:
         outcome(MergeOutcome::kDoneTwice, "done in both places, with the same results");
-        if (!found.empty()) result_.note += "; " + news_note(found) + " copied";
+        if (!found.empty()) result_.note += "; " + found.note() + " copied";
         break;
       case JournalRelation::kConflicting:
         outcome(MergeOutcome::kConflict, "done in both places, with different results");
@@ -295,8 +232,10 @@ class RunMerge {
   /// the journal no longer has the mark `mark`.
   bool take_in(const std::string& journal, const RunNews& found, const std::string& mark, const RunLock& lock) {
     const StagedFolder staged(to_ / "merged", kStagePrefix);
-    const bool copied = copy_run_files(from_, found.before, staged.path(), copying()) &&
-                        copy_run_files(from_, found.after, staged.path(), copying());
+    const auto copy = [&](const std::vector<fs::path>& files) {
+      return copy_run_files(from_, files, staged.path(), copying());
+    };
+    const bool copied = copy(found.before) && copy(found.state) && copy(found.after);
     if (!journal.empty()) write_file(RunPaths{staged.path()}.journal(), journal);
     if (!copied || (settings_.should_stop && settings_.should_stop())) {
       outcome(MergeOutcome::kUnfinished);
@@ -305,9 +244,12 @@ class RunMerge {
     if (!lock.still_owner()) throw RunLockedError("");
     if (journal_mark(to_) != mark) return false;
     put(found.before, staged.path());
-    if (!journal.empty()) {
+    if (journal.empty()) {
+      put_state(found, staged.path());
+    } else {
       const AppendPause pause(RunPaths{to_}.journal());
       if (journal_mark(to_) != mark) return false;  // the next attempt puts the rest in place again
+      put_state(found, staged.path());              // first: the next merge replaces it again if this one is killed
       put({RunPaths{""}.journal()}, staged.path());
     }
     put(found.after, staged.path());
@@ -330,6 +272,24 @@ class RunMerge {
       if (file.has_parent_path() && folders.contains(*file.begin())) continue;
       create_folders((to_ / file).parent_path());
       put_file(staged / file, to_ / file);
+    }
+  }
+
+  /// Replaces parts of a program's state, each in one step.
+  void put_state(const RunNews& found, const fs::path& staged) const {
+    std::set<fs::path> parts;
+    for (const fs::path& file : found.state) parts.insert(*file.begin());
+    for (const fs::path& part : parts) {
+      if (fs::is_directory(staged / part)) {
+        replace_folder(staged / part, to_ / part);
+      } else {
+        put_file(staged / part, to_ / part);
+      }
+    }
+    for (const fs::path& part : found.dropped) {
+      std::error_code error;
+      fs::remove_all(to_ / part, error);
+      if (error) throw_file_error("remove", to_ / part, error.value());
     }
   }
 

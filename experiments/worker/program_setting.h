@@ -1,4 +1,4 @@
-// How the program of a run is started: its command, its variables, and the folder that it works in.
+// How the program of a run is started: its command, its variables, and its code.
 #pragma once
 
 #include <cstdint>
@@ -9,21 +9,9 @@
 #include "base/files.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/programs/metric_description.h"
-#include "results/run_folder/run_folder.h"
+#include "experiments/runs/program_paths.h"
 
 namespace xlm {
-
-/// Where things of a program are in its run folder, besides those of RunPaths.
-struct ProgramPaths {
-  fs::path folder;            // of the run, absolute
-  fs::path reports = folder;  // where it reports: the same, or a folder of one evaluation
-
-  fs::path work() const { return folder / "work"; }                       // a copy of its code, in which it runs
-  fs::path metrics() const { return reports / "metrics.jsonl"; }          // XLM_METRICS
-  fs::path output() const { return reports / "output.txt"; }              // what it says
-  fs::path config() const { return reports / "config.json"; }             // XLM_CONFIG
-  fs::path position() const { return folder / "metrics.position.json"; }  // up to where its output has been read
-};
 
 struct ProgramSetting {
   std::vector<std::string> words;
