@@ -19,10 +19,12 @@ constexpr std::string_view kModel = "model.";
 std::map<std::int64_t, fs::path, std::greater<>> checkpoint_files(const fs::path& folder) {
   std::map<std::int64_t, fs::path, std::greater<>> files;
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::int64_t step = step_of_checkpoint(entry.path());
-    if (step >= 0) files[step] = entry.path();
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+    const std::int64_t step = step_of_checkpoint(entry->path());
+    if (step >= 0) files[step] = entry->path();
   }
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw_file_error("read the folder", folder, error.value());
   return files;
 }
 
@@ -49,22 +51,26 @@ fs::path CheckpointFolder::save(const Checkpoint& checkpoint) const {
   write_safetensors(path, checkpoint.tensors, {{"state", with_step.dump()}});
   std::size_t number = 0;
   for (const auto& [step, file] : checkpoint_files(folder_)) {
-    std::error_code ignored;  // another process may have removed it
-    const bool is_kept = ++number <= kKept || (keep_every_ > 0 && step % keep_every_ == 0);
+    std::error_code ignored;                         // another process may have removed it
+    const bool is_damaged = step > checkpoint.step;  // otherwise training would have resumed from it
+    const bool is_kept = !is_damaged && (++number <= kKept || (keep_every_ > 0 && step % keep_every_ == 0));
     if (!is_kept) fs::remove(file, ignored);
   }
   return path;
 }
 
 std::optional<Checkpoint> CheckpointFolder::load_newest(const std::function<void(const std::string&)>& warn) const {
-  for (const auto& [step, path] : checkpoint_files(folder_)) {
+  const auto files = checkpoint_files(folder_);
+  std::size_t left = files.size();
+  for (const auto& [step, path] : files) {
+    const char* then = --left > 0 ? "resuming from the checkpoint before" : "no other is left: training begins again";
     try {
       return load_checkpoint(path);
     } catch (const Error& error) {
       if (error.code() != kBadData) throw;
-      warn(fmt::format("{}; resuming from the checkpoint before", error.what()));
+      warn(fmt::format("{}; {}", error.what(), then));
     } catch (const Json::exception& error) {
-      warn(fmt::format("{} is corrupt: {}; resuming from the checkpoint before", path.string(), reason_of(error)));
+      warn(fmt::format("{} is corrupt: {}; {}", path.string(), reason_of(error), then));
     }
   }
   return std::nullopt;

@@ -29,7 +29,8 @@ class CheckpointFolder {
  public:
   explicit CheckpointFolder(fs::path folder, std::int64_t keep_every = 0);
 
-  /// Writes atomically and durably, then removes those that are not kept. Returns the file.
+  /// Writes atomically and durably, then removes those that are not kept, and those of later steps: training that
+  /// resumed before them could not load them. Returns the file.
   fs::path save(const Checkpoint& checkpoint) const;
 
   /// The newest whole checkpoint; nullopt if there is none. A corrupt one is reported to `warn` and skipped.

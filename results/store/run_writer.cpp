@@ -127,7 +127,9 @@ RunWriter::RunWriter(SQLite::Database& database)
       forget_settings_(database,
                        "DELETE FROM stored_settings WHERE settings = ?1 "
                        "AND NOT EXISTS (SELECT 1 FROM stored_run_settings WHERE settings = ?1)"),
-      status_(database, "UPDATE stored_runs SET status = ? WHERE run_id = ?"),
+      status_(database,
+              "UPDATE stored_runs SET status = ? WHERE run_id = ? AND journal_bytes = ? AND journal_time = ? "
+              "AND status IN ('running', 'stale')"),
       run_(database, "INSERT INTO stored_runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
@@ -170,7 +172,10 @@ void RunWriter::remove(const std::string& run_id) {
   if (const std::optional<std::int64_t> number = number_of(run_id)) remove_rows(*number);
 }
 
-void RunWriter::set_status(const std::string& run_id, const std::string& status) { insert(status_, status, run_id); }
+void RunWriter::set_liveness(const std::string& run_id, const std::string& status, std::int64_t bytes,
+                             std::int64_t time) {
+  insert(status_, status, run_id, bytes, time);
+}
 
 void RunWriter::finish() {
   for (const std::int64_t settings : left_settings_) insert(forget_settings_, settings);

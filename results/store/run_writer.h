@@ -34,7 +34,8 @@ class RunWriter {
   void replace(const Run& run, std::int64_t bytes, std::int64_t time);
 
   void remove(const std::string& run_id);
-  void set_status(const std::string& run_id, const std::string& status);
+  /// Makes a run that is running or stale the other of these, if its journal was last read up to `bytes` at `time`.
+  void set_liveness(const std::string& run_id, const std::string& status, std::int64_t bytes, std::int64_t time);
 
   /// Forgets settings that no run has any more. To be called last.
   void finish();

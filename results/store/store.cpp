@@ -53,7 +53,12 @@ KnownRuns known_runs(SQLite::Database& database) {
 struct SyncPlan {
   std::vector<std::pair<std::string, JournalStamp>> read;
   std::vector<std::string> gone;
-  std::vector<std::pair<std::string, std::string>> status;  // running ↔ stale, without a new line in the journal
+  struct Liveness {
+    std::string id;
+    std::string status;
+    JournalStamp stamp;  // of the journal of which it is the status
+  };
+  std::vector<Liveness> liveness;  // running ↔ stale, without a new line in the journal
 };
 
 bool seems_running(const std::string& status) { return status == "running" || status == "stale"; }
@@ -70,7 +75,7 @@ SyncPlan plan_sync(const fs::path& runs, const FoundRuns& found, KnownRuns& know
       plan.read.emplace_back(id, stamp);
     } else if (seems_running(present->second.status)) {
       const std::string status = !is_alive || is_alive(runs / id) ? "running" : "stale";
-      if (status != present->second.status) plan.status.emplace_back(id, status);
+      if (status != present->second.status) plan.liveness.push_back({id, status, stamp});
     }
   }
   for (const auto& [id, run] : known) {
@@ -108,11 +113,12 @@ std::size_t row_count(const Run& run) {
   return rows;
 }
 
-void write_status_and_gone(SQLite::Database& database, const SyncPlan& plan) {
+void write_liveness_and_gone(SQLite::Database& database, const SyncPlan& plan) {
   SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   RunWriter writer(database);
   for (const std::string& id : plan.gone) writer.remove(id);
-  for (const auto& [id, status] : plan.status) writer.set_status(id, status);
+  // Another process may have read more of a journal meanwhile: what it found stays.
+  for (const auto& [id, status, stamp] : plan.liveness) writer.set_liveness(id, status, stamp.bytes, stamp.time);
   writer.finish();
   transaction.commit();
 }
@@ -176,7 +182,7 @@ SyncReport execute(SQLite::Database& database, const fs::path& runs, const SyncO
     if (options.progress) options.progress(static_cast<double>(i + 1), static_cast<double>(plan.read.size()));
   }
   if (!batch.empty()) write_runs(database, std::move(batch), known);
-  if (!plan.gone.empty() || !plan.status.empty()) write_status_and_gone(database, plan);
+  if (!plan.gone.empty() || !plan.liveness.empty()) write_liveness_and_gone(database, plan);
   report.removed = static_cast<std::int64_t>(plan.gone.size());
   return report;
 }

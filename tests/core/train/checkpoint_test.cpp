@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "core/api/checkpoint_files.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -47,6 +49,32 @@ TEST(Checkpoint, ACorruptNewestFallsBackToTheOneBefore) {
   EXPECT_EQ(newest->step, 1);
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings.front().find("step-000000002"), std::string::npos) << warnings.front();
+}
+
+TEST(Checkpoint, DamagedOnesOfLaterStepsTakeNoPlaceOfNewOnes) {
+  const TemporaryFolder folder;
+  const CheckpointFolder checkpoints(folder.path(), 10);
+  for (const std::int64_t step : {10, 15, 20}) checkpoints.save(checkpoint_of(step));
+  for (const std::int64_t step : {10, 15, 20}) flip_last_byte(folder.path() / checkpoint_name(step));
+  std::vector<std::string> warnings;
+  EXPECT_FALSE(checkpoints.load_newest([&](const std::string& text) { warnings.push_back(text); }));
+  ASSERT_EQ(warnings.size(), 3U);
+  EXPECT_NE(warnings[1].find("resuming from the checkpoint before"), std::string::npos) << warnings[1];
+  EXPECT_NE(warnings[2].find("no other is left: training begins again"), std::string::npos) << warnings[2];
+  for (const std::int64_t step : {5, 9}) {
+    EXPECT_TRUE(fs::exists(checkpoints.save(checkpoint_of(step))));
+    const auto newest = checkpoints.load_newest([](const std::string& text) { ADD_FAILURE() << text; });
+    ASSERT_TRUE(newest);
+    EXPECT_EQ(newest->step, step);
+  }
+}
+
+TEST(Checkpoint, AFolderThatCannotBeReadIsNotEmpty) {
+  const TemporaryFolder folder;
+  const CheckpointFolder checkpoints(folder.path() / "loop");
+  fs::remove(folder.path() / "loop");
+  fs::create_symlink("loop", folder.path() / "loop");
+  EXPECT_THROW(checkpoints.load_newest([](const std::string&) {}), Error);
 }
 
 TEST(Checkpoint, OneWithoutAHashIsSkipped) {

@@ -152,6 +152,20 @@ TEST_F(StoreFile, FindsThatARunningRunHasDied) {
   EXPECT_THAT(rows(store, "SELECT status FROM runs"), ElementsAre("running"));
 }
 
+TEST_F(StoreFile, ARunThatEndsDuringASyncDoesNotBecomeStale) {
+  maker_.make({.id = "a", .state = "running"});
+  Store slow(file_);
+  slow.sync(maker_.runs(), {.is_alive = [](const fs::path&) { return true; }});
+  slow.sync(maker_.runs(), {.is_alive = [&](const fs::path&) {  // its worker ends, and syncs
+              maker_.journal({.id = "a"}).append("state", {{"state", "done"}});
+              Store(file_).sync(maker_.runs());
+              return false;
+            }});
+  EXPECT_THAT(rows(slow, "SELECT status FROM runs"), ElementsAre("done"));
+  slow.sync(maker_.runs());
+  EXPECT_THAT(rows(slow, "SELECT status FROM runs"), ElementsAre("done"));
+}
+
 TEST_F(StoreFile, RebuiltFromRunFoldersEqualsTheLiveOne) {
   maker_.make({.id = "c", .state = "running"});
   maker_.make({.id = "gone"});
