@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/safetensors_header.h"
 #include "base/text.h"
+#include "experiments/runs/file_copy.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -19,11 +20,7 @@ void link_or_copy(const fs::path& from, const fs::path& to) {
   create_folders(to.parent_path());
   std::error_code error;
   fs::create_hard_link(fs::canonical(from, error), to, error);
-  if (!error) return;
-  const MappedFile content(from);
-  AtomicFile copy(to);
-  copy.write(content.data(), content.size());
-  copy.commit();
+  if (error) copy_whole_file(from, to);
 }
 
 /// The step of best weights; -1 if they are missing or damaged.
@@ -48,6 +45,9 @@ std::vector<std::int64_t> checkpoint_steps(const fs::path& run) {
   for (fs::directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
        entry.increment(error)) {
     if (const std::int64_t step = step_of_checkpoint(entry->path()); step >= 0) steps.push_back(step);
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw_file_error("read the folder", RunPaths{run}.checkpoints(), error.value());
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -92,11 +92,7 @@ void bring_best_weights(const fs::path& other, std::int64_t step, const fs::path
 }
 
 void copy_checkpoints(const fs::path& from, const fs::path& run) {
-  const fs::path target = RunPaths{run}.checkpoints();
-  create_folders(target);
-  std::error_code error;
-  fs::copy(RunPaths{from}.checkpoints(), target, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-  if (error) throw_file_error("copy", RunPaths{from}.checkpoints(), error.value());
+  copy_folder(RunPaths{from}.checkpoints(), RunPaths{run}.checkpoints());
 }
 
 bool has_start(const fs::path& run) {

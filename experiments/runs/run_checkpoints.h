@@ -11,7 +11,8 @@
 
 namespace xlm {
 
-/// The steps of which a run folder has a checkpoint, rising. A file that has its name is whole.
+/// The steps of which a run folder has a checkpoint, rising. A file that has its name is whole. Throws DataError if the
+/// folder is there and cannot be read.
 std::vector<std::int64_t> checkpoint_steps(const fs::path& run);
 
 /// The file of one of them.
@@ -33,7 +34,7 @@ void bring_start(const fs::path& file, const fs::path& run);
 /// Gives `run` the best weights that `other` had found up to `step`, if it has them.
 void bring_best_weights(const fs::path& other, std::int64_t step, const fs::path& run);
 
-/// Copies what a program has saved in its folder for checkpoints; it may change its files.
+/// Copies what a program has saved in its folder for checkpoints, durably. No links: it may change its files.
 void copy_checkpoints(const fs::path& from, const fs::path& run);
 
 /// Whether a run folder has what training begins or resumes with.

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <map>
 
 #include "base/files.h"
 
@@ -23,15 +23,22 @@ class CheckpointWatch {
   static constexpr int kMaxChanges = 5;
 
   /// The newest file of the checkpoint, and the step at which it was first seen: at the end, that of the last change.
-  const fs::path& file() const { return last_.file; }
+  fs::path file() const;
   std::int64_t step() const { return step_; }
 
+  /// Makes the checkpoint durable: its files that were not yet, and their folders. Throws ResourceError if the disk is
+  /// full.
+  void sync();
+
  private:
-  struct Sight {
-    std::uintmax_t files = 0;
+  struct FileState {
     std::uintmax_t bytes = 0;
-    fs::file_time_type newest = fs::file_time_type::min();
-    fs::path file;
+    fs::file_time_type time = fs::file_time_type::min();
+
+    bool operator==(const FileState&) const = default;
+  };
+  struct Sight {
+    std::map<fs::path, FileState> files;
 
     bool operator==(const Sight&) const = default;
   };
@@ -39,11 +46,13 @@ class CheckpointWatch {
 
   fs::path folder_;
   Sight last_;
+  Sight synced_;  // by this process
   std::int64_t step_ = 0;
   int changes_ = 0;  // looks in a row at which files had changed, since the last checkpoint
 };
 
-/// Whether a folder, which need not exist, holds a file at any depth.
+/// Whether a folder, which need not exist, holds a file at any depth, or behind a link. Throws DataError if it has none
+/// that can be seen, and a part of it cannot be read: a disk may be missing.
 bool has_files(const fs::path& folder);
 
 }  // namespace xlm

@@ -15,6 +15,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/model_card.h"
+#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_plan.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
@@ -74,6 +75,24 @@ void check_unchanged(const Run& run, const RunOptions& options) {
   }
 }
 
+/// The step that training resumes from, as the files say, which core reads; 0: it begins.
+std::int64_t saved_step(const Run& run) {
+  const std::vector<std::int64_t> steps = checkpoint_steps(run.folder);
+  const bool has_recorded = !run.checkpoints.empty() && fs::exists(run.folder / run.checkpoints.back().file);
+  return std::max(steps.empty() ? 0 : steps.back(), has_recorded ? checkpoint_step(run) : 0);
+}
+
+/// Where files and journal disagree: checkpoints may have been removed, packed without, or brought from elsewhere.
+/// Empty if they agree.
+std::string note_of_checkpoints(const Run& run, std::int64_t saved) {
+  const std::int64_t recorded = checkpoint_step(run);
+  if (saved == recorded) return "";
+  const std::string what = recorded > 0 ? fmt::format("a checkpoint of step {}", recorded) : "no checkpoint";
+  const std::string found = saved > 0 ? fmt::format("the newest file is of step {}: training resumes from it", saved)
+                                      : "there is none in checkpoints/: training begins again";
+  return fmt::format("warning: the journal records {}, and {}", what, found);
+}
+
 Json facts_of(Core& core, const std::string& device) {
   Json facts = core.environment(device);
   const fs::path library = program_files().core_library;
@@ -115,17 +134,19 @@ class CoreWork final : public Work {
     check_threads(options.train.threads * hosts.share(processes));
     Core& core = open_core_();
     const Json facts = facts_of(core, options.device);
+    const std::int64_t saved = saved_step(run);
     begin_attempt(run,
                   {.facts = facts,
                    .threads = options.train.threads,
                    .processes = processes,
                    .hosts = hosts.names,
-                   .resumes = checkpoint_step(run) > 0},
+                   .resumes = saved > 0},
                   settings_, sink);
     if (!hosts.note.empty()) sink.log(hosts.note);
+    if (const std::string note = note_of_checkpoints(run, saved); !note.empty()) sink.message(note);
     const ExpectedSteps steps = steps_of(core, options);
     const std::string note = budget_note(options.train, steps);
-    if (!note.empty() && checkpoint_step(run) == 0) sink.message(note);
+    if (!note.empty() && saved == 0) sink.message(note);
     sink.begin({.steps = steps.count,
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,

@@ -27,7 +27,7 @@ JournalSink::JournalSink(const RunPaths& run, const RunLock& lock, Settings sett
     : run_(run),
       lock_(lock),
       settings_(std::move(settings)),
-      began_(settings_.clock()),
+      began_(settings_.began ? *settings_.began : settings_.clock()),
       journal_(run.journal(), nullptr, lock.token()),
       log_(run.log()) {}
 

@@ -39,6 +39,7 @@ class JournalSink : public TrainSink {
     std::function<bool()> should_stop;
     std::function<double()> clock = monotonic_seconds;  // for train.max_hours and rates
     std::int64_t pause = 0;                             // the step after whose evaluation training stops; 0: none
+    std::optional<double> began = {};                   // by `clock`, when train.max_hours began to count; nullopt: now
   };
 
   /// How much there is to do, and how it is shown.

@@ -123,11 +123,12 @@ class ProgramEvaluations {
     write_file(paths.config(), json_text(to_json(resolved(changed))));
     const double began = monotonic_seconds();
     const auto reported = run_command(changed, paths, wanted.split);
+    const double seconds = monotonic_seconds() - began;
     sink_.check_owner();
     for (const auto& [split, values] : reported) {
       Evaluation evaluation;
       evaluation.split = split;
-      evaluation.seconds = monotonic_seconds() - began;
+      if (split == wanted.split) evaluation.seconds = seconds;  // once, however many splits the command reports
       evaluation.values = values;
       const auto loss = values.find("loss");
       evaluation.loss = loss != values.end() ? loss->second : std::numeric_limits<double>::quiet_NaN();

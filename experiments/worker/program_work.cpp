@@ -57,7 +57,7 @@ std::int64_t threads_of(const Run& run, const RunConfiguration& configuration, c
 
 /// Removes what earlier attempts have left.
 void begin_again(const ProgramPaths& paths) {
-  for (const fs::path& left : {paths.work(), paths.metrics(), paths.position(), RunPaths{paths.folder}.checkpoints()}) {
+  for (const fs::path& left : paths.state()) {
     std::error_code error;
     fs::remove_all(left, error);
     if (error) throw_file_error("remove", left, error.value());
@@ -148,6 +148,7 @@ class Attempt {
       return results_.step();
     };
     if (!checkpoints_.look(step, is_ended)) return false;
+    checkpoints_.sync();
     sink_.checkpoint(checkpoints_.step(), checkpoints_.file());
     return true;
   }
@@ -170,6 +171,13 @@ class Attempt {
   double next_note_ = monotonic_seconds() + kBetweenNotes;
 };
 
+/// What the program finds when it starts.
+void prepare(const Run& run, const RunConfiguration& configuration, const ProgramPaths& paths) {
+  put_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
+  create_folders(RunPaths{paths.folder}.checkpoints());
+  write_file(paths.config(), json_text(to_json(resolved(configuration))));
+}
+
 class ProgramWork final : public Work {
  public:
   explicit ProgramWork(const WorkSettings& settings) : settings_(settings) {}
@@ -181,10 +189,7 @@ class ProgramWork final : public Work {
     const ProgramPaths paths{fs::absolute(run.folder).lexically_normal()};
     const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
     const bool resumes = program.resume == ProgramOptions::Resume::kCheckpoint && has_files(checkpoints);
-    if (!resumes) begin_again(paths);
-    put_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
-    create_folders(checkpoints);
-    write_file(paths.config(), json_text(to_json(resolved(configuration))));
+    prepare(run, configuration, paths);
     const std::int64_t threads = threads_of(run, configuration, settings_);
     const ProgramSetting setting = program_setting(configuration, paths, threads, resumes);
     const ProgramEnvironment environment = find_program_environment(setting.words, paths.work(), setting.environment);
@@ -194,6 +199,10 @@ class ProgramWork final : public Work {
                    .resumes = resumes,
                    .fresh = !resumes && has_been_started(run)},
                   settings_, sink);
+    if (!resumes) {  // nothing refuses the attempt any more
+      begin_again(paths);
+      prepare(run, configuration, paths);
+    }
     if (!environment.note.empty()) sink.log(environment.note);
     sink.begin({.steps = static_cast<double>(configuration.train.steps),
                 .max_seconds = configuration.train.max_hours * 3600,

@@ -14,6 +14,7 @@
 #include "experiments/programs/program_end.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/process_identity.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/attempt_end.h"
@@ -42,7 +43,8 @@ std::optional<RunReport> settled(const Run& run, bool retry) {
 }
 
 /// Journals how an attempt failed, as far as the disk, the journal and the lock allow it.
-RunReport failed(JournalSink& sink, RunStatus status, const Json& record, ExitCode code) {
+RunReport failed(JournalSink& sink, RunStatus status, Json record, ExitCode code) {
+  record["pid"] = this_process().pid;  // this worker says so itself, now
   const auto message = record.at("reason").get<std::string>();
   const std::string brief = without_output(message);  // its log has the output, and who reports the end shows it
   sink.finish();
@@ -170,15 +172,17 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
   Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;
   remove_unfinished_files(run_folder);
+  JournalSink::Settings writing = settings.sink;
+  if (!writing.began) writing.began = writing.clock();  // also for attempts with less memory
   std::optional<JournalSink> sink;
-  sink.emplace(RunPaths{run_folder}, lock, settings.sink);
+  sink.emplace(RunPaths{run_folder}, lock, writing);
   while (run.status != RunStatus::kDone) {
     const std::optional<RunReport> report = do_training(run, open_core, settings, *sink);
     if (!report) break;
     if (report->status != RunStatus::kQueued) return *report;
     if (settings.sink.should_stop && settings.sink.should_stop()) return {kStopped, report->status, report->message};
     run = read_run(run_folder);  // it ran out of memory, and is tried again with less of it
-    sink.emplace(RunPaths{run_folder}, lock, settings.sink);
+    sink.emplace(RunPaths{run_folder}, lock, writing);
   }
   return do_evaluations(run_folder, open_core, settings, *sink);
 }

@@ -19,6 +19,12 @@ double last_sign(const Run& run, double began, double until) {
   return last;
 }
 
+/// Whether the end of an attempt was recorded for its lost worker, perhaps hours later. A worker that records its own
+/// end gives its process; an error is seen when it occurs.
+bool is_said_later(const RunState& end) {
+  return !end.cause.empty() && end.cause != name_of(EndCause::kError) && end.pid == 0;
+}
+
 double number_in(const Json& environment, const char* key) {
   const auto found = environment.find(key);
   return found != environment.end() && found->is_number() ? found->get<double>() : 0;
@@ -42,8 +48,7 @@ double busy_seconds(const Run& run) {
   double began = 0;
   for (const RunState& state : run.history) {
     const bool running = state.state == name_of(RunStatus::kRunning);
-    // The worker that resumes the run records how the lost attempt ended, perhaps hours later.
-    const double end = running || !state.cause.empty() ? last_sign(run, began, state.time) : state.time;
+    const double end = running || is_said_later(state) ? last_sign(run, began, state.time) : state.time;
     if (began > 0) seconds += std::max(end - began, 0.0);
     began = running ? state.time : 0;
   }

@@ -115,6 +115,22 @@ TEST_F(ProgramEvaluationsOfUser, AnEvaluationThatIsAddedLaterTrainsNothing) {
   EXPECT_THAT(list.out, HasSubstr(fmt::format("1,{:.3f}", weight() + 4.07))) << list.out;
 }
 
+TEST_F(ProgramEvaluationsOfUser, TheSecondsOfACommandCountOnceHoweverManySplitsItReports) {
+  configure_training("", "evaluate: [{command: [python3, both.py], split: test}]\n");
+  write_script("both.py", R"(import json, os
+with open(os.environ["XLM_METRICS"], "a") as file:
+    for split in ["valid", "test"]:
+        file.write(json.dumps({"step": 20, "split": split, "loss": 1.5}) + "\n")
+)");
+  const ProgramResult result = run({"sweep", "run.yaml"});
+  ASSERT_EQ(result.code, kDone) << result.out << result.err;
+  std::map<std::string, std::size_t> timed;
+  for (const RunEvaluation& one : only_run().evaluations) {
+    if (one.values.at("loss") == 1.5) timed[one.split] += one.values.count("seconds");
+  }
+  EXPECT_EQ(timed, (std::map<std::string, std::size_t>{{"test", 1}, {"valid", 0}}));
+}
+
 TEST_F(ProgramEvaluationsOfUser, OneThatFailsSaysHowAndAMendedCommandTakesItsPlace) {
   configure_sweep("    split: valid\n");
   const std::string right = read_file(config());

@@ -196,6 +196,40 @@ TEST_F(ProgramOfUser, OneThatRestartsBeginsFromNothingAndSupersedesWhatItSaid) {
   EXPECT_THAT(output(done), AllOf(HasSubstr("resume=."), Not(HasSubstr("\nx\n"))));
 }
 
+TEST_F(ProgramOfUser, AnAttemptThatIsRefusedRemovesNothing) {
+  for (const char* how : {"restart", "checkpoint"}) {
+    fs::remove_all(runs_);
+    configure_training("  resume: " + std::string(how) + "\n");
+    write_file(hold(), "");
+    BackgroundProgram first = start({"train", "run.yaml"});
+    until_held();
+    first.kill(SIGTERM);
+    ASSERT_EQ(first.wait().code, kStopped);
+    fs::remove(hold());
+    const fs::path folder = run_folders().at(0);
+    const std::string saved = read_file(folder / "checkpoints" / "last.json");
+    const std::string reported = read_file(folder / "metrics.jsonl");
+    if (how == std::string("restart")) {
+      for (const auto& entry : fs::recursive_directory_iterator(runs_ / ".programs")) {
+        if (entry.path().filename() == "train.py") {
+          fs::permissions(entry.path(), fs::perms(0644));
+          write_file(entry.path(), "damaged");
+        }
+      }
+    } else {  // its disk is missing
+      fs::rename(folder / "checkpoints", folder_.path() / "disk");
+      fs::create_symlink("/nowhere/disk", folder / "checkpoints");
+    }
+    EXPECT_NE(run({"worker", folder.string()}).code, kDone);
+    if (how == std::string("checkpoint")) {
+      fs::remove(folder / "checkpoints");
+      fs::rename(folder_.path() / "disk", folder / "checkpoints");
+    }
+    EXPECT_EQ(read_file(folder / "checkpoints" / "last.json"), saved) << how;
+    EXPECT_EQ(read_file(folder / "metrics.jsonl"), reported) << how;
+  }
+}
+
 TEST_F(ProgramOfUser, WhatFailsSaysHow) {
   write_script("fail.sh", "echo nothing wrong so far; echo no such option >&2; exit 7\n");
   configure("[/bin/sh, fail.sh]");

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -35,6 +36,39 @@ TEST(CheckpointWatch, ACheckpointCountsOnceItStaysAsItIs) {
   EXPECT_FALSE(later.look(at(6))) << "it was there before";
   fs::remove(file);
   EXPECT_FALSE(later.look(at(7), true)) << "nothing is left";
+}
+
+TEST(CheckpointWatch, WhatCannotBeReadIsNotEmpty) {
+  TemporaryFolder folder;
+  EXPECT_FALSE(has_files(folder.path() / "nothing"));
+  const fs::path loop = folder.path() / "loop";
+  fs::create_symlink("loop", loop);
+  EXPECT_THROW(has_files(loop), Error);
+  EXPECT_THROW(has_files(folder.path()), Error);
+  fs::remove(loop);
+  fs::create_symlink("/nowhere/checkpoints", loop);
+  EXPECT_THROW(has_files(loop), DataError) << "its disk may be missing";
+  EXPECT_THROW(has_files(folder.path()), DataError);
+  write_file(folder.path() / "last.pt", "x");
+  EXPECT_TRUE(has_files(folder.path())) << "a file is enough";
+}
+
+TEST(CheckpointWatch, FilesBehindLinksToFoldersCount) {
+  TemporaryFolder folder;
+  const fs::path checkpoints = folder.path() / "checkpoints";
+  const fs::path disk = folder.path() / "disk";
+  for (const fs::path& one : {checkpoints, disk}) create_folders(one);
+  fs::create_symlink(disk, checkpoints / "elsewhere");
+  fs::create_symlink("..", disk / "back");
+  fs::create_symlink(checkpoints, disk / "again");
+  CheckpointWatch watch(checkpoints);
+  fs::remove(disk / "back");
+  EXPECT_FALSE(has_files(checkpoints));
+  write_file(disk / "last.pt", "x");
+  EXPECT_TRUE(has_files(checkpoints));
+  EXPECT_TRUE(watch.look(at(3), true));
+  EXPECT_EQ(watch.file(), checkpoints / "elsewhere" / "last.pt");
+  watch.sync();
 }
 
 TEST(CheckpointWatch, ThatOfTheLastMomentCountsAtTheEnd) {

@@ -160,6 +160,64 @@ TEST_F(RunnerTest, MaxHoursStopsWithACheckpoint) {
   EXPECT_EQ(work(run).code, kStopped);
 }
 
+TEST_F(RunnerTest, MaxHoursCountsTheAttemptsThatRanOutOfMemory) {
+  const PlannedRun run = submitted_with_batch(8);
+  Yaml config = read_yaml(run.paths.config());
+  config.set("train.max_hours", make_scalar("1", "test"));
+  write_file(run.paths.config(), to_text(config));
+  core_.orders = "memory-for=2";
+  double now = 0;
+  settings_.sink.clock = [&now] { return now; };
+  settings_.sink.should_stop = [&now] {  // asked before each step
+    now += 600;
+    return false;
+  };
+  EXPECT_EQ(work(run).code, kStopped);
+  EXPECT_LE(steps(run).size(), 6U) << "an hour in all, of ten minutes for each step";
+  const auto read = read_run(run.paths.folder);
+  EXPECT_EQ(read.micro_batch, 2);
+  EXPECT_EQ(read.status, RunStatus::kPreempted);
+}
+
+TEST_F(RunnerTest, WhetherARunResumesIsReadFromItsFiles) {
+  core_.device = "cuda:0";
+  const PlannedRun run = submitted();
+  stop_before(6);
+  ASSERT_EQ(work(run).status, RunStatus::kPreempted);
+  settings_.sink.should_stop = nullptr;
+  fs::remove_all(run.paths.checkpoints());
+  core_.device = "cpu";
+  EXPECT_EQ(work(run).status, RunStatus::kDone) << "nothing is left of what began on another device";
+  EXPECT_EQ(read_run(run.paths.folder).environment["first"]["device"], "cpu");
+  EXPECT_THAT(read_file(run.paths.log()),
+              HasSubstr("warning: the journal records a checkpoint of step 5, and there is none in checkpoints/: "
+                        "training begins again"));
+}
+
+TEST_F(RunnerTest, AFileThatTheJournalDoesNotRecordIsResumedFrom) {
+  core_.device = "cuda:0";
+  const PlannedRun run = submitted();
+  stop_before(1);
+  ASSERT_EQ(work(run).status, RunStatus::kPreempted);
+  settings_.sink.should_stop = nullptr;
+  create_folders(run.paths.checkpoints());
+  write_file(run.paths.checkpoints() / "step-000000007.safetensors", "7");
+  core_.device = "cpu";
+  EXPECT_THAT(work(run).message, HasSubstr("on cuda and would resume on cpu"));
+  settings_.anyway = true;
+  EXPECT_EQ(work(run).status, RunStatus::kDone);
+  EXPECT_THAT(read_file(run.paths.log()), HasSubstr("the newest file is of step 7: training resumes from it"));
+}
+
+TEST_F(RunnerTest, TheHoursOfAnAttemptThatFailsByItselfCount) {
+  const PlannedRun run = submitted_with_batch(8);
+  core_.orders = "memory-for=2";
+  EXPECT_EQ(work(run).code, kDone);
+  for (const RunState& state : read_run(run.paths.folder).history) {
+    EXPECT_EQ(state.pid > 0, !state.cause.empty() || state.state == "running") << state.state << state.reason;
+  }
+}
+
 TEST_F(RunnerTest, ThreadsAreKeptWhenARunIsResumed) {
   const PlannedRun run = submitted();
   settings_.threads = 3;

@@ -28,6 +28,20 @@ TEST(RunCost, HoursAreThoseOfAllThreadsAndOfLaterEvaluations) {
   EXPECT_FALSE(run.costs.contains("gpu_hours"));
 }
 
+TEST(RunCost, OnlyAnAttemptWhoseWorkerWasLostIsCutBackToItsLastSign) {
+  xlm::Run run;
+  run.checkpoints = {{.step = 5, .time = 1300}};
+  run.history = {{.time = 1000, .state = "running"}, {.time = 1900, .state = "failed", .cause = "gone"}};
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 300) << "a later worker said it";
+  run.history.back().cause = "error";
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 900) << "the worker said it itself";
+  run.history.back() = {.time = 1900, .state = "queued", .pid = 42, .cause = "memory"};
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 900) << "likewise";
+  run.history.push_back({.time = 1900, .state = "running"});
+  run.history.push_back({.time = 2000, .state = "done"});
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 1000);
+}
+
 TEST(RunCost, EachProcessHasAGpu) {
   xlm::Run run = run_of_two_attempts();
   run.environment = {{"threads", 4}, {"processes", 2}, {"device", "cuda:0"}};

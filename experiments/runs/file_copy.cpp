@@ -1,0 +1,58 @@
+// Copies of files that another program may be writing.
+#include "experiments/runs/file_copy.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+namespace xlm {
+
+void copy_whole_file(const fs::path& from, const fs::path& to) {
+  constexpr std::size_t kBytesAtOnce = std::size_t{1} << 20;
+  InputFile in(from);
+  AtomicFile out(to);
+  std::string buffer(kBytesAtOnce, '\0');
+  while (const std::size_t bytes = in.read(buffer.data(), buffer.size())) out.write(buffer.data(), bytes);
+  out.commit();
+  std::error_code error;
+  const fs::file_status status = fs::status(from, error);
+  if (!error) fs::permissions(to, status.permissions(), error);
+  if (error) throw_file_error("write", to, error.value());
+}
+
+void copy_folder(const fs::path& from, const fs::path& to) {
+  create_folders(to);
+  std::error_code error;
+  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
+    const fs::path target = to / entry->path().filename();
+    if (entry->is_symlink()) {
+      std::error_code ignored;
+      fs::remove(target, ignored);
+      fs::copy_symlink(entry->path(), target, error);
+      if (error) throw_file_error("create", target, error.value());
+    } else if (entry->is_directory()) {
+      copy_folder(entry->path(), target);
+    } else {
+      copy_whole_file(entry->path(), target);
+    }
+  }
+  if (error) throw_file_error("read the folder", from, error.value());
+  sync_folder(to);
+}
+
+void sync_file(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) {
+    if (errno == ENOENT) return;
+    throw_file_error("sync", file, errno);
+  }
+  const int result = ::fsync(descriptor);
+  const int error_number = errno;
+  ::close(descriptor);
+  if (result != 0 && error_number != EINVAL) throw_file_error("sync", file, error_number);
+}
+
+}  // namespace xlm

@@ -1,0 +1,18 @@
+// Copies of files that another program may be writing.
+#pragma once
+
+#include "base/files.h"
+
+namespace xlm {
+
+/// Copies a file with its permissions: whole, and on the disk afterwards. Throws ResourceError if the disk is full.
+void copy_whole_file(const fs::path& from, const fs::path& to);
+
+/// Copies what a folder holds, with links as they are, into a folder that is created if it is missing.
+void copy_folder(const fs::path& from, const fs::path& to);
+
+/// Makes a file that another program has written durable, but not its name: sync_folder does that. A file that is gone
+/// meanwhile is none.
+void sync_file(const fs::path& file);
+
+}  // namespace xlm
