@@ -1,6 +1,8 @@
 // xlm compare: whether two settings differ in one value, and how sure that is.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -43,12 +45,14 @@ struct CompareOptions {
 struct Setting : SeedValues {
   std::string name;
   SettingChoice choice = {};
-  std::vector<std::string> left_out = {};  // bad runs
+  std::vector<std::string> left_out = {};                            // bad runs
+  std::map<std::string, std::set<std::string>> without_number = {};  // ids of its other runs, by status
 };
 
 /// The difference of two settings: of pairs with the same seed, or of both means if too few seeds are in common.
 struct Compared {
   bool is_paired = true;
+  bool is_of_one_corpus = true;  // what is subtracted was measured on the same data
   std::int64_t pairs = 0;
   double freedom = 0;  // degrees of freedom; 0: nothing says how much seeds differ
   double difference = 0;
@@ -57,10 +61,11 @@ struct Compared {
   std::optional<double> effect;
 };
 
-/// The rows of a condition or of a run. A run is named by its id, or by the beginning of its id or hash; it stands for
-/// all runs that differ from it only in the seed.
-std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
-  if (text.find_first_of(kRelationSigns) != std::string::npos) return runs.select(parse_filters({text}));
+bool is_condition(const std::string& text) { return text.find_first_of(kRelationSigns) != std::string::npos; }
+
+/// The runs that differ only in the seed from the one that `text` names by its id, or by the beginning of its id or
+/// hash.
+std::set<std::string> seeds_of(RunTable& runs, const std::string& text) {
   const std::vector<std::string> ids = ids_called(text, runs.ids());
   std::vector<std::size_t> named;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -80,23 +85,50 @@ std::vector<std::size_t> select(RunTable& runs, const std::string& text) {
                                    shown < ids.size() ? ", …" : ""));
     }
   }
-  std::vector<std::size_t> all;
+  std::set<std::string> all;
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    if (same_value(groups[run], group)) all.push_back(run);
+    if (same_value(groups[run], group)) all.insert(runs.id(run));
   }
   return all;
 }
 
-Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
-  const std::vector<Filter> filters = parse_filters(options.where);
-  const bool is_run = text.find_first_of(kRelationSigns) == std::string::npos;
-  std::vector<Filter> asking = filters;  // that may ask for bad runs
-  if (!is_run) {
-    for (Filter& filter : parse_filters({text})) asking.push_back(std::move(filter));
+/// The rows of a condition, or of a run and its seeds, that fulfil the conditions of --where too. Both together say
+/// which settings of evaluations (at.KEY) are asked for.
+ShownRows rows_of_side(RunTable& runs, const std::string& text, const std::vector<std::string>& where) {
+  std::vector<Filter> filters = parse_filters(where);
+  if (is_condition(text)) {
+    for (Filter& filter : parse_filters({text})) filters.push_back(std::move(filter));
+    return shown_rows(runs, filters);
   }
-  ShownRows shown = without_bad(runs, runs.select(select(runs, text), filters), asking);
-  const std::vector<std::size_t>& selected = shown.rows;
-  SettingChoice choice = choose_rows(runs, selected, options.selection(), options.over);
+  const std::set<std::string> ids = seeds_of(runs, text);
+  std::vector<std::size_t> rows = runs.select(filters);
+  std::erase_if(rows, [&](std::size_t row) { return !ids.contains(runs.id(row)); });
+  return without_bad(runs, rows, filters);
+}
+
+/// Runs of `rows` that have no number in the setting, by status.
+std::map<std::string, std::set<std::string>> runs_without_number(RunTable& runs, const std::vector<std::size_t>& rows,
+                                                                 const SeedValues& setting) {
+  const std::vector<Value>& statuses = runs.column("status");
+  const std::set<std::string> counted(setting.runs.begin(), setting.runs.end());
+  std::map<std::string, std::set<std::string>> without;
+  for (const std::size_t row : rows) {
+    if (!counted.contains(runs.id(row))) without[to_text(statuses[row])].insert(runs.id(row));
+  }
+  return without;
+}
+
+/// Why a setting has no number at all: " (2 diverged, 1 queued)".
+std::string why_empty(const Setting& setting) {
+  std::vector<std::string> counts;
+  for (const auto& [status, ids] : setting.without_number) counts.push_back(fmt::format("{} {}", ids.size(), status));
+  if (!counts.empty()) return " (" + join(counts, ", ") + ")";
+  return setting.left_out.empty() ? ": no such run" : ": its runs are marked as bad";
+}
+
+Setting read_setting(RunTable& runs, const std::string& text, const CompareOptions& options) {
+  ShownRows shown = rows_of_side(runs, text, options.where);
+  SettingChoice choice = choose_rows(runs, shown.rows, options.selection(), options.over);
   if (choice.rows.empty() && !choice.undecided.empty()) {
     throw DataError(
         fmt::format("no setting of '{}' can be chosen: each has a run that diverged or was pruned, or none "
@@ -104,14 +136,12 @@ Setting read_setting(RunTable& runs, const std::string& text, const CompareOptio
                     text, options.by, text));
   }
   Setting setting{seed_values(runs, choice.rows, options.value, options.over), text};
+  setting.without_number = runs_without_number(runs, choice.rows, setting);
   setting.choice = std::move(choice);
   setting.left_out = std::move(shown.left_out);
   if (!setting.runs.empty()) return setting;
   throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", text, options.value,
-                              !selected.empty()          ? ""
-                              : setting.left_out.empty() ? ": no such run"
-                                                         : ": its runs are marked as bad",
-                              text));
+                              why_empty(setting), text));
 }
 
 std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
@@ -120,11 +150,15 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
   return values;
 }
 
-/// Keys whose values differ between the runs of `a` and those of `b`, without the key that pairs them.
-std::vector<std::string> difference_of(RunTable& runs, const Setting& a, const Setting& b, const std::string& over) {
+std::vector<std::size_t> rows_of_both(const Setting& a, const Setting& b) {
   std::vector<std::size_t> both = a.rows;
   both.insert(both.end(), b.rows.begin(), b.rows.end());
-  std::vector<std::string> keys = differing_keys(runs, both);
+  return both;
+}
+
+/// Keys whose values differ between the runs of `a` and those of `b`, without the key that pairs them.
+std::vector<std::string> difference_of(RunTable& runs, const Setting& a, const Setting& b, const std::string& over) {
+  std::vector<std::string> keys = differing_keys(runs, rows_of_both(a, b));
   std::erase_if(keys, [&](const std::string& key) {
     return key == over || values_of_rows(runs, a.rows, key) == values_of_rows(runs, b.rows, key);
   });
@@ -162,11 +196,24 @@ std::string mixed_line(const Setting& setting, std::string_view letter, const Co
 }
 
 /// The keys in which the settings differ, which may be more than the user intended.
-std::string difference_line(const std::vector<std::string>& keys) {
-  if (keys.empty()) return "";
-  const bool data = std::any_of(keys.begin(), keys.end(), [](const auto& key) { return key.starts_with("data."); });
-  return fmt::format("A and B differ in {}\n{}", listed_names(keys, kMaxKeys),
-                     data ? "warning: they were measured on different data\n" : "");
+std::string difference_line(const std::vector<std::string>& keys, const Compared& compared) {
+  return (keys.empty() ? "" : fmt::format("A and B differ in {}\n", listed_names(keys, kMaxKeys))) +
+         (compared.is_of_one_corpus ? "" : "warning: they were measured on different data\n");
+}
+
+/// Runs of a setting that the user may take for a part of the number: "1 run of A diverged and is not in the number".
+std::string without_number_lines(const Setting& setting, std::string_view letter, const CompareOptions& options) {
+  std::string lines;
+  for (const auto& [status, ids] : setting.without_number) {
+    const bool one = ids.size() == 1;
+    std::string state = fmt::format("{} {}", one ? "is" : "are", status);
+    if (status == "diverged" || status == "failed") state = status;
+    if (status == "pruned" || status == "preempted") state = fmt::format("{} {}", one ? "was" : "were", status);
+    if (status == "done") state = fmt::format("{} no {}", one ? "has" : "have", options.value);
+    lines += fmt::format("{} run{} of {} {} and {} not in the number\n", ids.size(), one ? "" : "s", letter, state,
+                         one ? "is" : "are");
+  }
+  return lines;
 }
 
 /// Runs without a partner count in the means, but not in the difference.
@@ -235,7 +282,8 @@ std::string comparison_text(const Setting& a, const Setting& b, const std::vecto
   std::string text = options.value + "\n" + summary_line(a, "A", options) + summary_line(b, "B", options);
   if (const std::string line = budget_text(budgets); !line.empty()) text += line + "\n";
   text += choice_lines(a, b, options);
-  text += difference_line(difference) + unpaired_line(a, b, compared, options) + "\n";
+  text += difference_line(difference, compared) + without_number_lines(a, "A", options) +
+          without_number_lines(b, "B", options) + unpaired_line(a, b, compared, options) + "\n";
   text += "A − B = " + difference_with_digits(compared.difference, 3);
   if (compared.half_width) {
     text += fmt::format(", {:g} % interval {} to {}", options.level,
@@ -252,6 +300,7 @@ Json setting_json(const Setting& setting, const CompareOptions& options) {
   Json json = {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
                {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
   if (!setting.left_out.empty()) json["left_out"] = setting.left_out;
+  if (!setting.without_number.empty()) json["without_number"] = setting.without_number;
   const Selection selection = options.selection();
   if (!selection.is_asked()) return json;
   json["chosen"] = Json::array();
@@ -269,6 +318,7 @@ Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::
                {"p", or_null(compared.p)},      {"effect", or_null(compared.effect)}};
   json["test"] = compared.is_paired ? Json("paired-t") : compared.half_width ? Json("welch") : Json();
   json["freedom"] = compared.freedom;
+  json["same_data"] = compared.is_of_one_corpus;
   if (budgets.known == 0) return json;
   json["budgets"] = {{"equal", budgets.are_equal()},
                      {"least_flops", budgets.least},
@@ -310,18 +360,40 @@ Compared compare_settings(const Setting& a, const Setting& b, const CompareOptio
           .effect = paired.effect};
 }
 
+/// Whether the numbers that are subtracted were measured on the same data: those of each value of `over` by which runs
+/// are paired, or all if it is empty. `corpora` are those of the rows of `a` and then `b`.
+bool has_one_corpus(RunTable& runs, const Setting& a, const Setting& b, const std::vector<std::string>& corpora,
+                    const std::string& over) {
+  std::array<std::map<std::string, std::set<std::string>>, 2> sides;  // by value of `over`
+  const std::vector<std::size_t> both = rows_of_both(a, b);
+  for (std::size_t i = 0; i < both.size(); ++i) {
+    const std::string group = over.empty() ? "" : to_text(runs.column(over)[both[i]]);
+    sides[i < a.rows.size() ? 0 : 1][group].insert(corpora[i]);
+  }
+  return std::all_of(sides[0].begin(), sides[0].end(), [&](const auto& of_a) {
+    const auto of_b = sides[1].find(of_a.first);
+    return of_b == sides[1].end() || of_a.second == of_b->second;
+  });
+}
+
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const Setting a = read_setting(runs, options.a, options);
   const Setting b = read_setting(runs, options.b, options);
   check_apart(a, b);
-  const std::optional<DocumentComparison> documents =
-      compare_documents(options.value, a.runs, b.runs, global.runs, options.level / 100);
-  const Compared compared = compare_settings(a, b, options, documents && documents->test);
+  const std::vector<std::size_t> both = rows_of_both(a, b);
+  const std::vector<std::string> corpora = corpora_of(runs, both, {options.value});
+  const std::optional<DocumentComparison> documents = compare_documents(
+      {.column = options.value,
+       .a = a.runs,
+       .b = b.runs,
+       .is_of_evaluations = std::any_of(both.begin(), both.end(), [&](auto row) { return row >= runs.size(); }),
+       .is_of_one_corpus = std::set<std::string>(corpora.begin(), corpora.end()).size() == 1},
+      global.runs, options.level / 100);
+  Compared compared = compare_settings(a, b, options, documents && documents->test);
+  compared.is_of_one_corpus = has_one_corpus(runs, a, b, corpora, compared.is_paired ? options.over : "");
   const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
-  std::vector<std::size_t> both = a.rows;
-  both.insert(both.end(), b.rows.begin(), b.rows.end());
   const RunBudgets budgets = budgets_of(runs, both);
   if (global.json) {
     Json json = comparison_json(a, b, difference, compared, budgets, options);

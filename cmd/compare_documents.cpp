@@ -57,34 +57,43 @@ std::string described_parts(const RunLosses& losses, std::int64_t parts) {
   return losses.each == 1 ? count + " documents" : fmt::format("{} groups of {} documents", count, losses.each);
 }
 
+/// Why the losses of these runs cannot be compared part by part; empty if they can. One of both has some.
+std::string problem_of(const DocumentQuestion& question, const std::string& split, const std::vector<RunLosses>& a,
+                       const std::vector<RunLosses>& b) {
+  if (question.is_of_evaluations) {
+    return "evaluations with other settings than their run's own keep no losses of documents";
+  }
+  if (a.size() < question.a.size() || b.size() < question.b.size()) {
+    return fmt::format(
+        "{} of {} runs kept the losses of documents\n`xlm eval RUN --split {} eval.by_document=true` adds them",
+        a.size() + b.size(), question.a.size() + question.b.size(), split);
+  }
+  const RunLosses& first = a.front();
+  const auto is_alike = [&](const RunLosses& other) { return other.has_parts_of(first); };
+  if (!question.is_of_one_corpus || !std::all_of(a.begin(), a.end(), is_alike) ||
+      !std::all_of(b.begin(), b.end(), is_alike)) {
+    return "the runs were scored on different tokens of the text, or on different texts";
+  }
+  const auto scored = std::count_if(first.tokens.begin(), first.tokens.end(), [](auto count) { return count > 0; });
+  if (scored >= kLeastParts) return "";
+  return fmt::format("{} part{} of the text {} scored tokens, and the bootstrap takes {} or more", scored,
+                     scored == 1 ? "" : "s", scored == 1 ? "has" : "have", kLeastParts);
+}
+
 }  // namespace
 
-std::optional<DocumentComparison> compare_documents(const std::string& column, const std::vector<std::string>& a,
-                                                    const std::vector<std::string>& b, const fs::path& runs,
+std::optional<DocumentComparison> compare_documents(const DocumentQuestion& question, const fs::path& runs,
                                                     double level) {
-  const std::optional<EvaluationColumn> evaluation = evaluation_column(column);
+  const std::optional<EvaluationColumn> evaluation = evaluation_column(question.column);
   const std::optional<double> unit = evaluation ? nats_in(evaluation->name) : std::nullopt;
   if (!unit) return std::nullopt;
-  const std::vector<RunLosses> of_a = losses_of(a, runs, evaluation->split);
-  const std::vector<RunLosses> of_b = losses_of(b, runs, evaluation->split);
+  const std::vector<RunLosses> of_a = losses_of(question.a, runs, evaluation->split);
+  const std::vector<RunLosses> of_b = losses_of(question.b, runs, evaluation->split);
   if (of_a.empty() && of_b.empty()) return std::nullopt;
   DocumentComparison compared;
-  if (of_a.size() < a.size() || of_b.size() < b.size()) {
-    compared.problem = fmt::format(
-        "{} of {} runs kept the losses of documents\n`xlm eval RUN --split {} eval.by_document=true` adds them",
-        of_a.size() + of_b.size(), a.size() + b.size(), evaluation->split);
-    return compared;
-  }
+  compared.problem = problem_of(question, evaluation->split, of_a, of_b);
+  if (!compared.problem.empty()) return compared;
   const RunLosses& first = of_a.front();
-  const auto is_alike = [&](const RunLosses& other) { return other.has_parts_of(first); };
-  if (!std::all_of(of_a.begin(), of_a.end(), is_alike) || !std::all_of(of_b.begin(), of_b.end(), is_alike)) {
-    compared.problem = "the runs were scored on different tokens of the text, or on different texts";
-    return compared;
-  }
-  if (std::all_of(first.tokens.begin(), first.tokens.end(), [](std::int64_t count) { return count == 0; })) {
-    compared.problem = "no token was scored";
-    return compared;
-  }
   compared.test = compare_parts(mean_sums(of_a, *unit), mean_sums(of_b, *unit), first.tokens, level);
   compared.parts = described_parts(first, compared.test->parts);
   return compared;

@@ -140,7 +140,8 @@ struct RunLosses {
   std::vector<std::int64_t> tokens;  // scored in each part
   std::vector<double> sums;          // of their losses, in nats
 
-  /// Whether both are of the same parts, so that they can be compared one by one.
+  /// Whether both are of parts of the same kinds and sizes. They can be compared one by one if their texts are the
+  /// same, too: callers compare data.fingerprint.
   bool has_parts_of(const RunLosses& other) const {
     return of_documents == other.of_documents && each == other.each && tokens == other.tokens;
   }

@@ -1,6 +1,8 @@
 // xlm compare over documents: two trained models on the same text.
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -108,6 +110,61 @@ TEST_F(CompareDocuments, SaysWhyThereIsNoTest) {
   make_run("adaptive", 1, 0, {{"step", 50}});
   EXPECT_THAT(json(kSides)["documents"]["problem"].get<std::string>(), HasSubstr("1 of 2 runs"))
       << "of weights that are not the model";
+}
+
+/// The test splits of two texts may have equally many tokens, as those of text8 and enwik8 do.
+TEST_F(CompareDocuments, ComparesNoDifferentTextsOfOneSize) {
+  make_run("fixed", 1, 0.03);
+  for (const auto& [name, fingerprint] : {std::pair("text8", "f00d"), {"enwik8", "beef"}, {"text8", "beef"}}) {
+    make_run("adaptive", 1, 0);
+    write_file(RunPaths{maker_.folder("adaptive-1")}.environment(),
+               Json{{"dataset", name}, {"language", ""}, {"fingerprint", fingerprint}}.dump());
+    const Json documents = json(kSides)["documents"];
+    const bool same = name == std::string("text8") && fingerprint == std::string("f00d");
+    EXPECT_EQ(documents.contains("p"), same) << name;
+    EXPECT_THAT(documents.value("problem", ""), HasSubstr(same ? "" : "or on different texts")) << name;
+  }
+}
+
+/// Journals have the losses of a run's own evaluations alone.
+TEST_F(CompareDocuments, TakesNoLossesOfRunsForThoseOfOtherEvaluations) {
+  make_run("fixed", 1, 0.03);
+  maker_.evaluate({.id = "fixed-1"}, "test", 1.6, {{"eval.batch", 16}});
+  maker_.evaluate({.id = "fixed-1"}, "test", 1.7, {{"eval.batch", 32}});
+  for (const char* sides : {"at.eval.batch=16 at.eval.batch=8", "at.eval.batch=16 at.eval.batch=32"}) {
+    const std::string arguments = fmt::format("compare {}", sides);
+    EXPECT_THAT(xlm(arguments).out, HasSubstr("no test over documents: evaluations with other settings than their "
+                                              "run's own keep no losses of documents\n"))
+        << sides;
+    EXPECT_EQ(json(arguments)["pairs"], 1) << sides;
+  }
+  make_run("adaptive", 1, 0);
+  maker_.evaluate({.id = "adaptive-1"}, "test", 1.5, {{"eval.batch", 16}});
+  EXPECT_FALSE(json(std::string(kSides) + "--value test.bpc@eval.batch=16").contains("documents"));
+  EXPECT_EQ(json(std::string(kSides) + "--where at.eval.batch=8")["documents"]["parts"], kDocuments)
+      << "those are the runs' own";
+}
+
+TEST_F(CompareDocuments, NeedsTenScoredParts) {
+  const auto make = [&](int scored) {
+    Json few = {{"tokens", Json::array({0})}, {"sums", Json::array({0})}};
+    for (int i = 0; i < scored; ++i) {
+      few["tokens"].push_back(50);
+      few["sums"].push_back(60 + i);
+    }
+    make_run("fixed", 1, 0.03, few);
+    for (Json& sum : few["sums"]) sum = sum.get<double>() - 1;
+    make_run("adaptive", 1, 0, few);
+  };
+  make(1);
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("no test over documents: 1 part of the text has scored tokens, and the "
+                                         "bootstrap takes 10 or more\n"));
+  make(9);
+  const Json nine = json(kSides)["documents"];
+  EXPECT_FALSE(nine.contains("p"));
+  EXPECT_THAT(nine.value("problem", ""), HasSubstr("9 parts of the text have scored tokens"));
+  make(10);
+  EXPECT_EQ(json(kSides)["documents"]["parts"], 10);
 }
 
 TEST_F(CompareDocuments, IsOfSumsOverTokensAlone) {

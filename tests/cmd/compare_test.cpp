@@ -1,5 +1,7 @@
 // xlm compare: output, messages and exit codes.
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,6 +157,95 @@ TEST_F(Compare, ComparesTheSettingsThatAreBestOnValidation) {
   const ProgramResult lost = compare(tuned + " --where optimizer.lr=0.04");
   EXPECT_EQ(lost.code, 3);
   EXPECT_THAT(lost.err, HasSubstr("no setting of 'model.span=64' can be chosen"));
+}
+
+/// Both sides and --where together say which evaluations are asked for.
+TEST_F(Compare, FindsTheEvaluationsThatWhereAsksFor) {
+  double worse = 0;
+  for (const int seed : {1, 2}) {
+    for (const char* type : {"fixed", "adaptive"}) {
+      const MadeRun run{.id = fmt::format("{}-{}", type, seed), .type = type, .seed = seed, .bpc = 1.5};
+      maker_.make(run);
+      maker_.evaluate(run, "test", 1.6 + worse, {{"eval.batch", 16}});
+      maker_.evaluate(run, "test", 1.9, {{"eval.batch", 16}, {"eval.first_token", "score"}});
+      worse += 0.01;
+    }
+  }
+  for (const std::string& sides : {std::string(kTypes), std::string("fixed-1 adaptive-1 ")}) {
+    const ProgramResult outcome = compare(sides + "--where at.eval.batch=16 --json");
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+    const Json json = Json::parse(outcome.out);
+    EXPECT_EQ(json["pairs"], 2) << sides;
+    EXPECT_NEAR(json["a"]["mean"].get<double>(), 1.61, 1e-9) << sides;
+    EXPECT_NEAR(json["difference"].get<double>(), -0.01, 1e-9) << sides;
+  }
+  const ProgramResult scored =
+      compare("at.eval.first_token=score at.eval.first_token!=score --where at.eval.batch=16 --json");
+  ASSERT_EQ(scored.code, 0) << scored.err;
+  EXPECT_NEAR(Json::parse(scored.out)["difference"].get<double>(), 1.9 - 1.615, 1e-9);
+  EXPECT_THAT(compare(kTypes + std::string("--where at.eval.batch=17")).err, HasSubstr("no such run"));
+}
+
+TEST_F(Compare, WarnsIfNumbersAreOfDifferentData) {
+  constexpr const char* kWarning = "warning: they were measured on different data\n";
+  const Json other = {{"data.name", "pg-19"}, {"data.fingerprint", "beef"}};
+  for (const int seed : {1, 2}) {
+    for (const char* data : {"text8", "enwik8"}) {
+      const MadeRun run{.id = fmt::format("{}-{}", data, seed), .seed = seed, .bpc = 1.5 + 0.1 * seed};
+      maker_.make(run);
+      write_file(RunPaths{maker_.folder(run.id)}.environment(),
+                 Json{{"dataset", data}, {"language", ""}, {"fingerprint", data}}.dump());
+      maker_.evaluate(run, "test", 1.8 + 0.1 * seed, other);
+    }
+  }
+  const std::string names = "data.name=text8 data.name=enwik8 ";
+  for (const std::string& differ : {names, std::string("at.data.name=text8 at.data.name=pg-19")}) {
+    EXPECT_THAT(compare(differ).out, HasSubstr(kWarning)) << differ;
+    EXPECT_EQ(Json::parse(compare(differ + " --json").out)["same_data"], false) << differ;
+  }
+  for (const std::string& same :
+       std::vector<std::string>{names + "--value test.bpc@data.name=pg-19", names + "--value params",
+                                "seed=1 seed=2 --over data.name", "seed=1 seed=2,data.name=text8 --over data.name"}) {
+    const ProgramResult outcome = compare(same);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, Not(HasSubstr(kWarning))) << same;
+    EXPECT_EQ(Json::parse(compare(same + " --json").out)["same_data"], true) << same;
+  }
+}
+
+TEST_F(Compare, CountsRunsThatHaveNoNumber) {
+  maker_.make_sweep({"fixed", "adaptive"}, {64}, {1, 2});
+  EXPECT_THAT(compare(kTypes).out, Not(HasSubstr("not in the number")));
+  EXPECT_FALSE(Json::parse(compare(kTypes + std::string("--json")).out)["a"].contains("without_number"));
+  const auto make = [&](const std::string& id, const std::string& state, int seed) {
+    maker_.make({.id = id, .type = "fixed", .span = 64, .seed = seed, .state = state});
+  };
+  make("a-3", "diverged", 3);
+  maker_.make({.id = "b-3", .type = "adaptive", .span = 64, .seed = 3});
+  const std::string text = compare(kTypes).out;
+  EXPECT_THAT(text, HasSubstr("\n1 run of A diverged and is not in the number\n"));
+  EXPECT_THAT(text, Not(HasSubstr("of B ")));
+  const Json json = Json::parse(compare(kTypes + std::string("--json")).out);
+  EXPECT_EQ(json["a"].value("without_number", Json()), Json({{"diverged", Json::array({"a-3"})}}));
+  EXPECT_FALSE(json["b"].contains("without_number"));
+  make("a-4", "pruned", 4);
+  make("a-5", "queued", 5);
+  make("a-6", "queued", 6);
+  const std::string several = compare("model.span_type=adaptive model.span_type=fixed").out;
+  EXPECT_THAT(several, HasSubstr("1 run of B diverged and is not in the number\n"
+                                 "1 run of B was pruned and is not in the number\n"
+                                 "2 runs of B are queued and are not in the number\n"));
+  EXPECT_THAT(compare(kTypes + std::string("--where status=done")).out, Not(HasSubstr("not in the number")));
+  EXPECT_THAT(compare(kTypes + std::string("--value params")).out, HasSubstr("1 run of A diverged"));
+  maker_.evaluate({.id = "b-3"}, "test", 1.3, {{"eval.batch", 16}});
+  EXPECT_THAT(compare("model.span_type=adaptive model.span_type=fixed --value test.bpc@eval.batch=16").err,
+              HasSubstr("no run of 'model.span_type=fixed' has test.bpc@eval.batch=16 (1 diverged, 2 done, 1 pruned, "
+                        "2 queued)\n"));
+  for (const char* id : {"adaptive-span-text8-00000001", "adaptive-span-text8-00000003"}) {  // seed 1 of both
+    maker_.evaluate({.id = id}, "test", 1.4, {{"eval.batch", 16}});
+  }
+  EXPECT_THAT(compare("model.span_type=adaptive model.span_type=fixed --value test.bpc@eval.batch=16").out,
+              HasSubstr("1 run of A has no test.bpc@eval.batch=16 and is not in the number\n"));
 }
 
 TEST_F(Compare, SaysWhetherBudgetsWereEqual) {

@@ -2,6 +2,7 @@
 #include "results/store/part_bootstrap.h"
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -47,6 +48,30 @@ TEST(PartBootstrap, OfManyPartsItIsTheNormalInterval) {
   EXPECT_NEAR((made.high + made.low) / 2 - made.difference, 0, 0.1 * half);
   const double z = std::abs(made.difference) / (half / 1.959964);
   EXPECT_NEAR(made.p, std::erfc(z / std::sqrt(2.0)), 0.03);
+}
+
+/// How often intervals of 95 % hold the true difference, which is 0, of so many parts with normal differences.
+double held_by_intervals(std::size_t parts) {
+  constexpr std::uint64_t kSets = 400;
+  const std::vector<std::int64_t> tokens(parts, 10);
+  double held = 0;
+  for (std::uint64_t set = 0; set < kSets; ++set) {
+    std::vector<double> a;
+    for (std::size_t i = 0; i < parts; ++i) {
+      double sum = -6;  // and twelve uniform numbers: nearly normal
+      for (std::uint64_t j = 0; j < 12; ++j) sum += random_unit(random_bits(11, set, 12 * i + j));
+      a.push_back(sum);
+    }
+    const PartComparison made = compare_parts(a, std::vector<double>(parts, 0.0), tokens, 0.95);
+    if (made.low <= 0 && made.high >= 0) held += 1.0 / kSets;
+  }
+  return held;
+}
+
+TEST(PartBootstrap, TheLeastNumberOfPartsGivesAnInterval) {
+  EXPECT_EQ(held_by_intervals(1), 0) << "of one part all draws are the same";
+  EXPECT_LT(held_by_intervals(3), 0.8);
+  EXPECT_GT(held_by_intervals(kLeastParts), 0.87);
 }
 
 TEST(PartBootstrap, EqualLossesAreNotToldApartAndConstantOnesAre) {
