@@ -53,27 +53,14 @@ void check(const SampleOptions& options) {
 std::string prompt_of(const SampleOptions& options) {
   std::string text = options.prompt;
   if (!options.prompt_file.empty()) {
-    text = options.prompt_file == "-" ? read_piped_text() : read_text(options.prompt_file);
+    text = read_plain_text(options.prompt_file);
   } else if (text.empty() && has_piped_input()) {
-    text = read_piped_text();
+    text = read_plain_text("-");
   }
   const bool ends_a_word = !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0;
   text = cleaned(text, options.clean);
   if (options.clean != "none" && ends_a_word && !text.empty()) text += ' ';  // cleaning removes the last space
   return text;
-}
-
-/// The model folder of another program has positions but no window: the window is all of them.
-std::vector<std::string> overrides_of(const SampleOptions& options, const fs::path& model) {
-  std::vector<std::string> overrides = options.overrides;
-  const bool is_ours = fs::exists(model / "config.yaml") || !fs::exists(model / "config.json");
-  const bool says_window = std::any_of(overrides.begin(), overrides.end(),
-                                       [](const std::string& each) { return each.starts_with("model.window="); });
-  if (is_ours || says_window) return overrides;
-  for (const OptionEntry& entry : option_entries(read_model_folder(model, overrides, WeightsUse::kSample))) {
-    if (entry.key == "model.positions") overrides.push_back(fmt::format("model.window={}", entry.value.dump()));
-  }
-  return overrides;
 }
 
 /// One continuation; `show` receives its text as it comes.
@@ -98,7 +85,7 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
   check(options);
   const LocatedModel place = locate_model(options.model, global.runs);
   SampleJob job{.model = place.model,
-                .options = read_model_folder(place.model, overrides_of(options, place.model), WeightsUse::kSample),
+                .options = read_model_folder(place.model, options.overrides, WeightsUse::kSample),
                 .prompt = prompt_of(options),
                 .tokens = options.tokens,
                 .temperature = options.temperature,

@@ -27,9 +27,9 @@ std::string chosen_text(const SegmentCommand& command) {
   if (!command.text.empty() && !command.file.empty()) throw UsageError("--text and --file exclude each other");
   std::string text = command.text;
   if (command.file == "-" || (text.empty() && command.file.empty() && has_piped_input())) {
-    text = read_piped_text();
+    text = read_plain_text("-");
   } else if (!command.file.empty()) {
-    text = read_text(command.file);
+    text = read_plain_text(command.file);
   }
   if (text.empty() && command.file.empty()) {
     throw UsageError("give the text with --text, in a file with --file, or pipe it in");

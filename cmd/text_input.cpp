@@ -4,8 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include "base/argument_file.h"
+#include "base/error.h"
 #include "datasets/cleaning/text8_filter.h"
+#include "datasets/corpora/reading.h"
+#include "datasets/input/text_decoder.h"
 
 namespace xlm {
 namespace {
@@ -21,8 +26,17 @@ bool has_piped_input() {
   return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
 }
 
-std::string read_piped_text() {
-  std::string text = read_text("-");
+std::string read_plain_text(const fs::path& file) {
+  const std::string given = read_text(file);
+  const ByteOrderMark mark = byte_order_mark(given);
+  TextDecoder decoder(mark.encoding);
+  std::string decoded;
+  decoder.write(std::string_view(given).substr(mark.bytes), decoded);
+  if (!decoder.finish()) {
+    throw DataError(fmt::format("{} ends inside a character of {}", file.string(), encoding_name(mark.encoding)));
+  }
+  UnixLineEnds line_ends;
+  std::string text(line_ends.write(decoded));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

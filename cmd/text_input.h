@@ -16,8 +16,9 @@ std::string read_text(const fs::path& file);
 /// Whether input is piped or redirected into the program. A terminal, /dev/null and a closed stream do not count.
 bool has_piped_input();
 
-/// All piped input, without the line end that `echo` and editors add.
-std::string read_piped_text();
+/// The text of a prompt: in UTF-8 without a byte-order mark, with Unix's line ends, and without the last one, which
+/// editors and `echo` add.
+std::string read_plain_text(const fs::path& file);
 
 /// Declares --clean: none, or text8.
 void add_clean_option(CLI::App& app, std::string& clean);

@@ -29,6 +29,7 @@
 #include "core/runtime/random_streams.h"
 #include "core/train/trainer.h"
 #include "datasets/prepared/segmentation.h"
+#include "datasets/tokens/bpe.h"
 #include "datasets/tokens/symbols.h"
 
 namespace xlm {
@@ -58,7 +59,11 @@ auto within_memory(const Work& work) {
 class CoreLibrary final : public Core {
  public:
   TrainOutcome train(const TrainJob& job, TrainSink& sink) override {
-    return within_memory([&] { return xlm::train(job, sink); });
+    return within_memory([&] {
+      const std::string pretrained = job.options.model.pretrained().value_or("");
+      if (!pretrained.empty()) check_same_merges(job.options.data.path, pretrained);
+      return xlm::train(job, sink);
+    });
   }
 
   Evaluation evaluate(const EvalJob& job, const std::function<void(double, double)>& progress) override {
@@ -111,6 +116,7 @@ class CoreLibrary final : public Core {
     const PreparedData data = open_prepared(options.data.path);
     const Split& split = data.split(job.split);
     const LoadedModel loaded = load_model_folder(job.model, options.model, &data.vocabulary);
+    check_same_merges(data.path, job.model);
     loaded.model->to(device);
     TokenSource source(split, reencoding(data.vocabulary, loaded.vocabulary),
                        known_flags(data, job.split, *loaded.model));

@@ -390,25 +390,28 @@ struct EvalOptions {
 
   void visit(OptionVisitor& v) {
     v.field({.name = "batch",
-             .help = "rows that a split is cut into; every token of a row but its first is scored",
+             .help = "rows that a split is cut into, of which every token but the first is scored; or windows at once",
              .min = 1,
              .max = 1e6,
              .of_weights = false},
             batch);
     v.field({.name = "context",
-             .help = "tokens of a window, the scored ones included; used by models that carry no state",
+             .help = "tokens of a window, the scored ones included; used by models that carry no state; default of "
+                     "models that train on random windows: train.block",
              .min = 1,
              .max = 1e7,
              .of_weights = false},
             context);
     v.field({.name = "stride",
-             .help = "last tokens of a window, which are scored; used by models that carry no state",
+             .help = "last tokens of a window, which are scored; used by models that carry no state; default of models "
+                     "that train on random windows: eval.context",
              .min = 1,
              .max = 1e7,
              .of_weights = false},
             stride);
     v.field({.name = "max_windows",
-             .help = "evaluate only the first windows of a row; 0: the whole split; used by hourglasses",
+             .help = "evaluate only the first windows of a row, or of the split; 0: the whole split; used by models "
+                     "that carry no state",
              .min = 0,
              .max = 1e12,
              .later = true,

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include <fmt/format.h>
+
 #include "base/progress.h"
 #include "base/random.h"
 #include "core/eval/trace.h"
@@ -31,7 +33,8 @@ NamedValues loss_values(const SplitLoss& result, const MeasuredText& text) {
     values["bytes"] = bytes;
     if (words > 0) values["word_perplexity"] = std::exp(nats / words);
   }
-  if (bytes > 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
+  // The bytes of an unknown character are not known.
+  if (bytes > 0 && text.split.unknown == 0) values["bits_per_byte"] = nats / std::numbers::ln2 / bytes;
   if (result.loss > std::log(static_cast<double>(text.vocabulary.size()))) values["worse_than_guessing"] = 1;
   return values;
 }
@@ -68,6 +71,26 @@ std::optional<Evaluation> measure(LanguageModel& model, const MeasuredText& text
   evaluation.values.merge(loss_values(result, text));
   evaluation.parts = result.parts;
   return evaluation;
+}
+
+std::vector<std::string> evaluation_warnings(const Evaluation& evaluation, const EvalOptions& options,
+                                             std::int64_t symbols) {
+  constexpr double kMuch = 0.05;
+  std::vector<std::string> warnings;
+  if (evaluation.values.contains("worse_than_guessing")) {
+    warnings.push_back(
+        fmt::format("the loss on {} ({:.4f}) is above that of guessing all {} symbols alike ({:.4f}): the model "
+                    "has learnt nothing, or has lost what it learnt",
+                    evaluation.split, evaluation.loss, symbols, std::log(static_cast<double>(symbols))));
+  }
+  const auto left_out = evaluation.values.find("left_out_share");
+  if (left_out != evaluation.values.end() && left_out->second > kMuch && options.stride >= options.context) {
+    warnings.push_back(
+        fmt::format("{:.0f} % of the predictions on {} are not scored, because their patches have no place: give more "
+                    "model.places, or an eval.stride below eval.context",
+                    100 * left_out->second, evaluation.split));
+  }
+  return warnings;
 }
 
 }  // namespace xlm

@@ -71,6 +71,7 @@ PromptedModel load_prompted(const SampleJob& job) {
   if (job.passage) {
     const PreparedData data = open_prepared(job.options.data.path);
     LoadedModel loaded = load_model_folder(job.model, job.options.model, &data.vocabulary);
+    check_same_merges(data.path, job.model);
     std::vector<std::int64_t> prompt = read_passage(*job.passage, data, loaded.vocabulary);
     return {std::move(loaded), std::move(prompt)};
   }

@@ -414,12 +414,8 @@ TrainOutcome Trainer::finish() {
                      fs::exists(merges) ? read_file(merges) : "");
   for (const Evaluation& evaluation : evaluations) {
     sink_->evaluation(evaluation);
-    if (evaluation.values.contains("worse_than_guessing")) {
-      sink_->message(fmt::format(
-          "warning: the loss on {} ({:.4f}) is above that of guessing all {} symbols alike ({:.4f}): the model "
-          "has learnt nothing, or has lost what it learnt",
-          evaluation.split, evaluation.loss, data_.vocabulary.size(),
-          std::log(static_cast<double>(data_.vocabulary.size()))));
+    for (const std::string& warning : evaluation_warnings(evaluation, options_->eval, data_.vocabulary.size())) {
+      sink_->message("warning: " + warning);
     }
   }
   for (const Grid& grid : model_->grids()) sink_->grid(step_, grid);

@@ -149,6 +149,7 @@ Split open_split(const fs::path& folder, const std::string& name, const MetaRead
               .words = meta.count("words", name),
               .bytes = meta.count("bytes", name),
               .documents = meta.documents(name, tokens)};
+  split.unknown = meta.count("unknown_characters", name);
   split.document_words = meta.of_documents("document_words", name, split.documents.size());
   split.document_bytes = meta.of_documents("document_bytes", name, split.documents.size());
   if (split.tokens.size() != tokens) {

@@ -42,6 +42,7 @@ struct Split {
   std::vector<std::int64_t> documents;       // offset of each document's first token; empty: one document
   std::vector<std::int64_t> document_words;  // of each document, for BPE; empty if unknown
   std::vector<std::int64_t> document_bytes;
+  std::int64_t unknown = 0;  // characters that the training split lacks, which are U+FFFD here
 };
 
 struct PreparedData {

@@ -258,6 +258,22 @@ Bpe read_bpe(const fs::path& folder) {
 
 Vocabulary read_bpe_vocabulary(const fs::path& folder) { return read_files(folder, false).vocabulary; }
 
+void check_same_merges(const fs::path& data, const fs::path& model) {
+  constexpr const char* kName = "merges.txt";
+  if (!fs::exists(data / kName) || !fs::exists(model / kName)) return;
+  const auto merges = [&](const fs::path& folder) {
+    return parse_merges(read_part(folder, kName), (folder / kName).string());
+  };
+  const std::vector<Bpe::Line> a = merges(data);
+  const std::vector<Bpe::Line> b = merges(model);
+  const auto same = [](const Bpe::Line& x, const Bpe::Line& y) { return x.left == y.left && x.right == y.right; };
+  if (std::equal(a.begin(), a.end(), b.begin(), b.end(), same)) return;
+  throw DataError(
+      fmt::format("{} has other byte pairs than {}: {} merges instead of {}, or another order\n"
+                  "prepare the text again with --unit bpe --bpe {}",
+                  data.string(), model.string(), a.size(), b.size(), model.string()));
+}
+
 bool has_vocabulary(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / "vocab.json", ignored) || fs::exists(folder / "tokenizer.json", ignored);

@@ -269,6 +269,13 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
 
 }  // namespace
 
+/// A model that trains on random windows is evaluated on windows of that length, unless the file says another.
+void follow_block(const Yaml& tree, RunOptions& options) {
+  if (options.model.scheme() != TextScheme::kRandomWindows) return;
+  if (find_path(tree, "eval.context") == nullptr) options.eval.context = options.train.block;
+  if (find_path(tree, "eval.stride") == nullptr) options.eval.stride = options.eval.context;
+}
+
 RunConfiguration read_run_options(const Yaml& given, Completeness completeness) {
   if (!given.is_map()) throw UsageError(fmt::format("{}: expected a map of options", given.where()));
   Yaml tree = given;
@@ -282,6 +289,7 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
   check_requirements(demanded, options);
   adopt_pretrained(tree, options.model);
   options.model.complete(options.train);
+  follow_block(tree, options);
   if (completeness == Completeness::kRun) {
     check_required(tree, options);
     if (options.train.block > 0) resolve_length(options);  // otherwise refused below
@@ -291,6 +299,37 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
 }
 
 bool is_evaluation_setting(const OptionEntry& entry) { return entry.affects_result && !entry.of_weights; }
+
+namespace {
+
+bool names_key(const std::vector<std::string>& overrides, std::string_view key) {
+  return std::any_of(overrides.begin(), overrides.end(),
+                     [&](const std::string& each) { return std::string_view(each).substr(0, each.find('=')) == key; });
+}
+
+/// A shorter eval.context alone shortens the stride that it holds.
+void shorten_stride(Yaml& tree, const std::vector<std::string>& overrides) {
+  if (!names_key(overrides, "eval.context") || names_key(overrides, "eval.stride")) return;
+  const Yaml* context = find_path(tree, "eval.context");
+  const Yaml* stride = find_path(tree, "eval.stride");
+  std::int64_t wanted = 0;
+  std::int64_t known = 0;
+  if (stride == nullptr || !parse_integer(context->scalar, wanted) || !parse_integer(stride->scalar, known)) return;
+  if (known > wanted) apply_override(tree, fmt::format("eval.stride={}", wanted));
+}
+
+/// The folder of another program says how many positions its model has, and no window: the window is all of them.
+void use_all_positions(RunOptions& options) {
+  std::int64_t positions = 0;
+  std::int64_t overlap = 0;
+  for (const OptionEntry& entry : option_entries(options)) {
+    if (entry.key == "model.positions") positions = entry.value.get<std::int64_t>();
+    if (entry.key == "model.overlap") overlap = entry.value.get<std::int64_t>();
+  }
+  if (positions > 0) options.model.set_windows(positions, overlap);
+}
+
+}  // namespace
 
 RunOptions read_model_folder(const fs::path& folder, const std::vector<std::string>& overrides, WeightsUse use) {
   const fs::path file = folder / "config.yaml";
@@ -306,7 +345,9 @@ RunOptions read_model_folder(const fs::path& folder, const std::vector<std::stri
     check_changeable(assignment, chosen_model(tree), use, foreign ? shape : file);
     apply_override(tree, assignment);
   }
+  shorten_stride(tree, overrides);
   RunOptions options = read_run_options(tree, Completeness::kModel);
+  if (!fs::is_regular_file(file) && !names_key(overrides, "model.window")) use_all_positions(options);
   options.model.set_pretrained("");  // where the shape came from plays no part: the weights are here
   return options;
 }

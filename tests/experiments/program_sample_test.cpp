@@ -35,6 +35,17 @@ TEST_F(SampleCommand, TakesThePromptFromAnySource) {
   EXPECT_EQ(sample("--prompt-file -", "cat prompt.txt |").out, "begun ab ab \n");
   EXPECT_EQ(sample("--prompt-file /dev/stdin", "cat prompt.txt |").out, "begun ab ab \n");
   EXPECT_EQ(sample("< /dev/null").out, "ab ab \n") << "no prompt at all";
+  for (const char* text : {"begun \n", "begun \r\n",
+                           "\xEF\xBB\xBF"
+                           "begun \n"}) {
+    write_file(folder_.path() / "saved.txt", text);  // as editors save it
+    EXPECT_EQ(sample("--prompt-file saved.txt").out, "begun ab ab \n") << text;
+    EXPECT_EQ(sample("< saved.txt").out, "begun ab ab \n") << text;
+  }
+  std::string wide = "\xFF\xFE";
+  for (const char letter : std::string("begun ")) wide += {letter, '\0'};
+  write_file(folder_.path() / "wide.txt", wide);
+  EXPECT_EQ(sample("--prompt-file wide.txt").out, "begun ab ab \n") << "UTF-16";
   EXPECT_EQ(sample("--prompt-file nowhere.txt").code, kBadData);
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
 }

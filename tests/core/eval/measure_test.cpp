@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "core/models/capabilities.h"
@@ -45,9 +46,11 @@ class MeasureTest : public testing::Test {
     write_file(folder_.path() / "tokens", text);
   }
 
-  NamedValues measured(TextScheme scheme, std::vector<std::int64_t> documents, bool first_token) {
+  NamedValues measured(TextScheme scheme, std::vector<std::int64_t> documents, bool first_token,
+                       std::int64_t unknown = 0) {
     // Ids of this vocabulary take two bytes in a real folder; here one is enough.
     Split split{TokenFile(folder_.path() / "tokens", 1), kTextWords, kTextBytes, std::move(documents), {}, {}};
+    split.unknown = unknown;
     TokenSource source(split, {});
     Vocabulary bytes = vocabulary_;
     bytes.unit = Vocabulary::Unit::kByte;  // its symbols are the bytes themselves
@@ -64,6 +67,25 @@ class MeasureTest : public testing::Test {
   TemporaryFolder folder_;
   Vocabulary vocabulary_;
 };
+
+TEST_F(MeasureTest, UnknownCharactersHaveNoKnownBytes) {
+  EXPECT_TRUE(measured(TextScheme::kStreaming, {}, false).contains("bits_per_byte"));
+  const NamedValues values = measured(TextScheme::kStreaming, {}, false, 3);
+  EXPECT_FALSE(values.contains("bits_per_byte"));
+  EXPECT_TRUE(values.contains("token_perplexity"));
+}
+
+TEST(EvaluationWarnings, NameWhatIsNotScored) {
+  Evaluation evaluation;
+  evaluation.split = "test";
+  evaluation.values = {{"left_out_share", 0.5}};
+  EXPECT_THAT(evaluation_warnings(evaluation, {.context = 64, .stride = 64}, 27),
+              testing::ElementsAre(testing::HasSubstr("50 % of the predictions on test are not scored")));
+  EXPECT_THAT(evaluation_warnings(evaluation, {.context = 64, .stride = 32}, 27), testing::IsEmpty()) << "all are";
+  evaluation.values = {{"left_out_share", 0.01}, {"worse_than_guessing", 1}};
+  EXPECT_THAT(evaluation_warnings(evaluation, {.context = 64, .stride = 64}, 27),
+              testing::ElementsAre(testing::HasSubstr("above that of guessing all 27 symbols alike")));
+}
 
 TEST_F(MeasureTest, AUniformModelNeedsTheSameBitsForAnySplitting) {
   const double bits = std::log2(static_cast<double>(kUniformSymbols));

@@ -37,6 +37,19 @@ TEST(Bpe, ReadsFilesOfEveryKindOfFolder) {
   EXPECT_EQ(again.merges_text(), bpe.merges_text());
 }
 
+TEST(Bpe, DataOfOtherMergesAreRefused) {
+  const TemporaryFolder data;
+  const TemporaryFolder model;
+  EXPECT_NO_THROW(check_same_merges(data.path(), model.path())) << "neither says its merges";
+  write_file(data.path() / "merges.txt", "#version: 0.2\nt h\n");
+  EXPECT_NO_THROW(check_same_merges(data.path(), model.path()));
+  write_file(model.path() / "merges.txt", "t h\r\n\r\n");
+  EXPECT_NO_THROW(check_same_merges(data.path(), model.path()));
+  write_file(model.path() / "merges.txt", "#version: 0.2\nt h\nth e\n");
+  EXPECT_THAT([&] { check_same_merges(data.path(), model.path()); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("1 merges instead of 2")));
+}
+
 TEST(Bpe, TakesMergesWithOtherLineEndsAndWithoutAVersion) {
   const Bpe bpe(byte_vocabulary({"th", "#v"}), "t h\r\n# v", "v", "m");
   EXPECT_EQ(bpe.merges_text(), "#version: 0.2\nt h\n# v\n");

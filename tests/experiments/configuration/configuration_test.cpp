@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/api/adaptive_span_options.h"
+#include "core/api/gpt2_options.h"
 #include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
 
@@ -130,13 +131,51 @@ TEST(Configuration, RefusesAnHourglassThatDoesNotGoTogether) {
               AllOf(HasSubstr("run.yaml:6"), HasSubstr("must not be more than eval.context")));
 }
 
-/// Positions follow from train.block, windows of evaluation do not: training must not be the first to end there.
+/// Windows that are longer than any in training would give a loss of what the model never saw.
+TEST(Configuration, WindowsOfEvaluationAreAsLongAsThoseOfTraining) {
+  const auto eval = [](const std::string& type, const std::string& rest) {
+    const RunConfiguration run =
+        read("data: {path: d}\ntrain: {steps: 10, block: 96}\noptimizer: {warmup_steps: 0}\nmodel: {type: " + type +
+             "}\n" + rest);
+    return std::pair(run.eval.context, run.eval.stride);
+  };
+  EXPECT_EQ(eval("transformer", ""), std::pair(std::int64_t{96}, std::int64_t{96}));
+  EXPECT_EQ(eval("byte-patches", ""), std::pair(std::int64_t{96}, std::int64_t{96}));
+  EXPECT_EQ(eval("transformer", "eval: {context: 64}\n"), std::pair(std::int64_t{64}, std::int64_t{64}));
+  EXPECT_EQ(eval("transformer", "eval: {stride: 32}\n"), std::pair(std::int64_t{96}, std::int64_t{32}));
+  EXPECT_EQ(eval("transformer", "eval: {context: 128, stride: 16}\n"), std::pair(std::int64_t{128}, std::int64_t{16}));
+  EXPECT_EQ(eval("hourglass", "").first, 2048) << "as published";
+}
+
+TEST(Configuration, AShorterWindowOfWeightsShortensItsStride) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.yaml", "model: {type: transformer}\neval: {context: 96, stride: 48}\n");
+  EXPECT_EQ(read_model_folder(folder.path(), {"eval.context=32"}).eval.stride, 32);
+  EXPECT_EQ(read_model_folder(folder.path(), {"eval.context=64"}).eval.stride, 48);
+  EXPECT_THROW(read_model_folder(folder.path(), {"eval.context=32", "eval.stride=48"}), UsageError);
+}
+
+TEST(Configuration, AGpt2OfAnotherProgramIsReadInWindowsOfAllItsPositions) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "config.json",
+             R"({"model_type": "gpt2", "n_embd": 16, "n_head": 2, "n_layer": 1, "n_positions": 512})");
+  const auto window = [&](const std::vector<std::string>& overrides) {
+    return read_model_folder(folder.path(), overrides).model.get<Gpt2Options>().window;
+  };
+  EXPECT_EQ(window({}), 512);
+  EXPECT_EQ(window({"model.window=100"}), 100);
+  write_file(folder.path() / "config.yaml", "model: {type: gpt2, positions: 512, window: 300}\n");
+  EXPECT_EQ(window({}), 300) << "one of this program says it";
+}
+
+/// Positions follow from train.block: training must not be the first to end there.
 TEST(Configuration, RefusesWindowsOfEvaluationWithMoreBytesThanPositions) {
   const auto with = [](const std::string& model, const std::string& rest) {
     return complaint("data: {path: d}\ntrain: {steps: 10, block: 1024}\nmodel:\n  type: byte-patches\n" + model + rest);
   };
-  EXPECT_THAT(with("", ""), AllOf(HasSubstr("model.positions (1024)"), HasSubstr("eval.context=6144")));
-  EXPECT_EQ(with("", "eval: {context: 1024, stride: 1024}\n"), "");
+  EXPECT_THAT(with("", "eval: {context: 6144}\n"),
+              AllOf(HasSubstr("model.positions (1024)"), HasSubstr("eval.context=6144")));
+  EXPECT_EQ(with("", ""), "");
   EXPECT_EQ(with("  learnt_positions: false\n", ""), "");
   EXPECT_THAT(with("  positions: 512\n", ""), AllOf(HasSubstr("run.yaml:5"), HasSubstr("train.block=1024")));
 }
@@ -146,7 +185,7 @@ TEST(Configuration, RefusesWindowsWithMoreTokensThanATransformerHasPositions) {
   const auto with = [](const std::string& rest) {
     return complaint("data: {path: d}\nmodel: {type: transformer, positions: 32}\n" + rest);
   };
-  EXPECT_THAT(with("train: {steps: 10, block: 16}\n"),
+  EXPECT_THAT(with("train: {steps: 10, block: 16}\neval: {context: 1024}\n"),
               AllOf(HasSubstr("run.yaml:2"), HasSubstr("model.positions (32)"), HasSubstr("eval.context=1024")));
   EXPECT_THAT(with("train: {steps: 10, block: 33}\n"), HasSubstr("train.block=33"));
   EXPECT_EQ(with("train: {steps: 10, block: 32}\neval: {context: 32, stride: 32}\n"), "");
