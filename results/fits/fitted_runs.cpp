@@ -20,8 +20,8 @@
 namespace xlm {
 namespace {
 
-constexpr double kOffCentre = 0.5;             // share of half the range of ln N
-constexpr double kTogether = 0.999;            // correlation of the logarithms of two columns that cannot be told apart
+constexpr double kOffCentre = 0.5;   // share of half the range of ln N
+constexpr double kTogether = 0.999;  // correlation of the logarithms of two columns that cannot be told apart
 
 struct ValueListOrder {
   bool operator()(const std::vector<Value>& a, const std::vector<Value>& b) const {
