@@ -45,8 +45,7 @@ struct CompareOptions {
 struct Setting : SeedValues {
   std::string name;
   SettingChoice choice = {};
-  std::vector<std::string> left_out = {};                            // bad runs
-  std::map<std::string, std::set<std::string>> without_number = {};  // ids of its other runs, by status
+  std::vector<std::string> left_out = {};  // bad runs
 };
 
 /// The difference of two settings: of pairs with the same seed, or of both means if too few seeds are in common.
@@ -106,23 +105,9 @@ ShownRows rows_of_side(RunTable& runs, const std::string& text, const std::vecto
   return without_bad(runs, rows, filters);
 }
 
-/// Runs of `rows` that have no number in the setting, by status.
-std::map<std::string, std::set<std::string>> runs_without_number(RunTable& runs, const std::vector<std::size_t>& rows,
-                                                                 const SeedValues& setting) {
-  const std::vector<Value>& statuses = runs.column("status");
-  const std::set<std::string> counted(setting.runs.begin(), setting.runs.end());
-  std::map<std::string, std::set<std::string>> without;
-  for (const std::size_t row : rows) {
-    if (!counted.contains(runs.id(row))) without[to_text(statuses[row])].insert(runs.id(row));
-  }
-  return without;
-}
-
 /// Why a setting has no number at all: " (2 diverged, 1 queued)".
 std::string why_empty(const Setting& setting) {
-  std::vector<std::string> counts;
-  for (const auto& [status, ids] : setting.without_number) counts.push_back(fmt::format("{} {}", ids.size(), status));
-  if (!counts.empty()) return " (" + join(counts, ", ") + ")";
+  if (!setting.without_number.empty()) return " (" + setting.without_number_text() + ")";
   return setting.left_out.empty() ? ": no such run" : ": its runs are marked as bad";
 }
 
@@ -136,7 +121,6 @@ Setting read_setting(RunTable& runs, const std::string& text, const CompareOptio
                     text, options.by, text));
   }
   Setting setting{seed_values(runs, choice.rows, options.value, options.over), text};
-  setting.without_number = runs_without_number(runs, choice.rows, setting);
   setting.choice = std::move(choice);
   setting.left_out = std::move(shown.left_out);
   if (!setting.runs.empty()) return setting;

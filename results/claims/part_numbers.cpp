@@ -24,8 +24,8 @@ namespace xlm {
 namespace {
 
 void add_runs(ClaimPart& part, const SeedValues& values, const std::string& side) {
-  if (const std::string left_out = values.left_out_text(); !left_out.empty()) {
-    part.left_out.push_back(fmt::format("{}: runs without a number are left out ({})", side, left_out));
+  if (const std::string without = values.without_number_text(); !without.empty()) {
+    part.left_out.push_back(fmt::format("{}: runs without a number are left out ({})", side, without));
   }
   for (const std::string& run : values.runs) {
     if (std::find(part.runs.begin(), part.runs.end(), run) == part.runs.end()) part.runs.push_back(run);

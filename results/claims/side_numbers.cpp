@@ -144,7 +144,7 @@ SideNumbers SideReader::of_grid(const std::vector<std::size_t>& rows) const {
     if (row >= runs_.size()) continue;  // an evaluation of a run that is there, too
     const std::optional<double> number = number_of_grid(runs_, runs_.id(row), claim_.grid);
     if (!number || !std::isfinite(*number)) {
-      ++numbers.values.left_out[to_text(runs_.column("status")[row])];
+      numbers.values.without_number[to_text(runs_.column("status")[row])].insert(runs_.id(row));
       continue;
     }
     numbers.values.by_group[to_text(groups[row])].push_back(*number);
@@ -232,7 +232,7 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
       places[*x].push_back(row);
       placed.push_back(row);
     } else {
-      ++numbers.values.left_out[fmt::format("without {}", claim_.along)];
+      numbers.values.without_number[fmt::format("without {}", claim_.along)].insert(runs_.id(row));
     }
   }
   numbers.values.rows = std::move(placed);

@@ -18,9 +18,9 @@ std::vector<double> SeedValues::means() const {
   return values;
 }
 
-std::string SeedValues::left_out_text() const {
+std::string SeedValues::without_number_text() const {
   std::vector<std::string> parts;
-  for (const auto& [status, count] : left_out) parts.push_back(fmt::format("{} {}", count, status));
+  for (const auto& [status, ids] : without_number) parts.push_back(fmt::format("{} {}", ids.size(), status));
   return join(parts, ", ");
 }
 
@@ -33,13 +33,17 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   for (const std::size_t row : rows) {
     const std::optional<double> number = as_number(values[row]);
     if (!number || !std::isfinite(*number)) {
-      ++setting.left_out[to_text(status[row])];
+      setting.without_number[to_text(status[row])].insert(runs.id(row));
       continue;
     }
     setting.by_group[to_text(groups[row])].push_back(*number);
     setting.runs.push_back(runs.id(row));
     setting.rows.push_back(row);
   }
+  for (auto& [state, ids] : setting.without_number) {  // another evaluation of the run has one
+    for (const std::string& id : setting.runs) ids.erase(id);
+  }
+  std::erase_if(setting.without_number, [](const auto& of_status) { return of_status.second.empty(); });
   setting.mixes = differing_keys(runs, setting.rows);
   std::erase(setting.mixes, over);
   return setting;

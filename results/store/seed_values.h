@@ -1,8 +1,8 @@
 // The numbers of a setting by seed, and the pairs that two settings have in common.
 #pragma once
 
-#include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,12 +16,12 @@ struct SeedValues {
   std::vector<std::string> runs;                        // whose numbers went in
   std::vector<std::size_t> rows;                        // the same as rows of the RunTable
   std::vector<std::string> mixes;                       // keys in which they differ, without the one that pairs them
-  std::map<std::string, std::int64_t> left_out;         // by status, rows without a finite number
+  std::map<std::string, std::set<std::string>> without_number;  // ids of other runs of the rows, by status
 
   /// One number for each seed: the mean of its runs.
   std::vector<double> means() const;
-  /// "1 diverged, 2 running": the rows that are left out; empty if there are none.
-  std::string left_out_text() const;
+  /// "1 diverged, 2 running": how many runs have no number; empty if all have one.
+  std::string without_number_text() const;
 };
 
 /// The finite numbers that `rows` have in `column`, by their value of `over`.
