@@ -65,16 +65,21 @@ TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
               HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
 }
 
+/// The runs of fixed spans 64 were made on another corpus.
+void move_fixed_spans_to_enwik8(RunMaker& maker) {
+  for (int run = 1; run <= 3; ++run) {
+    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
+    write_file(RunPaths{maker.folder(id)}.environment(),
+               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    maker.journal({.id = id}).append("message", {{"text", "changed"}});
+  }
+}
+
 TEST_F(Tables, NoStarAcrossCorpora) {
   const std::string description =
       "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncells: {value: test.bpc}\nstars: {against: [fixed]}\n";
   ASSERT_TRUE(table(description).rows[0].cells[0].star);
-  for (int run = 1; run <= 3; ++run) {  // those of fixed spans
-    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
-    write_file(RunPaths{maker_.folder(id)}.environment(),
-               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
-    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
-  }
+  move_fixed_spans_to_enwik8(maker_);
   sync();
   const Table other = table(description);
   EXPECT_FALSE(other.rows[0].cells[0].star);
@@ -162,12 +167,7 @@ TEST_F(Tables, ARowOfAnotherCorpusHasNoDifference) {
       "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncolumns: [{label: to, value: test.bpc, against: "
       "fixed}, {label: cost, value: params, against: fixed}]\n";
   EXPECT_NEAR(*table(description).rows[0].cells[0].value, -0.302 / 3, 1e-9);
-  for (int run = 1; run <= 3; ++run) {  // those of fixed spans
-    const std::string id = fmt::format("adaptive-span-text8-{:08x}", run);
-    write_file(RunPaths{maker_.folder(id)}.environment(),
-               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
-    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
-  }
+  move_fixed_spans_to_enwik8(maker_);
   sync();
   const Table other = table(description);
   EXPECT_FALSE(other.rows[0].cells[0].value);
