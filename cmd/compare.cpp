@@ -1,8 +1,6 @@
 // xlm compare: whether two settings differ in one value, and how sure that is.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -344,22 +342,6 @@ Compared compare_settings(const Setting& a, const Setting& b, const CompareOptio
           .effect = paired.effect};
 }
 
-/// Whether the numbers that are subtracted were measured on the same data: those of each value of `over` by which runs
-/// are paired, or all if it is empty. `corpora` are those of the rows of `a` and then `b`.
-bool has_one_corpus(RunTable& runs, const Setting& a, const Setting& b, const std::vector<std::string>& corpora,
-                    const std::string& over) {
-  std::array<std::map<std::string, std::set<std::string>>, 2> sides;  // by value of `over`
-  const std::vector<std::size_t> both = rows_of_both(a, b);
-  for (std::size_t i = 0; i < both.size(); ++i) {
-    const std::string group = over.empty() ? "" : to_text(runs.column(over)[both[i]]);
-    sides[i < a.rows.size() ? 0 : 1][group].insert(corpora[i]);
-  }
-  return std::all_of(sides[0].begin(), sides[0].end(), [&](const auto& of_a) {
-    const auto of_b = sides[1].find(of_a.first);
-    return of_b == sides[1].end() || of_a.second == of_b->second;
-  });
-}
-
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
@@ -376,7 +358,8 @@ int run_compare(const CompareOptions& options, const GlobalOptions& global) {
        .is_of_one_corpus = std::set<std::string>(corpora.begin(), corpora.end()).size() == 1},
       global.runs, options.level / 100);
   Compared compared = compare_settings(a, b, options, documents && documents->test);
-  compared.is_of_one_corpus = has_one_corpus(runs, a, b, corpora, compared.is_paired ? options.over : "");
+  compared.is_of_one_corpus =
+      have_same_corpora(runs, a.rows, b.rows, options.value, compared.is_paired ? options.over : "");
   const std::vector<std::string> difference = difference_of(runs, a, b, options.over);
   const RunBudgets budgets = budgets_of(runs, both);
   if (global.json) {

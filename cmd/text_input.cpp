@@ -32,8 +32,9 @@ std::string read_plain_text(const fs::path& file) {
   TextDecoder decoder(mark.encoding);
   std::string decoded;
   decoder.write(std::string_view(given).substr(mark.bytes), decoded);
-  if (!decoder.finish()) {
-    throw DataError(fmt::format("{} ends inside a character of {}", file.string(), encoding_name(mark.encoding)));
+  if (!decoder.finish() || decoder.first_damaged() >= 0) {
+    throw DataError(fmt::format("{} is damaged: it is not {}, which its first bytes declare", file.string(),
+                                encoding_name(mark.encoding)));
   }
   UnixLineEnds line_ends;
   std::string text(line_ends.write(decoded));

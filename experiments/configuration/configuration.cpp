@@ -267,14 +267,14 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   return run;
 }
 
-}  // namespace
-
 /// A model that trains on random windows is evaluated on windows of that length, unless the file says another.
 void follow_block(const Yaml& tree, RunOptions& options) {
   if (options.model.scheme() != TextScheme::kRandomWindows) return;
   if (find_path(tree, "eval.context") == nullptr) options.eval.context = options.train.block;
   if (find_path(tree, "eval.stride") == nullptr) options.eval.stride = options.eval.context;
 }
+
+}  // namespace
 
 RunConfiguration read_run_options(const Yaml& given, Completeness completeness) {
   if (!given.is_map()) throw UsageError(fmt::format("{}: expected a map of options", given.where()));

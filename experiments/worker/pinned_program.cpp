@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/staged_folder.h"
+#include "experiments/runs/file_copy.h"
 
 namespace xlm {
 namespace {
@@ -32,15 +33,10 @@ std::vector<fs::path> files_of(const ProgramFiles& program) {
   return files;
 }
 
-/// Not fs::copy_file, which calls a full disk an input/output error.
 void copy_file_to(const fs::path& from, const fs::path& to) {
   create_folders(to.parent_path());
-  InputFile in(from);
-  AtomicFile out(to);
-  std::string buffer(std::size_t{1} << 20U, '\0');
-  while (const std::size_t count = in.read(buffer.data(), buffer.size())) out.write(buffer.data(), count);
-  out.commit();
-  fs::permissions(to, fs::status(from).permissions() & ~(fs::perms::group_write | fs::perms::others_write));
+  copy_whole_file(from, to);
+  fs::permissions(to, fs::perms::group_write | fs::perms::others_write, fs::perm_options::remove);
 }
 
 std::string hash_of(const std::vector<fs::path>& files) {

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/programs/code_snapshot.h"
-#include "experiments/runs/file_copy.h"
 #include "experiments/runs/machine_resources.h"
 
 namespace xlm {
@@ -109,11 +108,9 @@ void put_code(const fs::path& place, const std::string& hash, const fs::path& wo
     std::error_code error;
     create_folders((work / file).parent_path());
     fs::remove_all(work / file, error);
-    if (fs::is_symlink(folder / file)) {
-      fs::copy_symlink(folder / file, work / file, error);
-      if (error) throw_file_error("create", work / file, error.value());
-    } else {
-      copy_whole_file(folder / file, work / file);
+    fs::copy(folder / file, work / file, fs::copy_options::copy_symlinks, error);
+    if (error) throw_file_error("write", work / file, error.value());
+    if (!fs::is_symlink(work / file)) {
       fs::permissions(work / file, fs::perms::owner_write, fs::perm_options::add, error);
     }
   }

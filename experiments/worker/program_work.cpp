@@ -199,7 +199,7 @@ class ProgramWork final : public Work {
                    .resumes = resumes,
                    .fresh = !resumes && has_been_started(run)},
                   settings_, sink);
-    if (!resumes) {  // nothing refuses the attempt any more
+    if (!resumes && (has_been_started(run) || has_files(checkpoints))) {  // nothing refuses the attempt any more
       begin_again(paths);
       prepare(run, configuration, paths);
     }

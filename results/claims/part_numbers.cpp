@@ -110,21 +110,22 @@ class PartMaker {
            texts_in(rows, kProgramFingerprint) != texts_in(other_rows, kProgramFingerprint);
   }
 
-  /// Whether the conditions of the sides, or what pairs them, say that numbers of different corpora are meant.
+  /// Whether the conditions of the sides say that numbers of different corpora are meant.
   bool asks_for_corpora() const {
-    const auto is_of_data = [](const std::string& column) {
-      return column.starts_with("data.") || column.starts_with("at.data.");
-    };
-    return is_of_data(claim_.over) || std::any_of(claim_.sides.begin(), claim_.sides.end(), [&](const ClaimSide& side) {
-             return std::any_of(side.where.begin(), side.where.end(),
-                                [&](const Filter& filter) { return is_of_data(filter.column); });
-           });
+    return std::any_of(claim_.sides.begin(), claim_.sides.end(), [](const ClaimSide& side) {
+      return std::any_of(side.where.begin(), side.where.end(), [](const Filter& filter) {
+        return filter.column.starts_with("data.") || filter.column.starts_with("at.data.");
+      });
+    });
   }
 
-  /// Numbers of different corpora cannot be compared, unless that is asked for.
+  /// Numbers of different corpora cannot be compared, unless that is asked for. `over`: what pairs them, or "". A grid
+  /// is of the model, not of a text.
   void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
-                         const std::vector<std::size_t>& other_rows, const std::string& column) {
-    if (!part.missing.empty() || asks_for_corpora() || have_same_corpora(runs_, rows, other_rows, column)) return;
+                         const std::vector<std::size_t>& other_rows, const std::string& column,
+                         const std::string& over) {
+    if (!part.missing.empty() || column.empty() || asks_for_corpora()) return;
+    if (have_same_corpora(runs_, rows, other_rows, column, over)) return;
     part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 
@@ -146,11 +147,11 @@ class PartMaker {
     for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
     }
-    need_same_corpora(part, a.values.rows, b.values.rows, claim_.value);
-    if (!part.missing.empty()) return number;
-    number.limits = limits_of_difference(part.rows);
     const SeedPairs pairs = common_seeds(a.values, b.values);
     part.is_paired = do_seeds_pair(a.values, b.values, pairs);
+    need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired ? claim_.over : "");
+    if (!part.missing.empty()) return number;
+    number.limits = limits_of_difference(part.rows);
     if (part.is_paired) {
       const std::size_t alone = a.values.by_group.size() + b.values.by_group.size() - 2 * pairs.a.size();
       if (alone > 0) {
@@ -207,7 +208,7 @@ class PartMaker {
   void need_same_corpora_along(ClaimPart& part) {
     std::map<std::string, std::vector<std::size_t>> places;
     for (const std::size_t row : part.rows) places[to_text(runs_.column(claim_.along)[row])].push_back(row);
-    for (const auto& [place, rows] : places) need_same_corpora(part, places.begin()->second, rows, claim_.value);
+    for (const auto& [place, rows] : places) need_same_corpora(part, places.begin()->second, rows, claim_.value, "");
   }
 
   std::vector<TrendPoint> points_of(const ClaimSide* side, const std::vector<Filter>& each, ClaimPart& part) {
@@ -277,7 +278,7 @@ class PartMaker {
       const SideNumbers& found = columns.back();
       add_runs(number.part, found.values, side == nullptr ? wanted.column : side->label);
       is_exact = is_exact && found.is_exact;
-      need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column);
+      need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column, claim_.over);
       if (found.missing.empty() || !number.part.missing.empty()) continue;
       number.part.missing = side == nullptr ? found.missing : fmt::format("{}: {}", side->label, found.missing);
     }

@@ -6,7 +6,6 @@
 #include <limits>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -52,16 +51,6 @@ bool is_same_for_seeds(const SeedValues& values) {
 bool follows_from_configuration(RunTable& runs, const std::string& column, const SeedValues& values) {
   const NumberOrigin origin = origin_of(runs, column);
   return origin == NumberOrigin::kConfigured || (origin == NumberOrigin::kLearnable && is_same_for_seeds(values));
-}
-
-/// Why rows that are there give no number.
-std::string why_empty(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& what) {
-  const std::vector<Value>& status = runs.column("status");
-  std::map<std::string, std::size_t> counts;
-  for (const std::size_t row : rows) ++counts[to_text(status[row])];
-  std::vector<std::string> parts;
-  for (const auto& [name, count] : counts) parts.push_back(fmt::format("{} {}", count, name));
-  return fmt::format("no run has {} yet ({})", what, fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -191,7 +180,8 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     numbers.is_exact = follows_from_configuration(runs_, column, numbers.values);
   }
   if (numbers.values.by_group.empty()) {
-    numbers.missing = why_empty(runs_, rows, column.empty() ? claim_.grid.name : column);
+    numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
+                                  numbers.values.without_number_text());
   }
   return numbers;
 }

@@ -46,6 +46,8 @@ TEST_F(SampleCommand, TakesThePromptFromAnySource) {
   for (const char letter : std::string("begun ")) wide += {letter, '\0'};
   write_file(folder_.path() / "wide.txt", wide);
   EXPECT_EQ(sample("--prompt-file wide.txt").out, "begun ab ab \n") << "UTF-16";
+  write_file(folder_.path() / "half.txt", wide + "x");
+  EXPECT_EQ(sample("--prompt-file half.txt").code, kBadData) << "it ends inside a character";
   EXPECT_EQ(sample("--prompt-file nowhere.txt").code, kBadData);
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
 }

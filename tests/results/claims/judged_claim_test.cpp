@@ -121,6 +121,11 @@ TEST_F(Claims, NumbersOfOtherCorporaAreNotCompared) {
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\na: {data.name: enwik8}\nb: {data.name: text8, model.span: 64}\n"),
             ClaimVerdict::kConfirmed)
       << "that is asked for";
+  EXPECT_EQ(verdict("claim: c\ngrid: spans\nlower: b\n" + sides), ClaimVerdict::kConfirmed) << "grids have no corpus";
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\nover: data.name\na: {model.span: 512}\nb: {model.span: 64, "
+                    "model.span_type: adaptive}\n"),
+            ClaimVerdict::kNotTried)
+      << "no corpus is common, so two samples are compared";
   const std::string trend = "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\n";
   EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive}\n"), ClaimVerdict::kNotTried);
   EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive, model.span: [64, 128, 256]}\n"), ClaimVerdict::kConfirmed);
