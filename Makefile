@@ -19,9 +19,10 @@ TEXT ?=
 CHECK ?=
 PART ?=
 REFRESH ?=
-# Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt). Threads that wait for each
-# other leave the cores to other tests, as in the program (experiments/worker/core_library.cpp).
-CTEST := GOMP_SPINCOUNT=10000 ctest --output-on-failure --no-tests=error --parallel $(shell nproc)
+# Side by side, but for those that want the machine for themselves (ALONE in tests/CMakeLists.txt).
+RUN_TESTS := scripts/run_tests.py
+# Further options of ctest: make test TESTS='-R ^results'
+TESTS ?=
 
 define configure
 @CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
@@ -29,7 +30,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools build all room test test-slow test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable image format lint lint-all clean
+.PHONY: help setup readers tools extras build all room test test-slow test-skipped test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable release image format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -42,6 +43,9 @@ readers: setup  ## what tests in Python need: TensorBoard, pandas, Optuna, trans
 
 tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check what is written
 	@TOOLS=1 CUDA=$(CUDA) scripts/setup.sh
+
+extras: setup  ## a browser and LaTeX, which a few tests need
+	@EXTRAS=1 CUDA=$(CUDA) scripts/setup.sh
 
 build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); setup first, where that was not done
 	$(configure)
@@ -59,27 +63,32 @@ room: setup  ## while you work: compile one room and its tests without optimisat
 test:       ## the tests, but for those that `test-slow` runs
 	$(configure)
 	@cmake --build --preset $(PRESET) --target tests
-	@$(CTEST) --test-dir $(BUILD) --label-exclude slow
+	@$(RUN_TESTS) $(BUILD) --label-exclude slow $(TESTS)
 
 test-slow:  ## the slow tests: campaigns, training with other seeds and kernels, the package, the wheel
 	$(configure)
 	@cmake --build --preset $(PRESET) --target slow_tests
-	@$(CTEST) --test-dir $(BUILD) --label-regex slow
+	@$(RUN_TESTS) $(BUILD) --label-regex slow $(TESTS)
 
-test-all: test test-slow asan  ## all tests, and those that need a browser or LaTeX: installs chromium and a TeX
-	@scripts/test_extras.sh build/asan
+test-skipped: ## the tests that `test` and `test-slow` skipped, once what they lacked is there
+	$(configure)
+	@cmake --build --preset $(PRESET) --target tests
+	@$(RUN_TESTS) $(BUILD) --again
+
+test-all: test test-slow asan extras  ## all tests, and those that need a browser or LaTeX: installs chromium and a TeX
+	@$(RUN_TESTS) build/asan --again browser,latex
 
 asan: tools ## the tests of all but core once more, under sanitizers; and a little fuzzing
 	@cmake --preset asan >/dev/null
 	@cmake --build --preset asan
-	@$(CTEST) --test-dir build/asan
+	@$(RUN_TESTS) build/asan $(TESTS)
 	@XLM_FUZZ_RUNS=2000 scripts/fuzz.sh
 
 coverage: setup  ## the lines that the tests of all but core run, in percent
 	@cmake --preset coverage >/dev/null
 	@cmake --build --preset coverage --target tests
 	@find build/coverage -name '*.gcda' -delete; rm -f build/coverage/counters.log
-	@$(CTEST) --test-dir build/coverage --label-exclude slow
+	@$(RUN_TESTS) build/coverage --label-exclude slow
 	@scripts/coverage.py build/coverage
 
 fuzz: tools  ## fuzz everything that parses, for seconds; `make soak` does it for longer
@@ -128,6 +137,10 @@ package: build  ## a relocatable folder: package/xlm; PART=check: only what its 
 portable: build  ## an archive that runs on any x86-64 Linux without root: package/xlm-….tar.zst (LIBTORCH=0: uses a torch wheel)
 	@cmake --build --preset $(PRESET) --target launcher
 	@scripts/portable.sh $(BUILD) package $(LIBTORCH)
+
+release: build  ## what a release hands out: package/xlm-VERSION with the archive, wheels, sources, notes and checksums
+	@cmake --build --preset $(PRESET) --target launcher
+	@scripts/release.sh $(BUILD) package
 
 image: portable  ## an image for docker, podman and Apptainer: package/xlm-….image.tar (needs docker, podman or buildah)
 	@scripts/image.sh "$$(ls -td package/xlm-*-x86_64 | head -n 1)"

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <limits>
-#include <thread>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "datasets/tokens/bpe.h"
 
@@ -185,7 +185,7 @@ Preparation check_request(PrepareRequest request) {
   settings.points = choose_points(settings.language, request.hebrew_points);
   settings.limits = choose_limits(corpus, request.limit);
   settings.strict = request.strict;
-  settings.threads = request.threads > 0 ? request.threads : static_cast<int>(std::thread::hardware_concurrency());
+  settings.threads = request.threads > 0 ? request.threads : static_cast<int>(available_cores());
   const VocabularyScope scope = choose_vocabulary_scope(request, settings);
   SplitPlan split(request.split.value_or(kUsualSplit));
   settings.whole = request.split.has_value();

@@ -175,7 +175,12 @@ fi
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 
 take_torch() {
-  if [ "$CUDA" = 1 ]; then
+  if [ $adds_cuda = 1 ]; then  # what the wheel asks for besides, as the CPU set has the wheel itself
+    local others
+    mapfile -t others < <(sed -n 's/^Requires-Dist: \([^;]*\)\(; platform_system == "Linux".*\)\{0,1\}$/\1/p' \
+      ".deps/python/torch-$torch_version.dist-info/METADATA")
+    "${pip[@]}" .deps/python --upgrade "${others[@]}"
+  elif [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
   else  # of CUDA, libtorch_cpu.so links against only these two
     "${pip[@]}" .deps/python --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
@@ -223,15 +228,20 @@ take_readers() {
 }
 
 fresh=0
+adds_cuda=0
 if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
   fresh=1
   # Elsewhere: docs/install.md, where these numbers are measured.
-  if [ "$CUDA" = 1 ]; then
+  if [ -e ".deps/torch-$torch_version-cuda0" ]; then
+    adds_cuda=1
+    echo "setup: fetching 2180 MB: the CUDA libraries for libtorch $torch_version, which take 3.4 GB in .deps" >&2
+  elif [ "$CUDA" = 1 ]; then
     echo "setup: fetching 2790 MB: libtorch $torch_version with CUDA, plotly.js and Arrow, which take 4.8 GB in .deps (elsewhere: 163 s)" >&2
   else
     echo "setup: fetching 610 MB: libtorch $torch_version for CPUs, plotly.js and Arrow, which take 1.4 GB in .deps (elsewhere: 19 s)" >&2
   fi
-  rm -rf .deps/python .deps/torch-* .deps/plotly-* .deps/pyarrow-*
+  [ $adds_cuda = 1 ] || rm -rf .deps/python .deps/plotly-* .deps/pyarrow-*
+  rm -rf .deps/torch-*
 fi
 # All at once. Each is a separate process group, which the trap kills if setup exits early.
 wheels=()

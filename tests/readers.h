@@ -12,7 +12,6 @@ namespace xlm {
 
 /// Whether they are installed (`make readers`); a test without them is skipped and says so.
 inline bool readers_are_installed() { return std::filesystem::exists(XLM_READERS); }
-inline constexpr const char* kNoReaders = "TensorBoard, pandas and transformers are not installed: run `make readers`";
 
 /// Whether Python can open torch. It cannot with only the CPU set of libtorch.
 inline bool python_opens_torch() {
@@ -20,7 +19,6 @@ inline bool python_opens_torch() {
                      "/.deps/python' python3 -B -c 'import torch' "
                      "> /dev/null 2>&1") == 0;
 }
-inline constexpr const char* kNoPythonTorch = "Python's torch wants the CUDA libraries: run `make setup CUDA=1`";
 
 /// The output of a Python script that runs in `folder`.
 inline std::string read_with_python(const std::filesystem::path& folder, const std::string& script) {

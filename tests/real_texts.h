@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "tests/needs.h"
+
 namespace xlm {
 
 /// The folder of real texts: XLM_REAL_TEXTS, otherwise ../shared/data next to the checkout.
@@ -16,6 +18,6 @@ inline std::filesystem::path real_texts() {
 
 /// Skips the test if `path` of the real texts is missing.
 #define XLM_NEEDS_REAL_TEXT(path) \
-  if (!std::filesystem::exists(real_texts() / (path))) GTEST_SKIP() << (real_texts() / (path)) << " is missing"
+  if (!std::filesystem::exists(real_texts() / (path))) GTEST_SKIP() << needs::kTexts
 
 }  // namespace xlm

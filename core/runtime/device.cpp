@@ -20,18 +20,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "base/shared_library.h"
 #include "base/text.h"
 #include "core/runtime/cuda_libraries.h"
 
 namespace xlm {
 namespace {
-
-/// Whether the user has hidden the GPUs.
-bool gpus_are_hidden() {
-  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-  return visible != nullptr && (std::string_view(visible).empty() || std::string_view(visible) == "-1");
-}
 
 /// For the whole process. cuBLAS reads its variable at its first use. Of libtorch's attention kernels the
 /// memory-efficient one sums its gradients in any order. Flash attention has a deterministic mode, which the first call
@@ -66,8 +61,8 @@ torch::Device prepare_device(const RunOptions& options, const Processes& process
 
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {
   CudaState state;
-  if (gpus_are_hidden()) {
-    state.reason = "CUDA_VISIBLE_DEVICES hides every GPU";
+  if (const auto named = named_gpus(); named && named->empty()) {
+    state.reason = "CUDA_VISIBLE_DEVICES or NVIDIA_VISIBLE_DEVICES hides every GPU";
     state.remedy = ", or unset that variable";
     return state;
   }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/machine.h"
 #include "base/text.h"
 #include "experiments/launchers/resources.h"
 #include "experiments/runs/machine_resources.h"

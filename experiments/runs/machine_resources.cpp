@@ -1,8 +1,6 @@
 // What the machine offers to runs.
 #include "experiments/runs/machine_resources.h"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/machine.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -46,13 +45,6 @@ bool is_gpu_node(const std::string& name) {
 }
 
 }  // namespace
-
-std::int64_t available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return std::max<std::int64_t>(CPU_COUNT(&set), 1);
-}
 
 std::int64_t default_threads(std::int64_t share, std::int64_t processes) {
   if (const std::int64_t asked = threads_of_openmp(); asked > 0) return asked;
@@ -103,15 +95,7 @@ void check_threads(std::int64_t count) {
 }
 
 std::vector<std::string> visible_gpus() {
-  if (const char* named = std::getenv("CUDA_VISIBLE_DEVICES")) {
-    std::vector<std::string> gpus;
-    for (const std::string& part : split(named, ',')) {
-      const std::string gpu(trim(part));
-      if (gpu.empty() || gpu == "-1") break;  // CUDA, too, stops at the first missing GPU
-      gpus.push_back(gpu);
-    }
-    return gpus;
-  }
+  if (const auto named = named_gpus()) return *named;
   std::int64_t count = count_entries("/proc/driver/nvidia/gpus", [](const std::string&) { return true; });
   if (count == 0) count = count_entries("/dev", is_gpu_node);
   std::vector<std::string> gpus;

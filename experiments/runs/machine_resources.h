@@ -1,4 +1,4 @@
-// What the machine offers to runs: processor cores and GPUs. Free of torch.
+// What the machine offers to runs: threads, memory and GPUs. Free of torch.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,6 @@
 #include <vector>
 
 namespace xlm {
-
-/// CPU cores that this process may use.
-std::int64_t available_cores();
 
 /// Threads of each of the `processes` of a run whose train.threads is 0: as many as the user's OMP_NUM_THREADS says (of
 /// a list, its first number), or else the run's `share` of the cores, 0 for all, divided among them.
@@ -24,7 +21,7 @@ double job_memory();
 /// Throws ResourceError if this process cannot start `count` threads. A library that cannot start one may wait forever.
 void check_threads(std::int64_t count);
 
-/// The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them. Found without torch.
+/// The GPUs that this process may use: those that variables name (named_gpus), otherwise all. Found without torch.
 std::vector<std::string> visible_gpus();
 
 }  // namespace xlm

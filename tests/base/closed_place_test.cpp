@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -64,7 +65,7 @@ TEST(ClosedPlace, IsCheckedBehindEveryLink) {
 }
 
 TEST(ClosedPlace, BelongsToThisUserOrToRoot) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const TemporaryFolder folder;
   create_folders(folder.path() / "theirs/inner");
   ASSERT_EQ(::chown((folder.path() / "theirs").c_str(), kStranger, kStranger), 0);

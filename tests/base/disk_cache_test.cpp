@@ -17,6 +17,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -134,7 +135,7 @@ std::optional<std::pair<bool, std::string>> found_as_another(const DiskCache& ca
 
 /// Root's files are closed to others, and yet no other user takes code from them.
 TEST_F(DiskCaches, DoNotFindWhatAnotherUserOwns) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   constexpr uid_t kOtherUser = 3001;
   cache_.keep("k", "value");
   for (const fs::path& at : {folder_.path(), place_.parent_path(), place_}) fs::permissions(at, fs::perms(0755));
@@ -154,7 +155,7 @@ TEST_F(DiskCaches, DoNotFindWhatAnotherUserOwns) {
 TEST_F(DiskCaches, DoNotFindWhatMayBeAnyonesInAUserNamespace) {
   cache_.keep("k", "value");
   const auto found = found_as_another(cache_, folder_.path() / "said", [] { return ::unshare(CLONE_NEWUSER) == 0; });
-  if (!found) GTEST_SKIP() << "this system makes no user namespace";
+  if (!found) GTEST_SKIP() << needs::kNamespaces;
   EXPECT_FALSE(found->first);
   EXPECT_THAT(found->second, testing::HasSubstr("does not tell owners apart"));
 }

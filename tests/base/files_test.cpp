@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
 
@@ -196,7 +197,7 @@ TEST(Files, AFileUnderALeaseIsWaitedFor) {
   write_file(folder.path() / "file", "content");
   const int holder = ::open((folder.path() / "file").c_str(), O_RDONLY);
   ::signal(SIGIO, SIG_IGN);  // the signal by which the kernel asks for the lease
-  if (::fcntl(holder, F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << "this file system has no leases";
+  if (::fcntl(holder, F_SETLEASE, F_WRLCK) != 0) GTEST_SKIP() << needs::kFileSystem;
   auto text = std::async(std::launch::async, [&] { return read_file(folder.path() / "file"); });
   while (::fcntl(holder, F_GETLEASE) == F_WRLCK) std::this_thread::yield();  // until the other thread opens the file
   EXPECT_EQ(text.wait_for(std::chrono::seconds(0)), std::future_status::timeout);

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "tests/campaigns/campaign.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -34,7 +35,7 @@ TEST_F(DiskTest, AFullDiskIsAnErrorAndTheWorkResumesLater) {
     const int kilobytes = i % 3 == 0 ? 8 + i * program / sizes : program + 64 + 4 * i;
     SCOPED_TRACE(fmt::format("{} kB", kilobytes));
     mount(fmt::format("-t tmpfs -o size={}k tmpfs runs", kilobytes));
-    if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
+    if (!mounted_) GTEST_SKIP() << needs::kRoot;
     const ProgramResult first = sweep();
     if (first.code != 0) {
       ++full;
@@ -65,8 +66,8 @@ class PowerTest : public DiskTest {
     fs::remove_all(runs_);
     fs::create_directories(folder_.path() / "disk");
     mount("-t tmpfs -o size=1g tmpfs disk");
-    if (!mounted_) GTEST_SKIP() << "mounting a file system needs root";
-    if (shell(folder_.path(), "command -v mkfs.ext4").code != 0) GTEST_SKIP() << "there is no mkfs.ext4";
+    if (!mounted_) GTEST_SKIP() << needs::kRoot;
+    if (shell(folder_.path(), "command -v mkfs.ext4").code != 0) GTEST_SKIP() << needs::kFileSystem;
   }
 
   void at_the_shell(const std::string& command) {
@@ -124,7 +125,7 @@ TEST_F(PowerTest, LosesNothingThatWasReportedAsDone) {
   for (int i = 0; i < failures; ++i) {
     const int done = sweep_without_power(
         [&] { ::usleep(static_cast<useconds_t>(1000 * std::uniform_int_distribution<int>(20, 500)(random))); });
-    if (done < 0) GTEST_SKIP() << "there is no loop device";
+    if (done < 0) GTEST_SKIP() << needs::kFileSystem;
     said_done += done;
     unfinished += done < 4 ? 1 : 0;
   }
@@ -144,7 +145,7 @@ TEST_F(PowerTest, ACheckpointIsNoNewerThanItsJournal) {
              }) == 2;
     });
   });
-  if (done < 0) GTEST_SKIP() << "there is no loop device";
+  if (done < 0) GTEST_SKIP() << needs::kFileSystem;
   EXPECT_EQ(done, 0);
 }
 

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -24,11 +25,11 @@ class NetworkTest : public Campaign {
 
   void SetUp() override {
     const char* named = std::getenv("XLM_TEST_NETWORK");
-    if (named == nullptr) GTEST_SKIP() << "XLM_TEST_NETWORK names no network file system";
+    if (named == nullptr) GTEST_SKIP() << needs::kNetwork;
     const std::vector<std::string> mounts = split(named, ':');
     ASSERT_EQ(mounts.size(), 2U) << "XLM_TEST_NETWORK is not of the form /mnt/a:/mnt/b";
     const std::string name = folder_.path().filename().string();
-    if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << "a namespace of mounts needs root";
+    if (::unshare(CLONE_NEWNS) != 0) GTEST_SKIP() << needs::kRoot;
     first_ = fs::path(mounts[0]) / name;
     second_ = fs::path(mounts[1]) / name;
     fs::create_directory(first_);

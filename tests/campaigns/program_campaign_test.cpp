@@ -7,6 +7,7 @@
 #include "tests/campaigns/campaign.h"
 #include "tests/campaigns/user_programs.h"
 #include "tests/experiments/program_of_user_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -89,7 +90,7 @@ TEST_F(ProgramCampaign, ACrowdDoesEachRunOnce) {
 /// The halted worker's program goes on meanwhile: who takes the run over ends it first.
 TEST_F(ProgramCampaign, AWorkerThatIsHaltedAndReplacedChangesNothing) {
   if (shell(folder_.path(), "unshare --pid --fork --mount-proc true").code != 0) {
-    GTEST_SKIP() << "a namespace of processes needs root";
+    GTEST_SKIP() << needs::kRoot;
   }
   configure_slow("1");
   std::mt19937 random(13);
@@ -123,7 +124,7 @@ TEST_F(ProgramCampaign, AProgramThatFillsTheDiskFailsAndResumesWhenThereIsRoom) 
                              "rm -f runs/*/work/big; mkdir -p kept; cp -r runs/. kept/; exit \\$code\"",
                              size, before, XLM_FAKE_BINARY));
   };
-  if (shell(folder_.path(), "unshare -m mount -t tmpfs none /mnt").code != 0) GTEST_SKIP() << "a mount needs root";
+  if (shell(folder_.path(), "unshare -m mount -t tmpfs none /mnt").code != 0) GTEST_SKIP() << needs::kRoot;
   std::string script = kTraining;
   const std::string step = "    state[\"step\"] += 1\n";
   script.insert(script.find(step),

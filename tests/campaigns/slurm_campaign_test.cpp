@@ -4,6 +4,7 @@
 #include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
 #include "tests/campaigns/slurm_events.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -13,7 +14,7 @@ constexpr int kRuns = 8;
 class SlurmTestCampaign : public Campaign {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6);
     write_sweep(
         "resources: {cpus: 1, time: 10min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n"

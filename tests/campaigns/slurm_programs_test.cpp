@@ -5,6 +5,7 @@
 #include "tests/campaigns/slurm_events.h"
 #include "tests/campaigns/user_programs.h"
 #include "tests/experiments/program_of_user_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -15,7 +16,7 @@ constexpr const char* kKillOfProgram = "kill -9 of a program";
 class SlurmTestPrograms : public ProgramOfUser {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6);
     std::string script = kTraining;
     const std::string step = "    state[\"step\"] += 1\n";

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -44,7 +45,7 @@ class TakeoverTest : public Campaign {
 };
 
 TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
-  if (!can_be_elsewhere()) GTEST_SKIP() << "a namespace of processes needs root";
+  if (!can_be_elsewhere()) GTEST_SKIP() << needs::kRoot;
   ASSERT_EQ(run({"train", "run.yaml"}).code, 0);
   const std::string undisturbed = store();
   order("pace=10");
@@ -91,7 +92,7 @@ TEST_F(TakeoverTest, ASleeperThatWakesChangesNothing) {
 
 TEST_F(TakeoverTest, WorkersOnTwoMachinesShareAListAndResumeEachOthersRuns) {
   if (shell(folder_.path(), "unshare --pid --uts --fork --mount-proc hostname node-a").code != 0) {
-    GTEST_SKIP() << "namespaces of processes and host names need root";
+    GTEST_SKIP() << needs::kRoot;
   }
   write_sweep("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
   ASSERT_EQ(run({"sweep", "sweep.yaml", "--jobs", "2"}).code, 0);

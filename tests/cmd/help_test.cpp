@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "tests/cmd/results_commands_fixture.h"
 #include "tests/experiments/program.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -72,7 +73,7 @@ TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
 }
 
 TEST_F(ResultsCommands, ThePageForManIsShownWithoutAWarning) {
-  if (std::system("command -v man >/dev/null 2>&1") != 0) GTEST_SKIP() << "man is not installed";
+  if (std::system("command -v man >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kMan;
   write("xlm.1", xlm("help --man").out);
   const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
   EXPECT_EQ(shown.out + shown.err, "") << "groff prints no warning";

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "tests/cmd/results_commands_fixture.h"
 #include "tests/experiments/program.h"
+#include "tests/needs.h"
 #include "tests/results/figures/gnuplot_installed.h"
 
 namespace xlm {
@@ -179,7 +180,7 @@ TEST_F(ResultsCommands, TheHintForMissingRunsNamesExistingData) {
 }
 
 TEST_F(ResultsCommands, FigureNamesItsFile) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   make_sweep();
   write("recipe.yaml", kRecipe);
   const ProgramResult one = xlm("figure recipe.yaml --name one");
@@ -196,7 +197,7 @@ TEST_F(ResultsCommands, FigureNamesItsFile) {
 }
 
 TEST_F(ResultsCommands, FiguresAreWrittenInSeveralFormatsAtOnce) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   make_sweep();
   write("recipe.yaml", kRecipe);
   EXPECT_EQ(xlm("figure recipe.yaml --name one --format svg,html --out f/").out, "f/one.svg\nf/one.html\n");

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "tests/experiments/program_of_user_fixture.h"
 #include "tests/experiments/slurm_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -118,7 +119,7 @@ TEST_F(ProgramElsewhere, RunsAreStoppedShownMergedPackedAndExportedAsOthers) {
 class ProgramOnSlurm : public ProgramElsewhere {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(2);
   }
   void TearDown() override {

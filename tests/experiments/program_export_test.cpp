@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/needs.h"
 #include "tests/readers.h"
 
 namespace xlm {
@@ -11,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST_F(ProgramTest, TrainWritesEventFilesWhereItIsAsked) {
-  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
   order("kill-at=5");
   run({"train", "run.yaml", "results.tensorboard=true"});
   order("");

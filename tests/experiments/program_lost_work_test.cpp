@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -90,7 +91,7 @@ TEST_F(ProgramTest, RunsInTheLowerLayerOfAnOverlayAreRemovedMovedAndUpdated) {
   };
   for (const char* name : {"lower/here", "disk", "merged"}) create_folders(folder_.path() / name);
   if (in_overlay("true").code != 0) {
-    GTEST_SKIP() << "overlays cannot be mounted here";
+    GTEST_SKIP() << needs::kNamespaces;
   }
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
   ASSERT_EQ(run({"sweep", "sweep.yaml"}).code, kDone);

@@ -13,6 +13,7 @@
 #include "results/run_folder/journal.h"
 #include "tests/experiments/program_fixture.h"
 #include "tests/experiments/slurm_fixture.h"
+#include "tests/needs.h"
 #include "tests/readers.h"
 
 namespace xlm {
@@ -35,7 +36,7 @@ with open(os.environ["XLM_METRICS"], "a") as file:
 class ProgramSearch : public ProgramTest {
  protected:
   void SetUp() override {
-    if (!fs::exists(fs::path(XLM_READERS) / "optuna")) GTEST_SKIP() << "Optuna is not installed: run `make readers`";
+    if (!fs::exists(fs::path(XLM_READERS) / "optuna")) GTEST_SKIP() << needs::kReaders;
     ::setenv("PYTHONPATH", XLM_READERS, 1);
   }
   void TearDown() override {
@@ -308,7 +309,7 @@ class SearchOnSlurm : public ProgramSearch {
   void SetUp() override {
     ProgramSearch::SetUp();
     if (IsSkipped()) return;
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(2);
   }
   void TearDown() override {

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "tests/experiments/program_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -59,10 +60,9 @@ TEST_F(ProgramTest, NoCommandWaitsForWhatIsNoFileInAFolder) {
 TEST_F(ProgramTest, NoMemberOfAGroupChangesTheProgramOfAnothersSweep) {
   constexpr const char* kUser =
       "setpriv --reuid={0} --regid={0} --groups=2000 env HOME=/nonexistent sh -c 'umask 002; {1}'";
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as two users";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const auto as = [&](int user, const std::string& command) { return fmt::format(fmt::runtime(kUser), user, command); };
-  if (shell(folder_.path(), as(3001, "test -x " XLM_FAKE_BINARY)).code != 0)
-    GTEST_SKIP() << "others cannot run the program";
+  if (shell(folder_.path(), as(3001, "test -x " XLM_FAKE_BINARY)).code != 0) GTEST_SKIP() << needs::kFileSystem;
   fs::permissions(folder_.path(), fs::perms(01777));
   write_file(hold(), "");
   ASSERT_EQ(shell(folder_.path(), "chmod -R a+rX . && mkdir runs && chgrp 2000 runs && chmod 2775 runs").code, 0);

@@ -9,6 +9,7 @@
 #include "experiments/launchers/slurm.h"
 #include "tests/experiments/program_fixture.h"
 #include "tests/experiments/slurm_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -20,7 +21,7 @@ using ::testing::Not;
 class SlurmTest : public ProgramTest {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6);
     write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}}\n");
   }
@@ -171,7 +172,7 @@ TEST_F(SlurmTest, AFailedRunIsTriedOnceForEachSubmission) {
 class SlurmTestWithGpus : public SlurmTest {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6, 2);
   }
 };
@@ -275,7 +276,7 @@ TEST_F(SlurmTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThem) {
 class SlurmTestWithSmallArrays : public SlurmTest {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6, 0, "MAX_ARRAY=3");
     write_sweep("resources: {cpus: 1, time: 5min}\nsweep: {grid: {seed: [1, 2, 3, 4, 5, 6, 7, 8]}}\n");
   }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/campaign_size.h"
+#include "tests/needs.h"
 #include "tests/null_cuda/null_cuda_fixture.h"
 
 namespace xlm {
@@ -145,7 +146,7 @@ TEST_F(NullCudaFaults, AFailedKernelAndALostGpuEndTheRunAndItResumes) {
 
 // docs/sweeps.md: if a process is killed, all exit, and the run resumes from its checkpoint. Waits for NCCL's grace.
 TEST_F(NullCudaFaults, AProcessThatDiesInASumEndsTheOthers) {
-  if (campaign_size(0, 1) == 0) GTEST_SKIP() << "takes half a minute: make null-cuda";
+  if (campaign_size(0, 1) == 0) GTEST_SKIP() << needs::kSoak;
   const ProgramResult result =
       train_with("peer", "devices=2;fail=die-in-sum:4:once;fail=wait-in-sum:4:once", {"train.processes=2"});
   EXPECT_EQ(result.code, 0) << result.err;

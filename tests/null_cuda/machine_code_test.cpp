@@ -10,6 +10,7 @@
 #include "base/command.h"
 #include "core/kernels/gpu_program.h"
 #include "tests/campaign_size.h"
+#include "tests/needs.h"
 #include "tests/null_cuda/budget.h"
 #include "tests/null_cuda/machine_code.h"
 #include "tests/temporary_folder.h"
@@ -51,8 +52,8 @@ Json machine_code_of(const band::Kind& kind, int capability, const fs::path& dis
 
 TEST(NullCudaMachineCode, NoKernelGrows) {
   const std::optional<fs::path> disassembler = find_disassembler();
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
-  if (!disassembler) GTEST_SKIP() << "nvdisasm is missing: make null-cuda installs it";
+  if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
+  if (!disassembler) GTEST_SKIP() << needs::kDisassembler;
   std::vector<int> capabilities{86, 90};
   std::vector<int> widths{64};
   if (campaign_size(0, 1) == 1 || refreshes_budgets()) {

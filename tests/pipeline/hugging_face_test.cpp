@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "tests/datasets/tokens/bpe_files.h"
+#include "tests/needs.h"
 #include "tests/pipeline/pipeline_fixture.h"
 #include "tests/readers.h"
 
@@ -193,8 +194,8 @@ class HuggingFace : public Pipeline {
 };
 
 TEST_F(HuggingFace, FoldersOfEveryKindHaveTheLossOfTransformers) {
-  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
-  if (!python_opens_torch()) GTEST_SKIP() << kNoPythonTorch;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  if (!python_opens_torch()) GTEST_SKIP() << needs::kCuda;
   write_small_bpe(folder_.path() / "bpe");
   ASSERT_EQ(
       xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", "bpe", "--out", "pairs"}).code, 0);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
+#include "tests/needs.h"
 #include "tests/pipeline/pipeline_fixture.h"
 #include "tests/readers.h"
 
@@ -169,8 +170,8 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
 }
 
 TEST_F(Pipeline, TransformersReadsAGpt2AsItIs) {
-  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
-  if (!python_opens_torch()) GTEST_SKIP() << kNoPythonTorch;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  if (!python_opens_torch()) GTEST_SKIP() << needs::kCuda;
   const fs::path encoding = write_small_bpe(folder_.path() / "bpe");
   ASSERT_EQ(xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", encoding.string(), "--out",
                  "pairs"})

@@ -5,7 +5,7 @@
 set -euo pipefail
 source=$1
 build=$2
-unshare --user --map-root-user --mount --pid --fork true 2>/dev/null || { echo "no user namespaces here"; exit 77; }
+unshare --user --map-root-user --mount --pid --fork true 2>/dev/null || { echo "[namespaces] this system makes none for this user: sudo make test-skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 export ARCHIVE=0

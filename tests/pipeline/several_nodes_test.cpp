@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/slurm_fixture.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -31,7 +32,7 @@ constexpr const char* kConfig =
 class SlurmTestSeveralNodes : public testing::Test {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     ProgramResult started;
     for (const char* name : {"cluster", "again", "once-more"}) {  // its ports follow from its name, and may be in use
       if (!cluster_.empty()) stop_cluster();

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/slurm_fixture.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -25,7 +26,7 @@ using ::testing::MatchesRegex;
 class SlurmTestSweep : public testing::Test {
  protected:
   void SetUp() override {
-    if (LocalSlurm::starter().empty()) GTEST_SKIP() << "XLM_TEST_SLURM names no Slurm to start";
+    if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(8, 2);
     std::string text;
     for (int i = 0; i < 900; ++i) text += fmt::format("line {} of a text that says it again\n", i * i % 1009);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "tests/needs.h"
 #include "tests/pipeline/pipeline_fixture.h"
 
 namespace xlm {
@@ -97,7 +98,7 @@ TEST_F(ProcessesAmongOthers, StrangersWhoConnectChangeNothing) {
 
 TEST_F(ProcessesAmongOthers, OnOneMachineNeedNoNetwork) {
   const std::string alone = fmt::format("unshare -n{} ", ::geteuid() == 0 ? "" : "r");
-  if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << "network namespaces are not available";
+  if (shell(folder_.path(), alone + "true").code != 0) GTEST_SKIP() << needs::kNamespaces;
   const ProgramResult result =
       shell(folder_.path(), alone + fmt::format("'{}' train run.yaml train.processes=2", XLM_BINARY));
   EXPECT_EQ(result.code, 0) << result.err;

@@ -6,7 +6,7 @@ set -euo pipefail
 source=$1
 build=$2
 readers=$3
-[ -d "$readers/setuptools" ] || { echo "setuptools is not installed: run 'make readers'"; exit 77; }
+[ -d "$readers/setuptools" ] || { echo "[readers] setuptools is not installed: make readers test-skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"

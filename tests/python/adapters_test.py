@@ -14,7 +14,7 @@ def script(request):
         try:
             importlib.import_module(name)
         except (ImportError, OSError) as error:
-            pytest.skip(f"{name} cannot be opened ({error}): run `make readers` and `make setup CUDA=1`")
+            pytest.skip(f"[cuda] {name} cannot be opened ({error}): make readers test-skipped CUDA=1")
     return {"transformers": HUGGING_FACE, "lightning": LIGHTNING}[request.param]
 
 

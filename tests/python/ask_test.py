@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-pytest.importorskip("optuna", reason="Optuna is not installed: run `make readers`")
+pytest.importorskip("optuna", reason="[readers] Optuna is not installed: make readers test-skipped")
 
 SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "python" / "xlm" / "ask.py"
 KEYS = [

@@ -7,7 +7,7 @@ readers=$2
 export XLM_EXECUTABLE=$3
 export XLM_TEST_FAKE=$4
 shift 4
-[ -d "$readers/pytest" ] || { echo "pytest is not installed: run 'make readers'"; exit 77; }
+[ -d "$readers/pytest" ] || { echo "[readers] pytest is not installed: make readers test-skipped"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export HOME=$work HF_HUB_OFFLINE=1 PYTHONDONTWRITEBYTECODE=1

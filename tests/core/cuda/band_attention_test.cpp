@@ -18,6 +18,7 @@
 #include "core/kernels/examined_kernels.h"
 #include "core/kernels/gpu_program.h"
 #include "core/kernels/part_of_batch.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -262,7 +263,7 @@ std::vector<int> numbers_before(const std::string& log, const std::string& what)
 }
 
 TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   for (const int capability : {80, 86, 90, 100}) {
     for (const band::Kind& wanted :
          {band::Kind{64, true, false, true}, band::Kind{64, false, true, true}, band::Kind{128, false, true, true}}) {
@@ -288,7 +289,7 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
 }
 
 TEST(BandProgram, IsCompiledOnceForAllProcesses) {
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   const band::Kind kind{64, false, true, false};

@@ -14,6 +14,7 @@
 #include "core/kernels/gpu_program.h"
 #include "core/kernels/packed_operands.h"
 #include "tests/core/kernels/exactness.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -69,7 +70,7 @@ std::vector<Tensor> rounded_results(RowKernels* kernels, std::int64_t symbols) {
 }
 
 TEST(LossRows, ValueAndGradientsAreAsExactAsLibtorchs) {
-  if (!has_bfloat16_products()) GTEST_SKIP() << "this processor does not multiply bfloat16";
+  if (!has_bfloat16_products()) GTEST_SKIP() << needs::kProcessor;
   FiberLosses kernels;
   Exactness exactness;
   for (const std::int64_t symbols : {1100, 1216, 5003}) {  // with padding and without
@@ -139,7 +140,7 @@ TEST(LossRows, FaultyKernelsAreFoundBeforeUse) {
 }
 
 TEST(LossProgram, CompilesForAGpu) {
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   for (const int capability : {80, 90, 120}) {
     const GpuProgram program = compile_loss_program(capability);
     EXPECT_EQ(program.binary.substr(1, 3), "ELF");

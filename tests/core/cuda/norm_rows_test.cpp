@@ -14,6 +14,7 @@
 #include "core/kernels/counter_dropout.h"
 #include "core/kernels/gpu_program.h"
 #include "core/kernels/norm_device.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -193,7 +194,7 @@ TEST(NormRows, FaultyKernelsAreFoundBeforeUse) {
 
 /// NVRTC compiles the same text for a GPU; rows stay in registers, but for two numbers of the widest.
 TEST(NormProgram, NeedsHardlyAnyLocalMemory) {
-  if (!find_nvrtc()) GTEST_SKIP() << "the CUDA libraries and their compiler are missing: make setup CUDA=1";
+  if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   for (const int width : {512, 1024}) {
     for (const bool centred : {true, false}) {
       const GpuProgram program = compile_program(norm::Kind{width, centred}, 90);

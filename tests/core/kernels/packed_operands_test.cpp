@@ -1,5 +1,6 @@
 // Operands in bfloat16: they round as libtorch does, and products are those of the rounded numbers.
 #include "core/kernels/packed_operands.h"
+#include "tests/needs.h"
 
 #include <cmath>
 #include <limits>
@@ -43,7 +44,7 @@ TEST(Operands, WidenedNumbersAreTheSame) {
 
 /// The product A·B in bfloat16 with every kind of copy of B, against the product of the rounded numbers.
 TEST(Operands, EveryCopyGivesTheProductOfTheRoundedNumbers) {
-  if (!has_bfloat16_products()) GTEST_SKIP() << "this processor multiplies no bfloat16";
+  if (!has_bfloat16_products()) GTEST_SKIP() << needs::kProcessor;
   torch::manual_seed(2);
   const std::int64_t rows = 5;
   const std::int64_t inner = 12;

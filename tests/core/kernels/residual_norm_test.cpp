@@ -8,6 +8,7 @@
 #include "core/kernels/packed_operands.h"
 #include "core/runtime/device.h"
 #include "tests/core/kernels/exactness.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -66,7 +67,7 @@ TEST(ResidualNorm, IsAsExactAsLibtorchsOperations) {
 
 /// What linear layers multiply is rounded once; the stream stays as exact as it was.
 TEST(ResidualNorm, UnderAutocastTheNormHasTheTypeOfProducts) {
-  if (!has_bfloat16_products()) GTEST_SKIP() << "this processor does not multiply bfloat16";
+  if (!has_bfloat16_products()) GTEST_SKIP() << needs::kProcessor;
   torch::manual_seed(6);
   Exactness exactness;
   for (const std::int64_t width : {15, 64, 100}) {

@@ -12,6 +12,7 @@
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_seed.h"
 
@@ -157,7 +158,7 @@ TEST_P(EveryModel, DoesNotSeeLaterTokens) {
 }
 
 TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
-  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << "its scheme is not streaming";
+  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << needs::kNotInThisModel;
   const torch::NoGradGuard no_grad;
   State state = model_->initial_state(kRows);
   std::vector<torch::Tensor> parts;
@@ -181,7 +182,7 @@ TEST_P(EveryModel, RowsDoNotMix) {
 }
 
 TEST_P(EveryModel, GivesOnlyLogitsOfScoredTokens) {
-  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << "its scheme is streaming";
+  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << needs::kNotInThisModel;
   const torch::Tensor last = logits_of(*model_, {.tokens = tokens_, .scored = 5});
   EXPECT_TRUE(torch::allclose(last, logits(tokens_).narrow(1, kLength - 5, 5), 1e-5, 1e-6));
 }
@@ -237,14 +238,14 @@ TEST_P(EveryModel, ReportsItsCost) {
 TEST_P(EveryModel, ReadsWindowsIfItsSchemeSaysSo) {
   const auto* reads = capability<ReadsWindows>(*model_);
   EXPECT_EQ(reads != nullptr, model_->scheme() == TextScheme::kWindows);
-  if (reads == nullptr) GTEST_SKIP() << "its scheme has no windows";
+  if (reads == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
   EXPECT_GE(reads->windows().overlap, 0);
   EXPECT_GT(reads->windows().window, reads->windows().overlap);
 }
 
 TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
   auto* reads = capability<ReadsIncrementally>(*model_);
-  if (reads == nullptr) GTEST_SKIP() << "it does not read token by token";
+  if (reads == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
   const torch::NoGradGuard no_grad;
   const auto reader = reads->reader(kLength + 1);
   // One window, behind a beginning if its scheme has one.
@@ -259,14 +260,14 @@ TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
 
 TEST_P(EveryModel, GroupsEndByEarlierTokens) {
   auto* pools = capability<PoolsTokens>(*model_);
-  if (pools == nullptr) GTEST_SKIP() << "the model pools no tokens";
+  if (pools == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
   const torch::NoGradGuard no_grad;
   const auto drawn = [&](const torch::Tensor& tokens) {
     torch::manual_seed(5);
     return pools->boundaries({.tokens = tokens, .boundaries = segmentation(tokens)});
   };
   const torch::Tensor ends = drawn(tokens_);
-  if (!ends.defined()) GTEST_SKIP() << "these options pool no tokens";
+  if (!ends.defined()) GTEST_SKIP() << needs::kNotInThisModel;
   EXPECT_EQ(ends.sizes(), tokens_.sizes());
   EXPECT_EQ(ends.scalar_type(), torch::kBool);
   torch::Tensor changed = tokens_.clone();

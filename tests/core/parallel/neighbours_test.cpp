@@ -20,6 +20,7 @@
 #include "base/secret.h"
 #include "base/text.h"
 #include "core/parallel/process_group.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -294,7 +295,7 @@ TEST_P(TcpNeighbours, AnAddressThatLeadsElsewhereIsTriedAgain) {
 }
 
 TEST(UnixNeighbours, OtherUsersOfTheMachineAreRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const TemporaryFolder folder;
   const std::string secret = fresh_secret();
   const std::string name = "xlm-" + proof(secret, "name 0").substr(0, kSecretLength / 2);

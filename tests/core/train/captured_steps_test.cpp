@@ -18,6 +18,7 @@
 #include "core/schemes/windows_loss.h"
 #include "core/train/optimizer.h"
 #include "core/train/rerun_recorder.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -398,7 +399,7 @@ TEST(CudaRecorder, OpensIfLibtorchCudaIsInstalled) {
   const fs::path torch_cuda = fs::path(info.dli_fname).parent_path() / "libtorch_cuda.so";
   // The wheel always has libtorch_cuda.so; only the CUDA set has the libraries that it needs.
   const fs::path cublas = torch_cuda.parent_path() / "../../nvidia/cu13/lib/libcublas.so.13";
-  if (!fs::exists(cublas)) GTEST_SKIP() << "libtorch is the CPU set: `make setup CUDA=1` installs the other";
+  if (!fs::exists(cublas)) GTEST_SKIP() << needs::kCuda;
   ASSERT_NE(::dlopen(torch_cuda.c_str(), RTLD_NOW | RTLD_GLOBAL), nullptr) << ::dlerror();
   const fs::path own = fs::path(XLM_LIBRARIES) / "libxlm_cuda.so";
   void* const library = ::dlopen(own.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -33,7 +33,7 @@ if ! { ip netns add "$net" && ip link add "$net" type veth peer name other netns
   ip -n "$net" address add "$second/30" dev other && ip -n "$net" link set other up &&
   ip -n "$net" link set lo up && ip -n "$net" route add default via "$first"; }; then
   end
-  echo "several_nodes.sh: no network namespace can be made here" >&2
+  echo "[root] no network namespace can be made here: sudo make test-skipped" >&2
   exit 77
 fi
 

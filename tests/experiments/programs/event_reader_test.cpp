@@ -6,6 +6,7 @@
 #include "experiments/programs/event_scalars.h"
 #include "experiments/programs/metric_readers.h"
 #include "tests/experiments/programs/recording_sink.h"
+#include "tests/needs.h"
 #include "tests/readers.h"
 #include "tests/temporary_folder.h"
 
@@ -181,7 +182,7 @@ TEST(EventScalarsTest, WhatIsNoEventIsNothing) {
 }
 
 TEST_F(ProgramEvents, AreThoseThatTensorBoardsOwnWriterMakes) {
-  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
   use();
   const std::string read = read_with_python(folder_.path(), R"(
 from tensorboard.summary.writer.event_file_writer import EventFileWriter

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/json.h"
+#include "tests/needs.h"
 #include "tests/readers.h"
 #include "tests/results/run_maker.h"
 
@@ -43,7 +44,7 @@ TEST_F(ModelCard, SaysWhatTheModelIsAndWhatWasMeasured) {
 }
 
 TEST_F(ModelCard, IsReadByTheHubsLibrary) {
-  if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
   describe();
   const std::string seen = read_with_python(
       folder_.path(), "from huggingface_hub import ModelCard\ncard = ModelCard.load('" +

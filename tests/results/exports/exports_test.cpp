@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "results/exports/event_file.h"
 #include "results/exports/run_tables.h"
+#include "tests/needs.h"
 #include "tests/readers.h"
 #include "tests/results/run_maker.h"
 
@@ -20,7 +21,7 @@ using ::testing::HasSubstr;
 class Exports : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (!readers_are_installed()) GTEST_SKIP() << kNoReaders;
+    if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
     maker_.make({.id = "adaptive-span-text8-00000001", .experiment = "a \"b\", c", .seed = 1, .bpc = 1.25});
     maker_.make({.id = "adaptive-span-text8-00000002", .type = "fixed", .seed = 2, .bpc = 2.0 / 3, .state = "running"});
     maker_.evaluate({.id = "adaptive-span-text8-00000001"}, "test", 1.75, {{"data.name", "pg-19"}});

@@ -15,6 +15,7 @@
 #include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/plot_style.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 
@@ -250,7 +251,7 @@ TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
 }
 
 TEST_F(Figures, TextsMayBeginWithAnApostrophe) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   for (const char* title : {"'", "''", "'tis 'so'"}) {
     const Figure drawn = figure(fmt::format("figure: \"{}\"\nx: model.span\ny: test.bpc\n", title));
     EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr(fmt::format(">{}<", title)));
@@ -258,7 +259,7 @@ TEST_F(Figures, TextsMayBeginWithAnApostrophe) {
 }
 
 TEST_F(Figures, AreDrawnInEveryFormat) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   for (const char* yaml :
        {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
         "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
@@ -275,7 +276,7 @@ TEST_F(Figures, AreDrawnInEveryFormat) {
 }
 
 TEST_F(Figures, TitlesAreNeverRun) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   const fs::path victim = temporary_.path() / "made";
   const Figure drawn = figure("figure: \"`touch " + victim.string() + "` ' . system('touch " + victim.string() +
                               "') . '\"\nx: model.span\ny: test.bpc\n");
@@ -294,7 +295,7 @@ TEST(Gnuplot, IsNamedIfItIsMissing) {
 }
 
 TEST(Gnuplot, SaysWhatIsWrongWithAScript) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   EXPECT_THROW(run_gnuplot("set nonsense\n"), Error);
 }
 

@@ -14,6 +14,7 @@
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/layout_parts.h"
 #include "results/figures/plot_room.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
@@ -87,7 +88,7 @@ void expect_rising(const std::vector<SvgText>& texts, const std::vector<std::str
 }
 
 TEST_F(Insets, AreLegibleAtTheWidthsOfPapersAndCoverNothing) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   for (const double width : {3.25, 4.8, 6.75}) {
     SCOPED_TRACE(fmt::format("{} inches", width));
     const Figure made = curves(kInset + fmt::format("width: {}\n", width));
@@ -174,7 +175,7 @@ TEST_F(Insets, ThatCannotBeAreErrors) {
 }
 
 TEST_F(Insets, AreDrawnInEveryFormat) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   const Figure made = curves(kInset);
   EXPECT_THAT(run_gnuplot(gnuplot_script(made, PictureFormat::kPdf)), ::testing::StartsWith("%PDF"));
   EXPECT_THAT(run_gnuplot(gnuplot_script(made, PictureFormat::kTex)), HasSubstr("\\begin{tikzpicture}"));

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "results/figures/figure_layout.h"
 #include "results/figures/gnuplot_process.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
@@ -144,7 +145,7 @@ void expect_rising_axes(const FigureLayout& layout, const std::vector<SvgText>& 
 }
 
 TEST_F(Layouts, OfEveryKindAreLegibleAtTheWidthsOfPapers) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   for (const std::string& text : layout_cases()) {
     for (const double width : kWidths) {
       const Figure made = figure(text + kLayoutRuns + fmt::format("width: {}\n", width));
@@ -165,7 +166,7 @@ TEST_F(Layouts, OfEveryKindAreLegibleAtTheWidthsOfPapers) {
 }
 
 TEST_F(Layouts, AsUsualAreLegible) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   for (const std::string& text : layout_cases()) {
     const Figure made = figure(text + kLayoutRuns);
     SCOPED_TRACE(made.description.name);
@@ -183,7 +184,7 @@ TEST_F(Layouts, OfTokensHaveRoomForEachOrAreRefused) {
                                                   "tokens on x have room for "));
   EXPECT_THAT(refusal("width: 3.25\ntokens: 50\n"), IsEmpty());
   EXPECT_THAT(refusal("tokens: 120\n"), IsEmpty());
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   const Figure made = figure(text + "width: 3.25\ntokens: 50\n");
   const std::vector<SvgText> texts = svg_texts(drawn(made));
   for (std::size_t i = 0; i < texts.size(); ++i) {

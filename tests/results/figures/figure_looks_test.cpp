@@ -10,6 +10,7 @@
 #include "results/figures/layout_parts.h"
 #include "results/figures/plot_room.h"
 #include "results/figures/series_looks.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
@@ -143,7 +144,7 @@ TEST_F(Looks, ReferenceLinesAndAnnotationsAreDrawnAtTheirNumbers) {
   EXPECT_TRUE(layout.references[1].upright);
   EXPECT_EQ(plotly_figure(drawn)["layout"]["shapes"][0]["y0"], 1.2);
   EXPECT_EQ(plotly_figure(drawn)["layout"]["annotations"][1]["text"], "here");
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   const std::vector<SvgText> texts = svg_texts(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)));
   for (const char* text : {"paper", "here"}) {
     EXPECT_EQ(std::count_if(texts.begin(), texts.end(), [&](const SvgText& one) { return one.text == text; }), 1);
@@ -239,7 +240,7 @@ TEST_F(Looks, OfLatexAreItsOwn) {
   const std::string script = gnuplot_script(drawn, PictureFormat::kTex);
   EXPECT_THAT(script, HasSubstr("set terminal tikz size 6.4in,4.2in"));
   EXPECT_THAT(script, HasSubstr("'a\\_b \\& 5\\%'"));
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   EXPECT_THAT(run_gnuplot(script), HasSubstr("\\begin{tikzpicture}"));
 }
 

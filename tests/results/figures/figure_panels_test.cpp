@@ -12,6 +12,7 @@
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/pages/page.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/figures/svg_texts.h"
@@ -165,7 +166,7 @@ TEST_F(Panels, AreDrawnInEveryFormatAndOnPages) {
   EXPECT_THAT(page, HasSubstr("<h3>seed 2</h3>"));
   EXPECT_THAT(page, HasSubstr("data-figure=\"1\""));
   EXPECT_THROW(layout_of(figure(std::string(kPanels) + "width: 1.5\n")), UsageError);
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   EXPECT_THAT(run_gnuplot(gnuplot_script(whole, PictureFormat::kPdf)), ::testing::StartsWith("%PDF"));
   EXPECT_THAT(run_gnuplot(gnuplot_script(whole, PictureFormat::kTex)), HasSubstr("\\begin{tikzpicture}"));
 }

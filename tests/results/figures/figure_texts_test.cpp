@@ -8,6 +8,7 @@
 #include "results/figures/figures.h"
 #include "results/figures/gnuplot_process.h"
 #include "results/figures/plot_room.h"
+#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
 #include "tests/results/figures/gnuplot_installed.h"
 #include "tests/results/run_maker.h"
@@ -96,7 +97,7 @@ TEST_F(Texts, StandUprightWhereTheirTokensAreWords) {
 }
 
 TEST_F(Texts, AreDrawnInEveryFormat) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << "gnuplot is not installed";
+  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
   const Figure drawn = figure(kText);
   const std::string svg = run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg));
   EXPECT_THAT(svg, HasSubstr("↵"));

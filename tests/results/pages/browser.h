@@ -10,6 +10,7 @@
 
 #include "results/pages/assets.h"
 #include "tests/experiments/program.h"
+#include "tests/needs.h"
 #include "tests/results/pages/pages.h"
 
 namespace xlm {
@@ -22,7 +23,7 @@ class Browser : public PagesTest {
         program_ = name;
       }
     }
-    if (program_.empty()) GTEST_SKIP() << "neither chromium nor google-chrome is installed";
+    if (program_.empty()) GTEST_SKIP() << needs::kBrowser;
   }
 
   /// The document after its scripts have run, without the scripts.

@@ -4,6 +4,7 @@
 #include "results/tables/table.h"
 #include "results/tables/table_text.h"
 #include "tests/experiments/program.h"
+#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -55,12 +56,12 @@ void compile(const std::string& head) {
 }
 
 TEST(LatexTables, CompileWithoutAnyPackage) {
-  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << "pdflatex is not installed";
+  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
   compile("");
 }
 
 TEST(LatexTables, CompileWithBooktabs) {
-  if (std::system("kpsewhich booktabs.sty >/dev/null 2>&1") != 0) GTEST_SKIP() << "booktabs is not installed";
+  if (std::system("kpsewhich booktabs.sty >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
   compile("\\usepackage{booktabs}\n");
 }
 

@@ -1,0 +1,29 @@
+// What some tests need and some machines lack. A test without it is skipped by one line: a label in brackets, what is
+// missing, and the command that makes it run. scripts/run_tests.py counts by label, and `make test-skipped` runs again
+// what was skipped.
+#pragma once
+
+namespace xlm::needs {
+
+inline constexpr const char* kReaders =
+    "[readers] TensorBoard, pandas and transformers are not installed: make readers test-skipped";
+inline constexpr const char* kCuda = "[cuda] libtorch's CUDA libraries are not installed: make test-skipped CUDA=1";
+inline constexpr const char* kSlurm =
+    "[slurm] XLM_TEST_SLURM names no program that starts a Slurm: make test-skipped XLM_TEST_SLURM=PROGRAM";
+inline constexpr const char* kLatex = "[latex] pdflatex with booktabs is not installed: make extras test-skipped";
+inline constexpr const char* kBrowser = "[browser] no Chromium is installed: make extras test-skipped";
+inline constexpr const char* kRoot = "[root] only root can do this: sudo make test-skipped";
+inline constexpr const char* kNamespaces = "[namespaces] this system makes none for this user: sudo make test-skipped";
+inline constexpr const char* kTexts =
+    "[texts] real texts are not next to the checkout: make test-skipped XLM_REAL_TEXTS=FOLDER";
+inline constexpr const char* kProcessor = "[processor] it multiplies no bfloat16: make test on one with avx512_bf16";
+inline constexpr const char* kFileSystem = "[files] this file system lacks what is tested: make test TMPDIR=FOLDER";
+inline constexpr const char* kGnuplot = "[gnuplot] gnuplot is not installed: make setup test-skipped";
+inline constexpr const char* kMan = "[man] man is not installed: apt-get install man-db, make test-skipped";
+inline constexpr const char* kNetwork =
+    "[network] no network file system is mounted twice: make test-skipped XLM_TEST_NETWORK=/MOUNT/A:/MOUNT/B";
+inline constexpr const char* kDisassembler = "[nvdisasm] NVIDIA's disassembler is not installed: make null-cuda";
+inline constexpr const char* kSoak = "[soak] takes too long for here: make null-cuda";
+inline constexpr const char* kNotInThisModel = "[model] the test is about what this model does not do";
+
+}  // namespace xlm::needs
