@@ -35,7 +35,7 @@ make_root() {
   useradd --root "$root" --system --no-create-home --uid "$(id -u "$user")" "$user"
 }
 
-# in_root COMMAND…: runs it in the clone, in namespaces of mounts and processes of its own.
+# in_root COMMAND…: runs it in the clone, in separate namespaces of mounts and processes.
 in_root() {
   root=$root place=$place clone=$clone unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
     mount --bind "$root" "$root"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # make.sh XLM: makes data/ and runs/ of this folder by the program XLM of an earlier version. They are kept as that version wrote
-# them, so this is for another version only, in a folder of its own.
+# them, so this is for another version only, in another folder.
 set -euo pipefail
 cd "$(dirname "$0")"
 xlm=$1
