@@ -37,7 +37,7 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   print_or_write(format == kHtml ? claims_page(store, list) : render_claims(list, table_format(format), width),
                  options.out);
   const ClaimCounts counts = count_claims(list.claims);
-  const auto not_tried = counts.at(static_cast<std::size_t>(ClaimVerdict::kNotTried));
+  const auto not_tried = counts.at(static_cast<std::size_t>(Verdict::kNotTried));
   return not_tried == std::ssize(list.claims) ? kBadData : kDone;
 }
 

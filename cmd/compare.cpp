@@ -12,9 +12,10 @@
 #include "cmd/compare_documents.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/run_id.h"
+#include "results/judgement/limits.h"
+#include "results/judgement/pairing.h"
 #include "results/quantities/number_format.h"
 #include "results/store/equal_budgets.h"
-#include "results/store/seed_values.h"
 #include "results/store/selection.h"
 #include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
@@ -313,33 +314,21 @@ Json comparison_json(const Setting& a, const Setting& b, const std::vector<std::
 /// Pairs by seed. If fewer than two seeds are in common, and both settings have several, without pairs. If neither is
 /// possible, the difference alone if there is another test, otherwise throws DataError.
 Compared compare_settings(const Setting& a, const Setting& b, const CompareOptions& options, bool has_other_test) {
-  const SeedPairs pairs = common_seeds(a, b);
-  const bool both_vary = a.by_group.size() > 1 && b.by_group.size() > 1;
-  if (pairs.a.size() < 2 && both_vary) {
-    const UnpairedComparison unpaired = compare_unpaired(a.means(), b.means(), options.level / 100);
-    return {.is_paired = false,
-            .pairs = 0,
-            .freedom = unpaired.freedom,
-            .difference = unpaired.difference,
-            .half_width = unpaired.half_width,
-            .p = unpaired.p,
-            .effect = unpaired.effect};
-  }
-  if (pairs.a.empty() && has_other_test) return {.is_paired = false, .difference = mean(a.means()) - mean(b.means())};
-  if (pairs.a.empty()) {
+  const SeedComparison seeds = compare_seeds(a.by_group, b.by_group);
+  if (!seeds.is_paired && !seeds.difference.has_error() && !has_other_test) {
     throw DataError(
         fmt::format("'{}' and '{}' have no {} in common, and one of them has a single {}: nothing can be tested\n"
                     "train both with the same {}s, or several of each, or name another column with --over",
                     options.a, options.b, options.over, options.over, options.over));
   }
-  const PairedComparison paired = compare_pairs(pairs.a, pairs.b, options.level / 100);
-  return {.is_paired = true,
-          .pairs = paired.pairs,
-          .freedom = static_cast<double>(paired.pairs - 1),
-          .difference = paired.difference,
-          .half_width = paired.half_width,
-          .p = paired.p,
-          .effect = paired.effect};
+  const LimitsTest test = test_limits(seeds.difference, Limits::within(0), options.level / 100);
+  return {.is_paired = seeds.is_paired,
+          .pairs = seeds.is_paired ? seeds.difference.seeds : 0,
+          .freedom = seeds.difference.freedom,
+          .difference = seeds.difference.value,
+          .half_width = test.half_width,
+          .p = test.p,
+          .effect = seeds.effect};
 }
 
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {

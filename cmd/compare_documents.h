@@ -7,7 +7,7 @@
 
 #include "base/files.h"
 #include "base/json.h"
-#include "results/store/part_bootstrap.h"
+#include "results/judgement/part_bootstrap.h"
 
 namespace xlm {
 

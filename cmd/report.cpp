@@ -151,7 +151,7 @@ Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, co
     for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts.at(i) += of_recipe.at(i);
   }
   Json claims = Json::object();
-  for (std::size_t i = 0; i < verdicts.size(); ++i) claims[std::string(kClaimVerdictNames.at(i))] = verdicts.at(i);
+  for (std::size_t i = 0; i < verdicts.size(); ++i) claims[std::string(kVerdictNames.at(i))] = verdicts.at(i);
   return {{"file", file.string()},
           {"recipes", report.recipes.size()},
           {"claims", std::move(claims)},

@@ -161,7 +161,7 @@ std::string claims_as_csv(const ClaimList& list) {
                  std::string(name_of(part.verdict)), value_name(judged.description), number(part.value),
                  number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
                  part.seeds_to_decide ? fmt::format("{}", *part.seeds_to_decide) : "", judged.description.printed,
-                 std::string(name_of(judged.against)), join(part.runs, " "), part.missing});
+                 std::string(judged.against ? name_of(*judged.against) : ""), join(part.runs, " "), part.missing});
     }
   }
   return table.render(TextTable::Format::kCsv);
@@ -174,7 +174,7 @@ std::string counted_claims(const ClaimCounts& counts) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     total += counts.at(i);
-    if (counts.at(i) > 0) parts.push_back(fmt::format("{} {}", counts.at(i), kClaimVerdictNames.at(i)));
+    if (counts.at(i) > 0) parts.push_back(fmt::format("{} {}", counts.at(i), kVerdictNames.at(i)));
   }
   return fmt::format("{} claim{}{}{}", total, total == 1 ? "" : "s", parts.empty() ? "" : ": ", join(parts, ", "));
 }
@@ -191,16 +191,15 @@ std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part)
 }
 
 std::string claim_printed(const JudgedClaim& claim) {
-  if (claim.description.printed.empty() || claim.against == AgainstPrinted::kNone) return claim.description.printed;
-  return fmt::format("{}, {}", claim.description.printed, name_of(claim.against));
+  if (!claim.against) return claim.description.printed;
+  return fmt::format("{}, {}", claim.description.printed, name_of(*claim.against));
 }
 
 std::string claim_needs(const ClaimPart& part) {
-  if (part.verdict == ClaimVerdict::kNotTried) return part.missing;
-  if (part.verdict != ClaimVerdict::kUndecided) return "";
+  if (part.verdict == Verdict::kNotTried) return part.missing;
+  if (part.verdict != Verdict::kUndecided) return "";
   if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
-  if (!part.seeds_to_decide) return "more than 10,000 seeds would be needed";
-  return fmt::format("{} seeds would decide it", in_thousands(*part.seeds_to_decide));
+  return seeds_in_words(part.seeds_to_decide);
 }
 
 Json to_json(const ClaimList& list) {
@@ -224,16 +223,15 @@ Json to_json(const ClaimList& list) {
                        {"runs", part.runs},
                        {"mixes", part.mixes}});
     }
-    claims.push_back(
-        {{"claim", claim.claim},
-         {"name", claim.name},
-         {"value", value_name(claim)},
-         {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
-         {"verdict", name_of(judged.verdict)},
-         {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
-         {"against_printed", judged.against == AgainstPrinted::kNone ? Json() : Json(name_of(judged.against))},
-         {"parts", std::move(parts)},
-         {"notes", judged.notes}});
+    claims.push_back({{"claim", claim.claim},
+                      {"name", claim.name},
+                      {"value", value_name(claim)},
+                      {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
+                      {"verdict", name_of(judged.verdict)},
+                      {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
+                      {"against_printed", judged.against ? Json(name_of(*judged.against)) : Json()},
+                      {"parts", std::move(parts)},
+                      {"notes", judged.notes}});
   }
   return claims;
 }

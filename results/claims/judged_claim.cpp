@@ -6,12 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "results/claims/limits.h"
 #include "results/claims/part_numbers.h"
 #include "results/claims/side_numbers.h"
-#include "results/store/reproduction.h"
+#include "results/judgement/limits.h"
 #include "results/store/shown_runs.h"
-#include "results/store/statistics.h"
 #include "results/store/variation.h"
 #include "results/tables/printed_number.h"
 
@@ -48,22 +46,12 @@ class ClaimJudge {
     if (number.estimate.seeds == 0) return;
     const LimitsTest test = test_limits(number.estimate, number.limits);
     part.value = number.estimate.value;
-    part.seeds = number.estimate.is_exact ? 0 : number.estimate.seeds;
-    part.is_exact = number.estimate.is_exact;
+    part.seeds = number.estimate.is_exact() ? 0 : number.estimate.seeds;
+    part.is_exact = number.estimate.is_exact();
     part.half_width = test.half_width;
     part.p = test.p;
-    switch (test.decision) {
-      case LimitsDecision::kInside:
-        part.verdict = ClaimVerdict::kConfirmed;
-        break;
-      case LimitsDecision::kOutside:
-        part.verdict = ClaimVerdict::kRefuted;
-        break;
-      case LimitsDecision::kUndecided:
-        part.verdict = ClaimVerdict::kUndecided;
-        part.seeds_to_decide = seeds_to_decide(number.estimate, number.limits);
-        break;
-    }
+    part.verdict = verdict_on_claim(test.decision);
+    if (part.verdict == Verdict::kUndecided) part.seeds_to_decide = seeds_to_decide(number.estimate, number.limits);
   }
 
   /// Whether the runs behind a part are configured as runs of the paper; configurations are.
@@ -76,53 +64,53 @@ class ClaimJudge {
   void leave_if_smaller(ClaimPart& part) const {
     const bool is_printed = claim_.expects == Expectation::kValue && !claim_.at_least && !claim_.at_most;
     if (!is_printed || !part.value || is_as_the_papers(part)) return;
-    part.verdict = ClaimVerdict::kNotTried;
+    part.verdict = Verdict::kNotTried;
     part.seeds_to_decide.reset();
     part.missing = "the runs are not configured as the paper's";
   }
 
   /// A claim holds where each of its parts does, so no part needs a correction for that. It is refuted where one part
   /// is; of many parts one would be by chance, so these are corrected.
-  static ClaimVerdict verdict_of(const std::vector<PartNumber>& numbers) {
-    const auto all = [&](ClaimVerdict verdict) {
+  static Verdict verdict_of(const std::vector<PartNumber>& numbers) {
+    const auto all = [&](Verdict verdict) {
       return std::all_of(numbers.begin(), numbers.end(),
                          [&](const PartNumber& number) { return number.part.verdict == verdict; });
     };
-    if (numbers.empty() || all(ClaimVerdict::kNotTried)) return ClaimVerdict::kNotTried;
-    if (all(ClaimVerdict::kConfirmed)) return ClaimVerdict::kConfirmed;
+    if (numbers.empty() || all(Verdict::kNotTried)) return Verdict::kNotTried;
+    if (all(Verdict::kConfirmed)) return Verdict::kConfirmed;
     std::vector<double> p;
     for (const PartNumber& number : numbers) {
-      if (number.part.verdict == ClaimVerdict::kNotTried) continue;
-      const bool refuted = number.part.verdict == ClaimVerdict::kRefuted;
+      if (number.part.verdict == Verdict::kNotTried) continue;
+      const bool refuted = number.part.verdict == Verdict::kRefuted;
       p.push_back(refuted ? number.part.p.value_or(0) : 1);
     }
     const std::vector<double> corrected = holm(p);
     const bool refuted = std::any_of(corrected.begin(), corrected.end(), [](double one) { return one <= kRefuted; });
-    return refuted ? ClaimVerdict::kRefuted : ClaimVerdict::kUndecided;
+    return refuted ? Verdict::kRefuted : Verdict::kUndecided;
   }
 
-  AgainstPrinted against_printed(const PartNumber& number) const {
-    if (claim_.printed.empty() || !number.part.value) return AgainstPrinted::kNone;
-    if (!is_as_the_papers(number.part)) return AgainstPrinted::kNotComparable;
-    const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
-    const double theirs = claim_.b_is_better ? -printed.value : printed.value;  // a − b, as the paper has it
-    const bool is_value = claim_.expects == Expectation::kValue;
-    const double of_paper = is_value ? printed.value : theirs;
-    const double allowed = printed.rounding + claim_.tolerance.value_or(0);
+  std::optional<Verdict> against_printed(const PartNumber& number) const {
+    if (claim_.printed.empty() || !number.part.value) return std::nullopt;
+    if (!is_as_the_papers(number.part)) return Verdict::kNotComparable;
     const Estimate& ours = number.estimate;
-    if (ours.is_exact) {
-      return std::abs(ours.value - of_paper) <= allowed ? AgainstPrinted::kConsistent : AgainstPrinted::kDiffers;
+    if (!ours.has_error()) return Verdict::kUndecided;
+    const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
+    const bool is_turned = claim_.b_is_better && claim_.expects != Expectation::kValue;  // the paper has a − b
+    const PrintedMean paper{.value = is_turned ? -printed.value : printed.value,
+                            .rounding = printed.rounding + claim_.tolerance.value_or(0),
+                            .runs = claim_.printed_runs,
+                            .deviation = printed.deviation};
+    Estimate difference = ours;
+    if (ours.is_exact()) {
+      difference.value -= paper.value;
+      difference.rounding = paper.rounding;
+    } else {
+      const double deviation = ours.error * std::sqrt(static_cast<double>(ours.seeds));
+      difference = difference_from_printed(
+          {.value = ours.value, .runs = ours.seeds, .spread = {.deviation = deviation, .freedom = ours.freedom}},
+          paper);
     }
-    if (ours.freedom <= 0) return AgainstPrinted::kUndecided;
-    const OwnMean own{
-        .value = ours.value,
-        .runs = ours.seeds,
-        .spread = {.deviation = ours.error * std::sqrt(static_cast<double>(ours.seeds)), .freedom = ours.freedom}};
-    const PrintedMean paper{
-        .value = of_paper, .rounding = allowed, .runs = claim_.printed_runs, .deviation = printed.deviation};
-    const PrintedDifference difference = difference_from_printed(own, paper, {});
-    return std::abs(difference.difference) <= difference.half_width ? AgainstPrinted::kConsistent
-                                                                    : AgainstPrinted::kDiffers;
+    return verdict_on_printed(test_limits(difference, Limits::within(0)).decision, false);
   }
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {

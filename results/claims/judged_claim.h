@@ -8,39 +8,14 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "results/claims/claim_description.h"
+#include "results/judgement/verdict.h"
 #include "results/store/run_table.h"
 #include "results/tables/paper_runs.h"
 
 namespace xlm {
-
-enum class ClaimVerdict {
-  kConfirmed,  // the interval lies where the claim says
-  kRefuted,    // it lies outside of that
-  kUndecided,  // neither
-  kNotTried,   // runs or configurations are missing
-};
-inline constexpr std::array<std::string_view, 4> kClaimVerdictNames{"confirmed", "refuted", "undecided", "not tried"};
-inline std::string_view name_of(ClaimVerdict verdict) {
-  return kClaimVerdictNames.at(static_cast<std::size_t>(verdict));
-}
-
-/// How ours compares with the number that the paper prints.
-enum class AgainstPrinted {
-  kNone,           // the paper prints none, or there is none of ours
-  kConsistent,     // the printed number lies within the interval
-  kDiffers,        // it lies outside
-  kUndecided,      // one seed has no interval
-  kNotComparable,  // the runs are not configured as the paper's
-};
-inline constexpr std::array<std::string_view, 5> kAgainstPrintedNames{"", "consistent", "differs", "undecided",
-                                                                      "not comparable"};
-inline std::string_view name_of(AgainstPrinted against) {
-  return kAgainstPrintedNames.at(static_cast<std::size_t>(against));
-}
 
 /// One of the comparisons that a claim is made of; most have one.
 struct ClaimPart {
@@ -52,7 +27,7 @@ struct ClaimPart {
   std::int64_t seeds = 0;                  // pairs of seeds, where both sides have them
   bool is_exact = false;                   // it follows from the configuration
   bool is_paired = false;
-  ClaimVerdict verdict = ClaimVerdict::kNotTried;
+  Verdict verdict = Verdict::kNotTried;
   std::optional<std::int64_t> seeds_to_decide;
   std::string missing;             // why it is not tried
   std::vector<std::string> runs;   // whose numbers went in
@@ -65,8 +40,9 @@ struct ClaimPart {
 
 struct JudgedClaim {
   ClaimDescription description;
-  ClaimVerdict verdict = ClaimVerdict::kNotTried;
-  AgainstPrinted against = AgainstPrinted::kNone;
+  Verdict verdict = Verdict::kNotTried;
+  std::optional<Verdict>
+      against;  // of the number that the paper prints; nothing: it prints none, or there is none of ours
   std::vector<ClaimPart> parts;
   std::vector<std::string> notes;
 };
@@ -88,8 +64,8 @@ JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, con
 /// All runs behind a claim, each once.
 std::vector<std::string> runs_of(const JudgedClaim& claim);
 
-/// Claims by verdict, in the order of kClaimVerdictNames.
-using ClaimCounts = std::array<std::int64_t, kClaimVerdictNames.size()>;
+/// Claims by verdict, in the order of kVerdictNames.
+using ClaimCounts = std::array<std::int64_t, kClaimVerdicts>;
 ClaimCounts count_claims(const std::vector<JudgedClaim>& claims);
 
 }  // namespace xlm

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -147,24 +146,18 @@ class PartMaker {
     for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
     }
-    const SeedPairs pairs = common_seeds(a.values, b.values);
-    part.is_paired = do_seeds_pair(a.values, b.values, pairs);
+    if (!part.missing.empty()) return number;
+    const SeedComparison compared = compare_seeds(a.values.by_group, b.values.by_group);
+    part.is_paired = compared.is_paired;
     need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired ? claim_.over : "");
     if (!part.missing.empty()) return number;
     number.limits = limits_of_difference(part.rows);
-    if (part.is_paired) {
-      const std::size_t alone = a.values.by_group.size() + b.values.by_group.size() - 2 * pairs.a.size();
-      if (alone > 0) {
-        part.left_out.push_back(fmt::format("{}: {} without a partner {} left out", part.label,
-                                            counted_over(static_cast<std::int64_t>(alone), claim_.over),
-                                            alone == 1 ? "is" : "are"));
-      }
-      std::vector<double> differences(pairs.a.size());
-      std::transform(pairs.a.begin(), pairs.a.end(), pairs.b.begin(), differences.begin(), std::minus<>());
-      number.estimate = estimate_of(differences);
-    } else {
-      number.estimate = difference_of_means(a.values.means(), b.values.means());
+    if (compared.left_out > 0) {
+      part.left_out.push_back(fmt::format("{}: {} without a partner {} left out", part.label,
+                                          counted_over(compared.left_out, claim_.over),
+                                          compared.left_out == 1 ? "is" : "are"));
     }
+    number.estimate = compared.difference;
     set_exact(number, a.is_exact && b.is_exact);
     return number;
   }
@@ -324,7 +317,7 @@ class PartMaker {
 
   /// Numbers that follow from the configuration have no error, unless the runs differ in it.
   static void set_exact(PartNumber& number, bool is_exact) {
-    number.estimate.is_exact = is_exact && number.estimate.error == 0;
+    if (is_exact && number.estimate.error == 0) number.estimate.varies = Varies::kOverNothing;
   }
 
   RunTable& runs_;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "results/claims/judged_claim.h"
-#include "results/claims/limits.h"
+#include "results/judgement/limits.h"
 
 namespace xlm {
 

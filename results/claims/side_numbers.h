@@ -10,7 +10,7 @@
 #include "results/claims/claim_description.h"
 #include "results/claims/judged_claim.h"
 #include "results/claims/trend.h"
-#include "results/store/seed_values.h"
+#include "results/judgement/pairing.h"
 #include "results/store/selection.h"
 
 namespace xlm {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "results/claims/limits.h"
+#include "results/judgement/estimate.h"
 
 namespace xlm {
 

@@ -6,9 +6,9 @@
 #include <numbers>
 
 #include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 
 #include "base/random.h"
+#include "results/judgement/student.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
@@ -21,10 +21,8 @@ double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index) {
 
 double student_stretch(double freedom, double level) {
   const double tail = (1 - level) / 2;
-  const boost::math::students_t student(freedom);
   const boost::math::normal normal;
-  return boost::math::quantile(boost::math::complement(student, tail)) /
-         boost::math::quantile(boost::math::complement(normal, tail));
+  return student_factor(level, freedom) / boost::math::quantile(boost::math::complement(normal, tail));
 }
 
 LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/judgement/verdict.h"
 #include "results/pages/html.h"
 #include "results/pages/page.h"
 #include "results/quantities/number_format.h"
@@ -12,11 +13,11 @@ namespace xlm {
 namespace {
 
 /// "not tried" as a class of the style sheet.
-std::string class_of(ClaimVerdict verdict) {
-  return verdict == ClaimVerdict::kNotTried ? "not-tried" : std::string(name_of(verdict));
+std::string class_of(Verdict verdict) {
+  return verdict == Verdict::kNotTried ? "not-tried" : std::string(name_of(verdict));
 }
 
-std::string verdict_html(ClaimVerdict verdict) {
+std::string verdict_html(Verdict verdict) {
   return fmt::format(R"(<span class="claim-verdict {}">{}</span>)", class_of(verdict), name_of(verdict));
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "results/judgement/verdict.h"
 #include "results/pages/html.h"
 #include "results/tables/table_notes.h"
 #include "results/tables/verdict_notes.h"
@@ -27,7 +28,7 @@ std::string grounds_of(const PrintedComparison& compared) {
   if (compared.verdict == Verdict::kNotComparable) return " (" + keys_in_words(compared.apart) + ")";
   if (!compared.half_width) return "";
   std::string text = "95 % interval of the difference by Student's t";
-  if (compared.decides) text += fmt::format("; {} seeds would decide", *compared.decides);
+  if (compared.decides) text += "; " + seeds_in_words(compared.decides);
   return " (" + text + ")";
 }
 

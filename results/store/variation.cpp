@@ -2,7 +2,6 @@
 #include "results/store/variation.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -143,22 +142,6 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
                       : fmt::format(" (data.fingerprint {})", fingerprints[i].substr(0, kFingerprintDigits));
   }
   return corpora;
-}
-
-bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
-                       const std::string& column, const std::string& over) {
-  std::vector<std::size_t> rows = a;
-  rows.insert(rows.end(), b.begin(), b.end());
-  const std::vector<std::string> corpora = corpora_of(runs, rows, {column});
-  std::array<std::map<std::string, std::set<std::string>>, 2> sides;  // by value of `over`
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::string group = over.empty() ? "" : to_text(runs.column(over)[rows[i]]);
-    sides[i < a.size() ? 0 : 1][group].insert(corpora[i]);
-  }
-  return std::all_of(sides[0].begin(), sides[0].end(), [&](const auto& of_a) {
-    const auto of_b = sides[1].find(of_a.first);
-    return of_b == sides[1].end() || of_a.second == of_b->second;
-  });
 }
 
 const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {

@@ -31,11 +31,6 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns);
 
-/// Whether the numbers that two sets of rows have in a column can be compared: they were measured on the same corpora,
-/// for each value of `over` that both have if that pairs them. True if one of both has no rows.
-bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
-                       const std::string& column, const std::string& over = "");
-
 /// Where the numbers of a column or formula come from.
 enum class NumberOrigin {
   kMeasured,    // training or the text changes them

@@ -9,8 +9,8 @@
 
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
+#include "results/tables/printed_comparison.h"
 #include "results/tables/table_description.h"
-#include "results/tables/verdict.h"
 
 namespace xlm {
 

@@ -17,7 +17,7 @@
 #include "results/store/aggregate.h"
 #include "results/store/run_table.h"
 #include "results/store/selection.h"
-#include "results/tables/verdict.h"
+#include "results/tables/printed_comparison.h"
 
 namespace xlm {
 

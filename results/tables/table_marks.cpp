@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "results/store/statistics.h"
+#include "results/judgement/limits.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -18,16 +18,10 @@ bool is_better(double a, double b, Better better) { return better == Better::kLo
 /// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing if fewer than two
 /// groups are common.
 std::optional<double> test_cells(const ByGroup& own, const ByGroup& other, Better better) {
-  std::vector<double> ours;
-  std::vector<double> theirs;
-  for (const auto& [group, values] : own) {
-    const auto match = other.find(group);
-    if (match == other.end()) continue;
-    ours.push_back(mean(values));
-    theirs.push_back(mean(match->second));
-  }
-  const std::optional<double> p = paired_t_test(ours, theirs);
-  return !p || is_better(mean(ours), mean(theirs), better) ? p : 1.0;
+  const SeedComparison compared = compare_seeds(own, other);
+  if (!compared.is_paired || compared.difference.freedom == 0) return std::nullopt;
+  const bool is_better = better == Better::kLower ? compared.difference.value < 0 : compared.difference.value > 0;
+  return is_better ? *test_limits(compared.difference, Limits::within(0)).p : 1;
 }
 
 /// Whether a difference of two cells may be one of their texts: they have not one and the same, nor, where values other
@@ -125,7 +119,7 @@ void relate_to_rows(Table& table, RunTable& runs) {
       if (!base) {
         cell.value.reset();
         cell.missing = fmt::format("{} has no number", options.against);
-      } else if (!have_same_corpora(runs, cell.rows, base_row->cells[c].rows, options.value)) {
+      } else if (!have_same_corpora(runs, cell.rows, base_row->cells[c].rows, options.value, "")) {
         cell.value.reset();
         cell.missing = fmt::format("measured on another corpus than {}", options.against);
       } else if (*base == 0 && options.as != RowRelation::kDifference) {

@@ -1,18 +1,15 @@
 // What is marked in a table: stars on cells that beat other rows, and the best cells of a column.
 #pragma once
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "results/judgement/pairing.h"
 #include "results/tables/table.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
-
-/// One number per value of `over`: several runs of one seed count as their mean.
-using ByGroup = std::map<std::string, std::vector<double>>;
 
 /// What the number of a cell was made of.
 struct CellSample {

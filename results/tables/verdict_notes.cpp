@@ -31,11 +31,9 @@ std::string number_as_printed(double value, const CellOptions& options) {
                                                  : format_number(value, options.format, options.digits);
 }
 
-/// "9 seeds would decide"; empty for a cell that is decided.
+/// What an undecided cell needs: "9 seeds would decide".
 std::string what_would_decide(const PrintedComparison& compared) {
-  if (!compared.half_width) return "how much seeds differ is not known";
-  if (!compared.decides) return "no number of seeds would decide";
-  return fmt::format("{} seeds would decide", in_thousands(*compared.decides));
+  return compared.half_width ? seeds_in_words(compared.decides) : "how much seeds differ is not known";
 }
 
 /// "agree" of several, "agrees" of one.
@@ -104,13 +102,13 @@ std::string grounds_note(const Table& table) {
   return fmt::format(
       "Intervals of the difference: {:g} % by Student's t, with the rounding of the printed value, "
       "which counts as {}; {}.",
-      100 * basis.level, runs, join(spreads, "; "));
+      100 * kLevel, runs, join(spreads, "; "));
 }
 
 /// "Holm's correction for 24 tests; without it, up to 1.2 would be expected to differ by chance, and 2 do."
 std::string correction_note(const VerdictBasis& basis) {
   if (basis.tests < 2) return "";
-  const double expected = (1 - basis.level) * static_cast<double>(basis.tests);
+  const double expected = (1 - kLevel) * static_cast<double>(basis.tests);
   return fmt::format(
       "\"Differs\" is corrected for {} tests (Holm). Without that {} would differ; up to {} are to be expected by "
       "chance where all is reproduced.",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""part_bootstrap.py: the numbers of tests/results/store/part_bootstrap_test.cpp, computed the plain way.
+"""part_bootstrap.py: the numbers of tests/results/judgement/part_bootstrap_test.cpp, computed the plain way.
 
 Prints the difference, the interval and p of two levels. The draws use the project's counted random numbers, written
 again here. Needs only Python.

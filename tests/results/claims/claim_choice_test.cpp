@@ -38,7 +38,7 @@ TEST_F(ChoiceClaims, ASideWithoutASettingToChooseIsNotTried) {
       "claims:\n  - claim: Lost\n    value: test.bpc\n    where: {experiment: tuned}\n"
       "    a: {model.span: 64, optimizer.lr: 0.04}\n    b: {model.span: 256}\n"
       "    choose: {over: optimizer.lr, by: valid.bpc}\n");
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kNotTried);
+  EXPECT_EQ(claim.verdict, Verdict::kNotTried);
   EXPECT_EQ(claim.parts.at(0).missing, "model.span=64, optimizer.lr=0.04: no setting can be chosen");
 }
 

@@ -28,7 +28,7 @@ class Claims : public ::testing::Test {
     return judge_claim(runs, claim_of(yaml), context);
   }
 
-  ClaimVerdict verdict(const std::string& yaml) { return judged(yaml).verdict; }
+  Verdict verdict(const std::string& yaml) { return judged(yaml).verdict; }
 
   /// Adds a run with its own number, of a corpus and in a state.
   void add(const std::string& type, int span, int seed, double bpc, const std::string& corpus = "text8",

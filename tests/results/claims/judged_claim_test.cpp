@@ -23,7 +23,7 @@ const std::string kAdaptiveOrFixed =
 
 TEST_F(Claims, ABetterSideIsConfirmedWithItsIntervalPairedBySeed) {
   const JudgedClaim claim = judged(kAdaptiveOrFixed + "printed: -0.1\n");
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   ASSERT_THAT(claim.parts, SizeIs(1));
   const ClaimPart& part = claim.parts.front();
   // Differences of seeds: -0.101, -0.1, -0.101; their mean is -0.302 / 3, their deviation 0.001 / √3.
@@ -33,46 +33,46 @@ TEST_F(Claims, ABetterSideIsConfirmedWithItsIntervalPairedBySeed) {
   EXPECT_EQ(part.seeds, 3);
   EXPECT_THAT(part.runs, SizeIs(6));
   EXPECT_LT(*part.p, 0.001);
-  EXPECT_EQ(claim.against, AgainstPrinted::kConsistent);
-  EXPECT_EQ(judged(kAdaptiveOrFixed + "printed: \"-0.200\"\n").against, AgainstPrinted::kDiffers);
+  EXPECT_EQ(claim.against, Verdict::kConsistent);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "printed: \"-0.200\"\n").against, Verdict::kDiffers);
 }
 
 TEST_F(Claims, TheOtherWayItIsRefutedAndBMayBeTheBetterOne) {
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "better: b\n"), ClaimVerdict::kRefuted);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: a\n"), ClaimVerdict::kRefuted);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: b\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "lower: a\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(judged(kAdaptiveOrFixed + "higher: b\nprinted: -0.1\n").against, AgainstPrinted::kConsistent)
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "better: b\n"), Verdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: a\n"), Verdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "higher: b\n"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "lower: a\n"), Verdict::kConfirmed);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "higher: b\nprinted: -0.1\n").against, Verdict::kConsistent)
       << "the paper's number is a − b, whichever is better";
 }
 
 TEST_F(Claims, AMarginIsADifferenceThatDoesNotCount) {
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.05\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.2\n"), ClaimVerdict::kRefuted) << "better by less than that";
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.1005\n"), ClaimVerdict::kUndecided);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\nmargin: 0.2\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\n"), ClaimVerdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.05\n"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.2\n"), Verdict::kRefuted) << "better by less than that";
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.1005\n"), Verdict::kUndecided);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\nmargin: 0.2\n"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\n"), Verdict::kRefuted);
 }
 
 TEST_F(Claims, AlikeNeedsEvidenceAndNotItsLack) {
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.2\n"), ClaimVerdict::kConfirmed);
-  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.05\n"), ClaimVerdict::kRefuted);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.2\n"), Verdict::kConfirmed);
+  EXPECT_EQ(verdict(kAdaptiveOrFixed + "within: 0.05\n"), Verdict::kRefuted);
   for (const double noise : {-0.4, 0.0, 0.4})
     add("noisy", 64, 1 + static_cast<int>(std::lround(noise * 2.5)) + 1, 1.85 + noise);
   const JudgedClaim noisy = judged(
       "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\na: {model.span_type: noisy}\nb: {model.span_type: "
       "adaptive}\nwithin: 0.2\n");
-  EXPECT_EQ(noisy.verdict, ClaimVerdict::kUndecided) << "the means are close, but the seeds are not";
+  EXPECT_EQ(noisy.verdict, Verdict::kUndecided) << "the means are close, but the seeds are not";
   ASSERT_TRUE(noisy.parts.front().seeds_to_decide);
   EXPECT_GT(*noisy.parts.front().seeds_to_decide, 10);
 }
 
 TEST_F(Claims, OneSeedIsUndecidedAndNoRunNotTried) {
   const JudgedClaim one = judged(kAdaptiveOrFixed, {.filters = parse_filters({"seed=1"})});
-  EXPECT_EQ(one.verdict, ClaimVerdict::kUndecided);
+  EXPECT_EQ(one.verdict, Verdict::kUndecided);
   EXPECT_FALSE(one.parts.front().half_width);
   const JudgedClaim none = judged("claim: c\nvalue: test.bpc\na: {model.span: 512}\nb: {model.span: 64}\n");
-  EXPECT_EQ(none.verdict, ClaimVerdict::kNotTried);
+  EXPECT_EQ(none.verdict, Verdict::kNotTried);
   EXPECT_THAT(none.parts.front().missing, HasSubstr("model.span=512"));
   EXPECT_THROW(judged("claim: c\nvalue: test.bcp\na: {model.span: 256}\nb: {model.span: 64}\n"), UsageError);
 }
@@ -82,7 +82,7 @@ TEST_F(Claims, SidesWithoutCommonSeedsAreComparedAsTwoSamples) {
   add("later", 64, 8, 1.81);
   const JudgedClaim claim = judged(
       "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\na: {model.span_type: later}\nb: {model.span_type: fixed}\n");
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_FALSE(claim.parts.front().is_paired);
 }
 
@@ -90,12 +90,12 @@ TEST_F(Claims, OneCommonSeedOfSeveralIsNoPair) {
   for (const int seed : {3, 4, 5}) add("later", 64, seed, 1.80 + 0.001 * seed);
   const std::string claim = "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\nb: {model.span_type: fixed}\n";
   const JudgedClaim later = judged(claim + "a: {model.span_type: later}\n");
-  EXPECT_EQ(later.verdict, ClaimVerdict::kConfirmed) << "as by xlm compare";
+  EXPECT_EQ(later.verdict, Verdict::kConfirmed) << "as by xlm compare";
   EXPECT_FALSE(later.parts.front().is_paired);
   add("single", 64, 3, 1.8);
   const JudgedClaim single = judged(claim + "a: {model.span_type: single}\n");
   EXPECT_TRUE(single.parts.front().is_paired);
-  EXPECT_EQ(single.verdict, ClaimVerdict::kUndecided);
+  EXPECT_EQ(single.verdict, Verdict::kUndecided);
   EXPECT_THAT(single.notes, Contains(HasSubstr("2 seeds without a partner are left out")));
 }
 
@@ -113,22 +113,22 @@ TEST_F(Claims, NumbersOfOtherCorporaAreNotCompared) {
   for (const int seed : {1, 2, 3}) add("adaptive", 512, seed, 1.1 + 0.001 * seed, "enwik8");
   const std::string sides = "a: {model.span: 512}\nb: {model.span: 64, model.span_type: adaptive}\n";
   const JudgedClaim claim = judged("claim: c\nvalue: test.bpc\n" + sides);
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kNotTried);
+  EXPECT_EQ(claim.verdict, Verdict::kNotTried);
   EXPECT_THAT(claim.parts.front().missing, HasSubstr("different corpora"));
-  EXPECT_EQ(verdict("claim: c\nvalue: =test.bpc[a]/test.bpc[b]\nat_most: 1\n" + sides), ClaimVerdict::kNotTried);
-  EXPECT_EQ(verdict("claim: c\nvalue: =params[a]/params[b]\nat_most: 1\n" + sides), ClaimVerdict::kConfirmed)
+  EXPECT_EQ(verdict("claim: c\nvalue: =test.bpc[a]/test.bpc[b]\nat_most: 1\n" + sides), Verdict::kNotTried);
+  EXPECT_EQ(verdict("claim: c\nvalue: =params[a]/params[b]\nat_most: 1\n" + sides), Verdict::kConfirmed)
       << "costs have no corpus";
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\na: {data.name: enwik8}\nb: {data.name: text8, model.span: 64}\n"),
-            ClaimVerdict::kConfirmed)
+            Verdict::kConfirmed)
       << "that is asked for";
-  EXPECT_EQ(verdict("claim: c\ngrid: spans\nlower: b\n" + sides), ClaimVerdict::kConfirmed) << "grids have no corpus";
+  EXPECT_EQ(verdict("claim: c\ngrid: spans\nlower: b\n" + sides), Verdict::kConfirmed) << "grids have no corpus";
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\nover: data.name\na: {model.span: 512}\nb: {model.span: 64, "
                     "model.span_type: adaptive}\n"),
-            ClaimVerdict::kNotTried)
+            Verdict::kNotTried)
       << "no corpus is common, so two samples are compared";
   const std::string trend = "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\n";
-  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive}\n"), ClaimVerdict::kNotTried);
-  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive, model.span: [64, 128, 256]}\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive}\n"), Verdict::kNotTried);
+  EXPECT_EQ(verdict(trend + "a: {model.span_type: adaptive, model.span: [64, 128, 256]}\n"), Verdict::kConfirmed);
 }
 
 TEST_F(Claims, PartsThatAreNotTriedAreNoTests) {
@@ -136,25 +136,25 @@ TEST_F(Claims, PartsThatAreNotTriedAreNoTests) {
   for (const double bpc : {1.957, 1.976, 1.982}) add("worse", 64, ++seed, bpc);  // by 0.010, 0.020 and 0.015
   const std::string claim = "claim: c\nvalue: test.bpc\nwhere: {model.span: 64}\nb: {model.span_type: fixed}\n";
   const JudgedClaim alone = judged(claim + "a: {model.span_type: worse}\n");
-  ASSERT_EQ(alone.verdict, ClaimVerdict::kRefuted);
+  ASSERT_EQ(alone.verdict, Verdict::kRefuted);
   ASSERT_GT(4 * *alone.parts.front().p, 0.05) << "four tests would correct it away";
   EXPECT_EQ(verdict(claim + "a: [{model.span_type: worse}, {model.span_type: x}, {model.span_type: y}, "
                             "{model.span_type: z}]\n"),
-            ClaimVerdict::kRefuted);
+            Verdict::kRefuted);
 }
 
 TEST_F(Claims, ListsAreComparedEachWithEachAndAnOrderNeighbourByNeighbour) {
   const std::string fixed = "where: {model.span_type: fixed}\n";
   const JudgedClaim lists = judged("claim: c\nvalue: test.bpc\n" + fixed +
                                    "a: [{model.span: 256}, {model.span: 128}]\nb: {model.span: 64}\n");
-  EXPECT_EQ(lists.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(lists.verdict, Verdict::kConfirmed);
   EXPECT_THAT(lists.parts, SizeIs(2));
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\n" + fixed +
                     "order: [{model.span: 256}, {model.span: 128}, {model.span: 64}]\n"),
-            ClaimVerdict::kConfirmed);
+            Verdict::kConfirmed);
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\n" + fixed +
                     "order: [{model.span: 256}, {model.span: 64}, {model.span: 128}]\n"),
-            ClaimVerdict::kRefuted)
+            Verdict::kRefuted)
       << "one neighbour is the wrong way round";
 }
 
@@ -162,47 +162,47 @@ TEST_F(Claims, TheNearestSettingOfBIsCompared) {
   const JudgedClaim claim = judged(
       "claim: c\nvalue: test.bpc\na: {model.span_type: adaptive, model.span: 128}\nb: {model.span_type: fixed}\n"
       "nearest: flops_per_token\n");
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_THAT(claim.parts.front().label, HasSubstr("128,000,000"));
   EXPECT_THAT(claim.parts.front().runs, SizeIs(6)) << "of the fixed runs, those with a span of 128";
   EXPECT_THAT(claim.parts.front().mixes, IsEmpty());
   const JudgedClaim better_b = judged(
       "claim: c\nvalue: test.bpc\nb: {model.span_type: adaptive}\na: {model.span_type: fixed, model.span: 128}\n"
       "nearest: flops_per_token\nbetter: b\n");
-  EXPECT_EQ(better_b.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(better_b.verdict, Verdict::kConfirmed);
   EXPECT_THAT(better_b.parts.front().runs, SizeIs(6)) << "of the adaptive runs, those with a span of 128";
 }
 
 TEST_F(Claims, AClaimForEachValueHoldsForAllOfThem) {
   const JudgedClaim each = judged(
       "claim: c\nvalue: test.bpc\neach: model.span\na: {model.span_type: adaptive}\nb: {model.span_type: fixed}\n");
-  EXPECT_EQ(each.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(each.verdict, Verdict::kConfirmed);
   ASSERT_THAT(each.parts, SizeIs(3));
   EXPECT_THAT(each.parts[1].label, HasSubstr("128: "));
   for (const int seed : {1, 2, 3}) add("adaptive", 512, seed, 2 + 0.001 * seed);
   for (const int seed : {1, 2, 3}) add("fixed", 512, seed, 1 + 0.001 * seed + 0.0001 * (seed % 2));
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\neach: model.span\na: {model.span_type: adaptive}\nb: "
                     "{model.span_type: fixed}\n"),
-            ClaimVerdict::kRefuted);
+            Verdict::kRefuted);
 }
 
 TEST_F(Claims, ATrendIsASlopeWithinSeeds) {
   const JudgedClaim falls =
       judged("claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: fixed}\n");
-  EXPECT_EQ(falls.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(falls.verdict, Verdict::kConfirmed);
   EXPECT_NEAR(*falls.parts.front().value, -0.001, 1e-9) << "bits for each token of span";
   EXPECT_DOUBLE_EQ(*falls.parts.front().rank_correlation, -1);
   EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\ntrend: rises\nalong: model.span\na: {model.span_type: fixed}\n"),
-            ClaimVerdict::kRefuted);
+            Verdict::kRefuted);
   EXPECT_EQ(
       verdict("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n"),
-      ClaimVerdict::kConfirmed);
+      Verdict::kConfirmed);
   // The gap between both types is the same at every span.
   const JudgedClaim gap = judged(
       "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: adaptive}\nb: "
       "{model.span_type: "
       "fixed}\n");
-  EXPECT_EQ(gap.verdict, ClaimVerdict::kUndecided);
+  EXPECT_EQ(gap.verdict, Verdict::kUndecided);
 }
 
 TEST_F(Claims, ATrendNamesTheRunsThatItLeavesOut) {
@@ -210,7 +210,7 @@ TEST_F(Claims, ATrendNamesTheRunsThatItLeavesOut) {
   add("fixed", 512, 9, 1.2);  // the only run of its seed
   const JudgedClaim claim =
       judged("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n");
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_EQ(claim.parts.front().seeds, 3);
   EXPECT_THAT(claim.notes, Contains(HasSubstr("runs whose model.span is not above 0 are left out (scale: log)")));
 }
@@ -219,24 +219,24 @@ TEST_F(Claims, AFormulaOverSidesIsComputedForEachSeed) {
   const JudgedClaim ratio = judged(
       "claim: c\nvalue: =test.bpc[a]/test.bpc[b]\nwhere: {model.span: 64}\na: {model.span_type: adaptive}\nb: "
       "{model.span_type: fixed}\nat_most: 0.97\n");
-  EXPECT_EQ(ratio.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(ratio.verdict, Verdict::kConfirmed);
   const double expected = (1.846 / 1.947 + 1.856 / 1.956 + 1.866 / 1.967) / 3;
   EXPECT_NEAR(*ratio.parts.front().value, expected, 1e-9);
   const std::string flops =
       "claim: c\nvalue: =1 - flops_per_token[a]/flops_per_token[b]\na: {model.span: 64, model.span_type: fixed}\nb: "
       "{model.span: 256, model.span_type: fixed}\nprinted: 0.75\ntolerance: 0.001\n";
-  EXPECT_EQ(verdict(flops), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(flops), Verdict::kConfirmed);
 }
 
 TEST_F(Claims, WhatFollowsFromTheConfigurationNeedsNoSeeds) {
   const JudgedClaim params = judged(
       "claim: c\nvalue: params\nwhere: {seed: 1, model.span: 64, model.span_type: fixed}\n"
       "printed: 38M\n");
-  EXPECT_EQ(params.verdict, ClaimVerdict::kConfirmed) << "38.1M prints as 38M";
+  EXPECT_EQ(params.verdict, Verdict::kConfirmed) << "38.1M prints as 38M";
   EXPECT_TRUE(params.parts.front().is_exact);
   EXPECT_EQ(
       verdict("claim: c\nvalue: params\nwhere: {seed: 1, model.span: 64, model.span_type: fixed}\nprinted: 39M\n"),
-      ClaimVerdict::kRefuted);
+      Verdict::kRefuted);
 }
 
 /// The FLOPs of a model that learns its spans differ from seed to seed.
@@ -260,18 +260,18 @@ TEST_F(Claims, FlopsThatAreLearntHaveAnIntervalAndNeedSeeds) {
   EXPECT_EQ(part.seeds, 3);
   ASSERT_TRUE(part.half_width);
   EXPECT_NEAR(*part.half_width, 4.302653 * 0.05e8 / 1.28e8 / std::sqrt(3.0), 1e-6);
-  EXPECT_EQ(near.verdict, ClaimVerdict::kUndecided) << "the mean of 0.43 alone says nothing";
-  EXPECT_EQ(verdict(share + "at_most: 0.9\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(near.verdict, Verdict::kUndecided) << "the mean of 0.43 alone says nothing";
+  EXPECT_EQ(verdict(share + "at_most: 0.9\n"), Verdict::kConfirmed);
   const JudgedClaim one = judged(share + "at_most: 0.9\n", {.filters = parse_filters({"seed=1"})});
-  EXPECT_EQ(one.verdict, ClaimVerdict::kUndecided) << "one seed does not show whether others have the same FLOPs";
+  EXPECT_EQ(one.verdict, Verdict::kUndecided) << "one seed does not show whether others have the same FLOPs";
 }
 
 TEST_F(Claims, RowsOfAGridBecomeOneNumberOfEachRun) {
   const std::string grid = "claim: c\nwhere: {model.span_type: fixed, model.span: 256}\n";
   const JudgedClaim first = judged(grid + "grid: {name: spans, rows: [1, 1], as: max}\nat_most: 40\n");
-  EXPECT_EQ(first.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(first.verdict, Verdict::kConfirmed);
   EXPECT_DOUBLE_EQ(*first.parts.front().value, 40);
-  EXPECT_EQ(verdict(grid + "grid: {name: spans, rows: [2, 2], as: max}\nat_least: 256\n"), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(verdict(grid + "grid: {name: spans, rows: [2, 2], as: max}\nat_least: 256\n"), Verdict::kConfirmed);
   EXPECT_DOUBLE_EQ(*judged(grid + "grid: spans\nat_least: 1\n").parts.front().value, (32 + 40 + 33 + 256) / 4.0);
 }
 
@@ -286,7 +286,7 @@ TEST_F(Claims, ClaimsOnCostsAskConfigurationsAndNoRuns) {
       "claim: c\nvalue: =params[a]/params[b]\nneeds: costs\nwhere: {model.heads: 2}\na: {model.width: 8}\nb: "
       "{model.width: 2}\nprinted: 4\n",
       context);
-  EXPECT_EQ(claim.verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_THAT(claim.parts.front().runs, IsEmpty());
   EXPECT_EQ(asked.front(), R"({"model.heads":2,"model.width":8} params)");
   EXPECT_THROW(judged("claim: c\nvalue: test.bpc\nneeds: costs\na: {model.width: 8}\nat_most: 1\n", context),
@@ -296,14 +296,14 @@ TEST_F(Claims, ClaimsOnCostsAskConfigurationsAndNoRuns) {
 TEST_F(Claims, ARunThatIsNotThePapersSaysNothingOfAPrintedNumber) {
   const std::shared_ptr<PaperRuns> paper = paper_with({{"model.layers", 12}});
   const JudgedClaim order = judged(kAdaptiveOrFixed + "printed: -0.1\n", {.paper = paper.get()});
-  EXPECT_EQ(order.verdict, ClaimVerdict::kConfirmed) << "an order can be tried at any size";
-  EXPECT_EQ(order.against, AgainstPrinted::kNotComparable);
+  EXPECT_EQ(order.verdict, Verdict::kConfirmed) << "an order can be tried at any size";
+  EXPECT_EQ(order.against, Verdict::kNotComparable);
   const std::string number =
       "claim: c\nvalue: test.bpc\nwhere: {model.span: 64, model.span_type: fixed}\nprinted: 1.96\ntolerance: 0.1\n";
-  EXPECT_EQ(judged(number, {.paper = paper.get()}).verdict, ClaimVerdict::kNotTried);
-  EXPECT_EQ(verdict(number), ClaimVerdict::kConfirmed);
+  EXPECT_EQ(judged(number, {.paper = paper.get()}).verdict, Verdict::kNotTried);
+  EXPECT_EQ(verdict(number), Verdict::kConfirmed);
   const std::shared_ptr<PaperRuns> alike = paper_with({{"model.layers", 2}});
-  EXPECT_EQ(judged(number, {.paper = alike.get()}).verdict, ClaimVerdict::kConfirmed);
+  EXPECT_EQ(judged(number, {.paper = alike.get()}).verdict, Verdict::kConfirmed);
 }
 
 TEST_F(Claims, ASideThatMixesSettingsIsNoted) {

@@ -1,5 +1,5 @@
 // Limits: intervals and numbers computed elsewhere, decisions, and how many seeds decide, by simulation.
-#include "results/claims/limits.h"
+#include "results/judgement/limits.h"
 
 #include <cmath>
 #include <random>
@@ -9,17 +9,17 @@
 namespace xlm {
 namespace {
 
-TEST(ClaimLimits, TheIntervalIsThatOfTables) {
+TEST(Limits, TheIntervalIsThatOfTables) {
   // scipy 1.17: t.interval(0.95, 2, loc=mean([0.01, 0.03, 0.02]), scale=sem(…)) = (-0.00484138, 0.04484138);
   // ttest_1samp([0.01, 0.03, 0.02], 0).pvalue = 0.07417990
   const Estimate estimate = estimate_of({0.01, 0.03, 0.02});
   const LimitsTest test = test_limits(estimate, {.low = 0, .open = true});
-  EXPECT_EQ(test.decision, LimitsDecision::kUndecided);
+  EXPECT_EQ(test.decision, Decision::kUndecided);
   EXPECT_NEAR(*test.half_width, 0.02484138, 1e-8);
   EXPECT_NEAR(*test.p, 0.07417990, 1e-7);
 }
 
-TEST(ClaimLimits, WelchsDifferenceOfUnequalSamples) {
+TEST(Limits, WelchsDifferenceOfUnequalSamples) {
   // By hand: s² / n are 5/12 and 1.
   const Estimate difference = difference_of_means({1, 2, 3, 4}, {2, 4});
   EXPECT_DOUBLE_EQ(difference.value, -0.5);
@@ -28,29 +28,28 @@ TEST(ClaimLimits, WelchsDifferenceOfUnequalSamples) {
   EXPECT_EQ(difference_of_means({1, 2}, {3}).freedom, 0) << "one seed has no error";
 }
 
-TEST(ClaimLimits, OneSeedDecidesNothingAndAnExactNumberDecidesAtOnce) {
+TEST(Limits, OneSeedDecidesNothingAndAnExactNumberDecidesAtOnce) {
   const LimitsTest one = test_limits(estimate_of({5}), {.low = 0});
-  EXPECT_EQ(one.decision, LimitsDecision::kUndecided);
+  EXPECT_EQ(one.decision, Decision::kUndecided);
   EXPECT_FALSE(one.half_width);
   EXPECT_FALSE(one.p);
   Estimate exact = estimate_of({0.62});
-  exact.is_exact = true;
-  EXPECT_EQ(test_limits(exact, {.low = 0.6, .high = 0.63}).decision, LimitsDecision::kInside);
-  EXPECT_EQ(test_limits(exact, {.low = 0.63}).decision, LimitsDecision::kOutside);
-  EXPECT_EQ(test_limits(exact, {.low = 0.62}).decision, LimitsDecision::kInside);
-  EXPECT_EQ(test_limits(exact, {.low = 0.62, .open = true}).decision, LimitsDecision::kOutside)
-      << "equal is not better";
+  exact.varies = Varies::kOverNothing;
+  EXPECT_EQ(test_limits(exact, {.low = 0.6, .high = 0.63}).decision, Decision::kInside);
+  EXPECT_EQ(test_limits(exact, {.low = 0.63}).decision, Decision::kOutside);
+  EXPECT_EQ(test_limits(exact, {.low = 0.62}).decision, Decision::kInside);
+  EXPECT_EQ(test_limits(exact, {.low = 0.62, .open = true}).decision, Decision::kOutside) << "equal is not better";
 }
 
-TEST(ClaimLimits, ABandNeedsTheWholeInterval) {
+TEST(Limits, ABandNeedsTheWholeInterval) {
   const Estimate narrow = estimate_of({0.001, 0.002, 0.0015});
-  EXPECT_EQ(test_limits(narrow, {.low = -0.01, .high = 0.01}).decision, LimitsDecision::kInside);
-  EXPECT_EQ(test_limits(narrow, {.low = -0.002, .high = 0.002}).decision, LimitsDecision::kUndecided);
-  EXPECT_EQ(test_limits(narrow, {.low = 0.1, .high = 0.2}).decision, LimitsDecision::kOutside);
+  EXPECT_EQ(test_limits(narrow, {.low = -0.01, .high = 0.01}).decision, Decision::kInside);
+  EXPECT_EQ(test_limits(narrow, {.low = -0.002, .high = 0.002}).decision, Decision::kUndecided);
+  EXPECT_EQ(test_limits(narrow, {.low = 0.1, .high = 0.2}).decision, Decision::kOutside);
 }
 
 /// Of many samples from a normal distribution, the share that the decision names.
-double share_of(LimitsDecision decision, double mean, std::size_t seeds, const Limits& limits) {
+double share_of(Decision decision, double mean, std::size_t seeds, const Limits& limits) {
   std::mt19937_64 random(20);
   std::normal_distribution<double> normal(mean, 1);
   constexpr int kSamples = 4000;
@@ -63,14 +62,14 @@ double share_of(LimitsDecision decision, double mean, std::size_t seeds, const L
   return static_cast<double>(found) / kSamples;
 }
 
-TEST(ClaimLimits, AClaimAtItsLimitIsDecidedWronglyInTwoAndAHalfPercentEachWay) {
+TEST(Limits, AClaimAtItsLimitIsDecidedWronglyInTwoAndAHalfPercentEachWay) {
   for (const std::size_t seeds : {2U, 3U, 10U}) {
-    EXPECT_NEAR(share_of(LimitsDecision::kInside, 0, seeds, {.low = 0, .open = true}), 0.025, 0.008) << seeds;
-    EXPECT_NEAR(share_of(LimitsDecision::kOutside, 0, seeds, {.low = 0, .open = true}), 0.025, 0.008) << seeds;
+    EXPECT_NEAR(share_of(Decision::kInside, 0, seeds, {.low = 0, .open = true}), 0.025, 0.008) << seeds;
+    EXPECT_NEAR(share_of(Decision::kOutside, 0, seeds, {.low = 0, .open = true}), 0.025, 0.008) << seeds;
   }
 }
 
-TEST(ClaimLimits, TheSeedsThatAreSaidToDecideDo) {
+TEST(Limits, TheSeedsThatAreSaidToDecideDo) {
   // A mean one standard deviation from the limit; the estimate says so itself.
   Estimate estimate{.value = 1, .error = 1 / std::sqrt(3.0), .freedom = 2, .seeds = 3};
   const Limits better{.low = 0, .open = true};
@@ -79,16 +78,26 @@ TEST(ClaimLimits, TheSeedsThatAreSaidToDecideDo) {
   EXPECT_EQ(
       *seeds,
       10);  // power of a one-sample t-test at d = 1, α = 0.05 two-sided: 0.748 with 9, 0.803 with 10 (scipy 1.17, nct)
-  EXPECT_GE(share_of(LimitsDecision::kInside, 1, static_cast<std::size_t>(*seeds), better), 0.78);
-  EXPECT_LT(share_of(LimitsDecision::kInside, 1, static_cast<std::size_t>(*seeds) - 2, better), 0.78);
+  EXPECT_GE(share_of(Decision::kInside, 1, static_cast<std::size_t>(*seeds), better), 0.78);
+  EXPECT_LT(share_of(Decision::kInside, 1, static_cast<std::size_t>(*seeds) - 2, better), 0.78);
   const Limits band{.low = -1, .high = 1};
   estimate.value = 0;
   const std::optional<std::int64_t> alike = seeds_to_decide(estimate, band);
   ASSERT_TRUE(alike);
-  EXPECT_GE(share_of(LimitsDecision::kInside, 0, static_cast<std::size_t>(*alike), band), 0.78);
+  EXPECT_GE(share_of(Decision::kInside, 0, static_cast<std::size_t>(*alike), band), 0.78);
   estimate.value = 0;
   EXPECT_FALSE(seeds_to_decide(estimate, better)) << "no number of seeds tells a difference of zero from zero";
   EXPECT_FALSE(seeds_to_decide(estimate_of({5}), better));
+}
+
+// statsmodels 0.14: multipletests(…, method="holm").
+TEST(Limits, HolmCorrectsStepByStep) {
+  const std::vector<double> corrected = holm({0.01, 0.04, 0.03, 0.005, 0.2});
+  const std::vector<double> expected{0.04, 0.09, 0.09, 0.025, 0.2};
+  ASSERT_EQ(corrected.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(corrected[i], expected[i], 1e-15);
+  EXPECT_EQ(holm({0.6, 0.7}), (std::vector<double>{1, 1}));
+  EXPECT_TRUE(holm({}).empty());
 }
 
 }  // namespace

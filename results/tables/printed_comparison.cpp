@@ -1,12 +1,11 @@
 // The verdicts on a table's printed values.
-#include "results/tables/verdict.h"
+#include "results/tables/printed_comparison.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
-#include "results/store/reproduction.h"
-#include "results/tables/cell_spreads.h"
+#include "results/store/statistics.h"
 #include "results/tables/table.h"
 #include "results/tables/table_marks.h"
 
@@ -14,26 +13,6 @@ namespace xlm {
 namespace {
 
 constexpr double kCostTolerance = 0.01;  // relative; where a table states none
-
-Verdict verdict_of(Decision decision) {
-  switch (decision) {
-    case Decision::kAgrees:
-      return Verdict::kAgrees;
-    case Decision::kConsistent:
-      return Verdict::kConsistent;
-    case Decision::kDiffers:
-      return Verdict::kDiffers;
-    case Decision::kUndecided:
-      break;
-  }
-  return Verdict::kUndecided;
-}
-
-std::vector<double> means_by_seed(const CellSample& sample) {
-  std::vector<double> by_seed;
-  for (const auto& [group, values] : sample.by_group) by_seed.push_back(mean(values));
-  return by_seed;
-}
 
 class VerdictMaker {
  public:
@@ -59,8 +38,11 @@ class VerdictMaker {
     std::string value;  // column of the store
     OwnMean ours;
     PrintedMean printed;
-    DecisionRule rule;
-    PrintedDifference difference;
+    Limits limits;  // of the difference
+    Estimate difference;
+    LimitsTest test;
+
+    bool is_left_to_chance() const { return difference.error > 0; }
   };
 
   bool is_mean(std::size_t column) const {
@@ -72,11 +54,11 @@ class VerdictMaker {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
       const std::string& value = table_.columns[c].cells.value;
       if (!is_mean(c)) continue;
-      CellSpreads& spreads = spreads_.try_emplace(value, basis_.rules.spread).first->second;
+      SpreadPool& spreads = spreads_.try_emplace(value, basis_.rules.spread).first->second;
       for (std::size_t r = 0; r < table_.rows.size(); ++r) {
         const CellSample& sample = samples_[r][c];
         if (sample.by_group.empty() || !sample.apart.empty()) continue;
-        spreads.add(means_by_seed(sample), table_.rows[r].cells[c].runs);
+        spreads.add(means_of(sample.by_group), table_.rows[r].cells[c].runs);
       }
     }
     for (auto& [value, spreads] : spreads_) spreads.settle();
@@ -88,13 +70,13 @@ class VerdictMaker {
     const CellSample& sample = samples_[r][c];
     const std::optional<PrintedNumber> printed = printed_number(cell.printed, options.format);
     if (!printed || !cell.value || sample.by_group.empty() || !is_mean(c)) return;
-    const std::vector<double> by_seed = means_by_seed(sample);
+    const std::vector<double> by_seed = means_of(sample.by_group);
     PrintedComparison& compared = cell.compared.emplace();
     compared.printed = printed->value;
     compared.difference = mean(by_seed) - printed->value;
     compared.apart = sample.apart;
     if (options.margin >= 0) compared.margin = options.margin;
-    const CellSpreads& spreads = spreads_.at(options.value);
+    const SpreadPool& spreads = spreads_.at(options.value);
     const bool is_exact = is_cost_[c] && !spreads.changes(by_seed);
     if (is_cost_[c]) {
       const double tolerance = options.tolerance >= 0 ? options.tolerance : kCostTolerance;
@@ -104,7 +86,8 @@ class VerdictMaker {
     if (!compared.apart.empty()) {
       compared.verdict = Verdict::kNotComparable;
     } else if (is_exact) {
-      compared.verdict = std::abs(compared.difference) <= *compared.margin ? Verdict::kAgrees : Verdict::kDiffers;
+      const Estimate difference{.value = compared.difference, .varies = Varies::kOverNothing};
+      compared.verdict = verdict_on_printed(test_limits(difference, Limits::within(*compared.margin)).decision, true);
     } else if (spreads.of(by_seed)) {
       tests_.push_back(test_of(compared, options.value, by_seed, *printed));
     }
@@ -112,46 +95,50 @@ class VerdictMaker {
 
   Tested test_of(PrintedComparison& compared, const std::string& value, const std::vector<double>& by_seed,
                  const PrintedNumber& printed) const {
-    const CellSpreads& spreads = spreads_.at(value);
-    Tested test{.compared = &compared,
-                .value = value,
-                .ours = {.value = mean(by_seed),
-                         .runs = static_cast<std::int64_t>(by_seed.size()),
-                         .spread = *spreads.of(by_seed),
-                         .is_pooled = spreads.is_pooled(by_seed)},
-                .printed = {.value = printed.value,
-                            .rounding = printed.rounding,
-                            .runs = basis_.rules.printed_runs,
-                            .deviation = printed.deviation},
-                .rule = {.level = basis_.level, .margin = compared.margin},
-                .difference = {}};
-    test.difference = difference_from_printed(test.ours, test.printed, test.rule);
-    compared.half_width = test.difference.half_width;
-    return test;
+    const SpreadPool& spreads = spreads_.at(value);
+    Tested tested{.compared = &compared,
+                  .value = value,
+                  .ours = {.value = mean(by_seed),
+                           .runs = static_cast<std::int64_t>(by_seed.size()),
+                           .spread = *spreads.of(by_seed),
+                           .is_pooled = spreads.is_pooled(by_seed)},
+                  .printed = {.value = printed.value,
+                              .rounding = printed.rounding,
+                              .runs = basis_.rules.printed_runs,
+                              .deviation = printed.deviation},
+                  .limits = Limits::within(compared.margin.value_or(0)),
+                  .difference = {},
+                  .test = {}};
+    tested.difference = difference_from_printed(tested.ours, tested.printed);
+    tested.test = test_limits(tested.difference, tested.limits);
+    compared.half_width = tested.test.half_width;
+    // Of "the true difference is at most the margin": a difference within it says nothing against that.
+    compared.p = tested.limits.contain(tested.difference.value) ? 1 : *tested.test.p;
+    return tested;
   }
 
   /// "Differs" is corrected over all comparisons that are left to chance.
   void correct() {
     std::vector<double> p;
-    for (const Tested& test : tests_) {
-      if (test.difference.error > 0) p.push_back(test.difference.p);
+    for (const Tested& tested : tests_) {
+      if (tested.is_left_to_chance()) p.push_back(*tested.compared->p);
     }
     const std::vector<double> corrected = holm(p);
     basis_.tests = p.size();
     auto next = corrected.begin();
-    for (const Tested& test : tests_) {
-      PrintedComparison& compared = *test.compared;
-      compared.p = test.difference.error > 0 ? *next++ : test.difference.p;
-      compared.verdict = verdict_of(decide(test.difference, *compared.p, test.rule));
-      compared.differs_alone = test.difference.error > 0 && test.difference.p < 1 - test.rule.level;
+    for (const Tested& tested : tests_) {
+      PrintedComparison& compared = *tested.compared;
+      compared.differs_alone = tested.is_left_to_chance() && tested.test.decision == Decision::kOutside;
       if (compared.differs_alone) ++basis_.differ_alone;
+      if (tested.is_left_to_chance()) compared.p = *next++;
+      compared.verdict = verdict_on_printed(tested.test.corrected(*compared.p), compared.margin.has_value());
       if (compared.verdict == Verdict::kUndecided) {
-        compared.decides = runs_to_decide(test.ours, test.printed, test.rule, static_cast<std::int64_t>(p.size()));
+        compared.decides = seeds_to_decide(tested.ours, tested.printed, tested.limits, p.size());
       }
     }
     for (const auto& [value, spreads] : spreads_) {
-      const bool is_compared = std::any_of(tests_.begin(), tests_.end(), [&name = value](const Tested& test) {
-        return test.difference.error > 0 && test.value == name;
+      const bool is_compared = std::any_of(tests_.begin(), tests_.end(), [&name = value](const Tested& tested) {
+        return tested.is_left_to_chance() && tested.value == name;
       });
       if (is_compared) basis_.spreads.push_back(spreads.summary(value));
     }
@@ -160,7 +147,7 @@ class VerdictMaker {
   Table& table_;
   const std::vector<std::vector<CellSample>>& samples_;
   const std::vector<bool>& is_cost_;
-  std::map<std::string, CellSpreads> spreads_;  // by the value that cells show
+  std::map<std::string, SpreadPool> spreads_;  // by the value that cells show
   std::vector<Tested> tests_;
   VerdictBasis basis_;
 };

@@ -1,5 +1,5 @@
 // A paired bootstrap over the parts of a text.
-#include "results/store/part_bootstrap.h"
+#include "results/judgement/part_bootstrap.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Verdicts of whole tables: what they rest on, the defects of earlier ones, and how often they are wrong.
-#include "results/tables/verdict.h"
+#include "results/tables/printed_comparison.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -92,7 +92,7 @@ TEST(Verdict, UndecidedCellsSayHowManySeedsWouldDecide) {
   EXPECT_THAT(verdict_notes(result.table), Contains(HasSubstr(seeds)));
   const Judged never = judged({{"1.10", {1.098, 1.104, 1.1}}}, {}, with_margin(0.004));
   EXPECT_FALSE(never.at(0).decides.has_value()) << "the rounding alone is more than the margin";
-  EXPECT_THAT(verdict_notes(never.table), Contains(HasSubstr("no number of seeds would decide")));
+  EXPECT_THAT(verdict_notes(never.table), Contains(HasSubstr("more than 10,000 seeds would be needed")));
 }
 
 TEST(Verdict, OneSeedIsJudgedByTheSpreadOfOthers) {

@@ -1,5 +1,5 @@
 // The paired bootstrap over parts, against numbers that were computed without it and against the normal interval.
-#include "results/store/part_bootstrap.h"
+#include "results/judgement/part_bootstrap.h"
 
 #include <cmath>
 #include <cstdint>

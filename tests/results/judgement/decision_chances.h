@@ -6,10 +6,10 @@
 
 #include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/normal.hpp>
-#include <boost/math/distributions/students_t.hpp>
 #include <boost/math/quadrature/gauss_kronrod.hpp>
 
-#include "results/store/reproduction.h"
+#include "results/judgement/estimate.h"
+#include "results/judgement/student.h"
 
 namespace xlm {
 
@@ -28,10 +28,9 @@ inline double chance_of_being_within(double bound, double mean, double deviation
 /// For one comparison, where ours truly differs by `difference` and single runs of both by the standard deviation
 /// `deviation` (normal errors). `freedom` is that of the estimate of it.
 inline DecisionChances decision_chances(double difference, double deviation, double freedom, std::int64_t runs,
-                                        const PrintedMean& printed, const DecisionRule& rule) {
+                                        const PrintedMean& printed, double margin) {
   const double error = deviation * std::sqrt(1 / static_cast<double>(runs) + 1 / static_cast<double>(printed.runs));
-  const double t =
-      boost::math::quantile(boost::math::complement(boost::math::students_t(freedom), (1 - rule.level) / 2));
+  const double t = student_factor(kLevel, freedom);
   const boost::math::chi_squared squares(freedom);
   // The estimate of the error varies with the seeds: each chance is an average over its quantiles.
   const auto average = [&](const auto& chance) {
@@ -42,11 +41,10 @@ inline DecisionChances decision_chances(double difference, double deviation, dou
     constexpr double kAccuracy = 1e-7;
     return boost::math::quadrature::gauss_kronrod<double, 31>::integrate(at_quantile, 0.0, 1.0, kDepth, kAccuracy);
   };
-  const double margin = rule.margin.value_or(0);
   DecisionChances chances;
   chances.differs =
       average([&](double half_width) { return 1 - chance_of_being_within(margin + half_width, difference, error); });
-  if (!rule.margin) return chances;
+  if (margin == 0) return chances;
   chances.agrees =
       average([&](double half_width) { return chance_of_being_within(margin - half_width, difference, error); });
   return chances;

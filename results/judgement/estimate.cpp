@@ -1,0 +1,82 @@
+// Estimates.
+#include "results/judgement/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "results/judgement/student.h"
+#include "results/store/statistics.h"
+
+namespace xlm {
+namespace {
+
+/// The difference of two independent means by their standard errors: Welch's and Satterthwaite's degrees of freedom.
+void set_welch(Estimate& difference, const SpreadEstimate& a, const SpreadEstimate& b) {
+  const double of_a = a.deviation * a.deviation;
+  const double of_b = b.deviation * b.deviation;
+  const double squares = of_a * of_a / a.freedom + of_b * of_b / b.freedom;
+  difference.error = std::sqrt(of_a + of_b);
+  difference.freedom = squares > 0 ? (of_a + of_b) * (of_a + of_b) / squares : std::min(a.freedom, b.freedom);
+}
+
+/// How much the mean of so many runs varies.
+SpreadEstimate of_mean(const SpreadEstimate& spread, std::int64_t runs) {
+  return {spread.deviation / std::sqrt(static_cast<double>(runs)), spread.freedom};
+}
+
+}  // namespace
+
+std::optional<double> half_width_of(const Estimate& estimate, double level) {
+  if (!estimate.has_error()) return std::nullopt;
+  return (estimate.error > 0 ? student_factor(level, estimate.freedom) * estimate.error : 0) + estimate.rounding;
+}
+
+Estimate estimate_of(const std::vector<double>& by_seed) {
+  Estimate estimate{.value = mean(by_seed), .seeds = std::ssize(by_seed)};
+  if (const std::optional<SpreadEstimate> spread = spread_of(by_seed)) {
+    estimate.error = of_mean(*spread, estimate.seeds).deviation;
+    estimate.freedom = spread->freedom;
+  }
+  return estimate;
+}
+
+Estimate difference_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> differences(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), differences.begin(), std::minus<>());
+  return estimate_of(differences);
+}
+
+Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b) {
+  Estimate difference{.value = mean(a) - mean(b), .seeds = std::min(std::ssize(a), std::ssize(b))};
+  if (difference.seeds < 2) return difference;
+  set_welch(difference, of_mean(*spread_of(a), std::ssize(a)), of_mean(*spread_of(b), std::ssize(b)));
+  return difference;
+}
+
+OwnMean OwnMean::with_runs(std::int64_t number) const {
+  OwnMean more = *this;
+  more.runs = number;
+  more.spread.freedom = is_pooled ? spread.freedom + static_cast<double>(number - runs)
+                                  : static_cast<double>(std::max<std::int64_t>(number - 1, 1));
+  return more;
+}
+
+Estimate difference_from_printed(const OwnMean& ours, const PrintedMean& printed) {
+  Estimate difference{.value = ours.value - printed.value, .seeds = ours.runs, .rounding = printed.rounding};
+  SpreadEstimate common = ours.spread;
+  if (printed.deviation && printed.runs > 1) {
+    const SpreadEstimate theirs{*printed.deviation, static_cast<double>(printed.runs - 1)};
+    if (same_variance_p(ours.spread, theirs) < kUnequalSpreads) {
+      set_welch(difference, of_mean(ours.spread, ours.runs), of_mean(theirs, printed.runs));
+      return difference;
+    }
+    common = *pooled_spread({ours.spread, theirs});
+  }
+  difference.error =
+      common.deviation * std::sqrt(1 / static_cast<double>(ours.runs) + 1 / static_cast<double>(printed.runs));
+  difference.freedom = common.freedom;
+  return difference;
+}
+
+}  // namespace xlm

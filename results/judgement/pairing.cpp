@@ -1,0 +1,111 @@
+// Pairs of seeds.
+#include "results/judgement/pairing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/store/statistics.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+
+std::vector<double> means_of(const ByGroup& by_group) {
+  std::vector<double> values;
+  for (const auto& [group, numbers] : by_group) values.push_back(mean(numbers));
+  return values;
+}
+
+std::string SeedValues::without_number_text() const {
+  std::vector<std::string> parts;
+  for (const auto& [status, ids] : without_number) parts.push_back(fmt::format("{} {}", ids.size(), status));
+  return join(parts, ", ");
+}
+
+SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
+                       const std::string& over) {
+  SeedValues setting;
+  const std::vector<Value>& values = runs.column(column);
+  const std::vector<Value>& groups = runs.column(over);
+  const std::vector<Value>& status = runs.column("status");
+  for (const std::size_t row : rows) {
+    const std::optional<double> number = as_number(values[row]);
+    if (!number || !std::isfinite(*number)) {
+      setting.without_number[to_text(status[row])].insert(runs.id(row));
+      continue;
+    }
+    setting.by_group[to_text(groups[row])].push_back(*number);
+    setting.runs.push_back(runs.id(row));
+    setting.rows.push_back(row);
+  }
+  for (auto& [state, ids] : setting.without_number) {  // another evaluation of the run has one
+    for (const std::string& id : setting.runs) ids.erase(id);
+  }
+  std::erase_if(setting.without_number, [](const auto& of_status) { return of_status.second.empty(); });
+  setting.mixes = differing_keys(runs, setting.rows);
+  std::erase(setting.mixes, over);
+  return setting;
+}
+
+SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b) {
+  std::vector<double> of_a;
+  std::vector<double> of_b;
+  for (const auto& [group, numbers] : a) {
+    const auto other = b.find(group);
+    if (other == b.end()) continue;
+    of_a.push_back(mean(numbers));
+    of_b.push_back(mean(other->second));
+  }
+  SeedComparison compared;
+  double variance = 0;
+  if (of_a.size() > 1 || (of_a.size() == 1 && std::min(a.size(), b.size()) == 1)) {
+    compared.is_paired = true;
+    compared.left_out = static_cast<std::int64_t>(a.size() + b.size() - 2 * of_a.size());
+    compared.difference = difference_of_pairs(of_a, of_b);
+    variance = compared.difference.error * compared.difference.error * static_cast<double>(of_a.size());
+  } else {
+    of_a = means_of(a);
+    of_b = means_of(b);
+    compared.difference = difference_of_means(of_a, of_b);
+    if (compared.difference.freedom > 0) {
+      variance = (std::pow(spread_of(of_a)->deviation, 2) + std::pow(spread_of(of_b)->deviation, 2)) / 2;
+    }
+  }
+  if (variance > 0) compared.effect = compared.difference.value / std::sqrt(variance);
+  return compared;
+}
+
+bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                       const std::string& column, const std::string& over) {
+  std::vector<std::size_t> rows = a;
+  rows.insert(rows.end(), b.begin(), b.end());
+  const std::vector<std::string> corpora = corpora_of(runs, rows, {column});
+  std::array<std::map<std::string, std::set<std::string>>, 2> sides;  // by value of `over`
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string group = over.empty() ? "" : to_text(runs.column(over)[rows[i]]);
+    sides[i < a.size() ? 0 : 1][group].insert(corpora[i]);
+  }
+  return std::all_of(sides[0].begin(), sides[0].end(), [&](const auto& of_a) {
+    const auto of_b = sides[1].find(of_a.first);
+    return of_b == sides[1].end() || of_a.second == of_b->second;
+  });
+}
+
+std::vector<std::set<std::string>> corpora_of_each(RunTable& runs, const std::vector<std::vector<std::size_t>>& sets,
+                                                   const std::string& column) {
+  std::vector<std::size_t> rows;
+  for (const std::vector<std::size_t>& set : sets) rows.insert(rows.end(), set.begin(), set.end());
+  const std::vector<std::string> corpora = corpora_of(runs, rows, {column});
+  std::vector<std::set<std::string>> each;
+  auto next = corpora.begin();
+  for (const std::vector<std::size_t>& set : sets) {
+    each.emplace_back(next, next + std::ssize(set));
+    next += std::ssize(set);
+  }
+  return each;
+}
+
+}  // namespace xlm

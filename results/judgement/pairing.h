@@ -1,0 +1,61 @@
+// Which numbers of two settings are compared: by seed where they have seeds in common, otherwise as two samples; and
+// whether they can be compared at all.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "results/judgement/estimate.h"
+#include "results/store/run_table.h"
+
+namespace xlm {
+
+/// Numbers by the value of the column that pairs runs: of each seed; of several runs with one seed all.
+using ByGroup = std::map<std::string, std::vector<double>>;
+
+/// One number for each seed: the mean of its runs.
+std::vector<double> means_of(const ByGroup& by_group);
+
+/// Numbers of the runs of one setting.
+struct SeedValues {
+  ByGroup by_group;
+  std::vector<std::string> runs;   // whose numbers went in
+  std::vector<std::size_t> rows;   // the same as rows of the RunTable
+  std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
+  std::map<std::string, std::set<std::string>> without_number;  // ids of other runs of the rows, by status
+
+  std::vector<double> means() const { return means_of(by_group); }
+  /// "1 diverged, 2 running": how many runs have no number; empty if all have one.
+  std::string without_number_text() const;
+};
+
+/// The finite numbers that `rows` have in `column`, by their value of `over`.
+SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
+                       const std::string& over);
+
+/// What the seeds of two settings say of their difference, a − b.
+struct SeedComparison {
+  Estimate difference;
+  bool is_paired = false;        // over common seeds: two at least, or one and a setting has no other
+  std::int64_t left_out = 0;     // of pairs: seeds without a partner
+  std::optional<double> effect;  // the difference in standard deviations, of the pairs' differences (Cohen's d), or the
+                                 // root of the mean of both variances; nothing if nothing varies
+};
+
+/// Neither is empty.
+SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b);
+
+/// Whether the numbers that two sets of rows have in a column can be compared: they were measured on the same corpora,
+/// for each value of `over` that both have if that pairs them (otherwise empty). True if one of both has no rows.
+bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                       const std::string& column, const std::string& over);
+
+/// The corpora on which the numbers of each of several sets of rows were measured, by the names of corpora_of.
+std::vector<std::set<std::string>> corpora_of_each(RunTable& runs, const std::vector<std::vector<std::size_t>>& sets,
+                                                   const std::string& column);
+
+}  // namespace xlm

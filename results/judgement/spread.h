@@ -1,0 +1,95 @@
+// How much single runs differ: the spread of one sample, one that several samples share, and whether sharing is fair.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace xlm {
+
+/// A standard deviation and how well it is known.
+struct SpreadEstimate {
+  double deviation = 0;
+  double freedom = 0;  // degrees of freedom: n − 1 of one sample, Σ (nᵢ − 1) of several pooled
+};
+
+/// The standard deviation of one sample; nothing for fewer than two values.
+std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
+
+/// The common standard deviation of independent samples, each with its own mean: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
+/// sample.
+std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
+
+/// p of Bartlett's test that independent samples have one and the same variance (Bartlett 1937); nothing for fewer than
+/// two. 0 if some vary and others do not; 1 if none varies. Levene's test and that of Brown and Forsythe would be safer
+/// against long tails, but say nothing about samples as small as ours: all absolute deviations of two values from their
+/// centre are equal, so that nothing varies within a sample. Student's t, for which the variances are wanted, takes
+/// errors as normal anyway.
+std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples);
+
+/// p of the two-sided F-test that two samples have one variance. 1 if none of both varies, 0 if one does.
+double same_variance_p(const SpreadEstimate& a, const SpreadEstimate& b);
+
+inline constexpr double kUnequalSpreads = 0.05;  // p of either test below which spreads are not taken as one
+
+/// From which seeds the spread of a cell is taken.
+enum class SpreadSource { kAuto, kPooled, kOwn };
+inline constexpr std::array<std::string_view, 3> kSpreadSourceNames{"auto", "pooled", "own"};
+
+/// How the spread of one value's cells was found, for a note.
+struct ValueSpread {
+  std::string value;  // column of the store
+  bool pooled = false;
+  std::size_t cells = 0;  // whose seeds went in
+  double deviation = 0;   // pooled
+  double freedom = 0;
+  std::optional<double> test_p;  // of the test of equal variances; nothing: it cannot be made
+};
+
+/// Cells that show one value: each with its own spread, or one that several cells share.
+class SpreadPool {
+ public:
+  explicit SpreadPool(SpreadSource source) : source_(source) {}
+
+  /// A cell's numbers, one for each seed, and the runs behind them.
+  void add(const std::vector<double>& by_seed, const std::vector<std::string>& runs);
+
+  /// Decides between own and shared spreads; all cells have been added. With kAuto cells share one if some have fewer
+  /// than kEnoughSeeds seeds and Bartlett's test at 5 % does not speak against equal variances.
+  void settle();
+
+  /// Of a cell with these numbers. A cell of several seeds that are all the same does not vary: its spread is 0, and it
+  /// is left out of what others share. Nothing if nothing is known of it.
+  std::optional<SpreadEstimate> of(const std::vector<double>& by_seed) const;
+
+  /// Whether `of` gives the shared spread.
+  bool is_pooled(const std::vector<double>& by_seed) const;
+
+  /// Whether seeds may change a cell's number: its own seeds differ, or it has one and those of another cell do.
+  bool changes(const std::vector<double>& by_seed) const;
+
+  /// For a note.
+  ValueSpread summary(const std::string& value) const;
+
+  static constexpr std::size_t kEnoughSeeds = 5;
+
+ private:
+  /// Cells with runs in common: evaluations of the same runs are no further evidence of how much seeds differ.
+  struct Group {
+    std::vector<std::string> runs;
+    std::vector<SpreadEstimate> cells;
+  };
+
+  SpreadSource source_;
+  std::vector<Group> groups_;
+  std::size_t fewest_ = 0;   // seeds of a cell
+  std::size_t varying_ = 0;  // cells
+  std::optional<SpreadEstimate> shared_;
+  std::optional<double> test_p_;
+  bool pooled_ = false;
+};
+
+}  // namespace xlm
