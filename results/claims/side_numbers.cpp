@@ -40,17 +40,11 @@ std::optional<double> number_of_grid(RunTable& runs, const std::string& run, con
   });
 }
 
-/// Whether several seeds have one and the same number.
-bool is_same_for_seeds(const SeedValues& values) {
-  const std::vector<double> means = values.means();
-  return means.size() > 1 &&
-         std::all_of(means.begin(), means.end(), [&](double value) { return value == means.front(); });
-}
-
 /// Whether no seed changes what a column holds. What some models learn is exact only where the seeds show it.
 bool follows_from_configuration(RunTable& runs, const std::string& column, const SeedValues& values) {
   const NumberOrigin origin = origin_of(runs, column);
-  return origin == NumberOrigin::kConfigured || (origin == NumberOrigin::kLearnable && is_same_for_seeds(values));
+  return origin == NumberOrigin::kConfigured ||
+         (origin == NumberOrigin::kLearnable && sample_deviation(values.means()) == 0);
 }
 
 }  // namespace
@@ -126,23 +120,11 @@ SideNumbers SideReader::of_configuration(const ClaimSide* side, const std::strin
   return numbers;
 }
 
-SideNumbers SideReader::of_grid(const std::vector<std::size_t>& rows) const {
-  SideNumbers numbers;
-  const std::vector<Value>& groups = runs_.column(claim_.over);
-  for (const std::size_t row : rows) {
-    if (row >= runs_.size()) continue;  // an evaluation of a run that is there, too
-    const std::optional<double> number = number_of_grid(runs_, runs_.id(row), claim_.grid);
-    if (!number || !std::isfinite(*number)) {
-      numbers.values.without_number[to_text(runs_.column("status")[row])].insert(runs_.id(row));
-      continue;
-    }
-    numbers.values.by_group[to_text(groups[row])].push_back(*number);
-    numbers.values.runs.push_back(runs_.id(row));
-    numbers.values.rows.push_back(row);
-  }
-  numbers.values.mixes = differing_keys(runs_, numbers.values.rows);
-  std::erase(numbers.values.mixes, claim_.over);
-  return numbers;
+SeedValues SideReader::of_rows(std::vector<std::size_t> rows, const std::string& column) const {
+  if (!column.empty()) return seed_values(runs_, rows, column, claim_.over);
+  std::erase_if(rows, [&](std::size_t row) { return row >= runs_.size(); });  // evaluations of runs that are there, too
+  return seed_values(
+      runs_, rows, [&](std::size_t row) { return number_of_grid(runs_, runs_.id(row), claim_.grid); }, claim_.over);
 }
 
 SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>& each) const {
@@ -173,12 +155,8 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";
     return numbers;
   }
-  if (column.empty()) {
-    numbers = of_grid(rows);
-  } else {
-    numbers.values = seed_values(runs_, rows, column, claim_.over);
-    numbers.is_exact = follows_from_configuration(runs_, column, numbers.values);
-  }
+  numbers.values = of_rows(rows, column);
+  numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   if (numbers.values.by_group.empty()) {
     numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
                                   numbers.values.without_number_text());
@@ -230,8 +208,7 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
   for (const std::size_t row : numbers.values.rows) numbers.values.runs.push_back(runs_.id(row));
   numbers.values.mixes.clear();
   for (const auto& [x, rows] : places) {
-    const SeedValues values =
-        claim_.value.empty() ? of_grid(rows).values : seed_values(runs_, rows, claim_.value, claim_.over);
+    const SeedValues values = of_rows(rows, claim_.value);
     for (const auto& [seed, of_seed] : values.by_group) points.push_back({seed, x, mean(of_seed)});
     for (const std::string& key : values.mixes) {
       if (std::find(numbers.values.mixes.begin(), numbers.values.mixes.end(), key) == numbers.values.mixes.end()) {

@@ -56,7 +56,8 @@ class SideReader {
   std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
                                      const std::vector<Filter>& each) const;
   std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;
-  SideNumbers of_grid(const std::vector<std::size_t>& rows) const;
+  /// What rows have in a column, or in the claim's grid if it is empty.
+  SeedValues of_rows(std::vector<std::size_t> rows, const std::string& column) const;
   SideNumbers of_configuration(const ClaimSide* side, const std::string& column) const;
 
   RunTable& runs_;

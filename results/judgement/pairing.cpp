@@ -27,17 +27,24 @@ std::string SeedValues::without_number_text() const {
 
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
                        const std::string& over) {
-  SeedValues setting;
   const std::vector<Value>& values = runs.column(column);
+  return seed_values(
+      runs, rows, [&](std::size_t row) { return as_number(values[row]); }, over);
+}
+
+SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const NumberOfRow& number_of,
+                       const std::string& over) {
+  SeedValues setting;
   const std::vector<Value>& groups = runs.column(over);
   const std::vector<Value>& status = runs.column("status");
   for (const std::size_t row : rows) {
-    const std::optional<double> number = as_number(values[row]);
+    const std::optional<double> number = number_of(row);
     if (!number || !std::isfinite(*number)) {
       setting.without_number[to_text(status[row])].insert(runs.id(row));
       continue;
     }
     setting.by_group[to_text(groups[row])].push_back(*number);
+    setting.numbers.push_back(*number);
     setting.runs.push_back(runs.id(row));
     setting.rows.push_back(row);
   }

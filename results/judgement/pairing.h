@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +24,7 @@ std::vector<double> means_of(const ByGroup& by_group);
 /// Numbers of the runs of one setting.
 struct SeedValues {
   ByGroup by_group;
+  std::vector<double> numbers;     // the same in the order of `rows`
   std::vector<std::string> runs;   // whose numbers went in
   std::vector<std::size_t> rows;   // the same as rows of the RunTable
   std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
@@ -33,8 +35,11 @@ struct SeedValues {
   std::string without_number_text() const;
 };
 
-/// The finite numbers that `rows` have in `column`, by their value of `over`.
+/// The finite numbers of `rows`, by their value of `over`: what they have in a column, or what `number_of` says.
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
+                       const std::string& over);
+using NumberOfRow = std::function<std::optional<double>(std::size_t row)>;
+SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const NumberOfRow& number_of,
                        const std::string& over);
 
 /// What the seeds of two settings say of their difference, a − b.

@@ -2,7 +2,6 @@
 #include "results/tables/table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 
@@ -112,13 +111,9 @@ std::vector<std::string> naming_columns(const TableDescription& description) {
 }
 
 /// Why runs give no number: "2 running, 1 failed", or that they lack the column though all are done.
-std::string missing_reason(RunTable& runs, const std::vector<std::size_t>& members, const std::string& column) {
-  std::map<std::string, int> counts;
-  for (const std::size_t run : members) ++counts[to_text(runs.column("status")[run])];
-  if (counts.size() == 1 && counts.contains("done")) return "done, but without " + column;
-  std::vector<std::string> parts;
-  for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
-  return join(parts, ", ");
+std::string missing_reason(const SeedValues& values, const std::string& column) {
+  const bool all_done = values.without_number.size() == 1 && values.without_number.contains("done");
+  return all_done ? "done, but without " + column : values.without_number_text();
 }
 
 /// Computes cells of one table.
@@ -154,10 +149,10 @@ class TableBuilder {
       table_.rows.push_back(std::move(row));
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
-    set_stars(table_, description_.stars, samples_, notes_);
+    set_stars(table_, description_.stars, runs_, samples_, notes_);
     table_.verdicts = set_verdicts(table_, description_.verdicts, samples_, columns_of_costs());
     relate_to_rows(table_, runs_);
-    mark_best(table_, samples_);
+    mark_best(table_, runs_);
     notes_.unmet = unmet_;
     notes_.own = description_.notes;
     notes_.on_test.erase("");
@@ -219,7 +214,6 @@ class TableBuilder {
       if (text != printed->second.end()) result.printed = text->second;
     }
     CellSample& sample = samples_.back().emplace_back();
-    ByGroup& groups = sample.by_group;
     if (entry.printed_only) {
       result.missing = kPrintedOnly;
       return result;
@@ -234,37 +228,25 @@ class TableBuilder {
       result.missing = "no setting can be chosen";
       return result;
     }
-    const std::vector<Value>& values = runs_.column(column.cells.value);
-    const std::vector<Value>& over = runs_.column(column.cells.over);
-    std::vector<double> numbers;
-    std::vector<std::size_t> without;
-    for (const std::size_t run : members) {
-      const std::optional<double> number = as_number(values[run]);
-      if (!number || !std::isfinite(*number)) {
-        without.push_back(run);
-        continue;
-      }
-      numbers.push_back(*number);
-      result.runs.push_back(runs_.id(run));
-      result.rows.push_back(run);
-      groups[to_text(over[run])].push_back(*number);
-      sample.corpora.insert(corpus_of(run, column.cells.value));
-    }
-    if (numbers.empty()) {
-      result.missing = missing_reason(runs_, members, column.cells.value);
+    const SeedValues values = seed_values(runs_, members, column.cells.value, column.cells.over);
+    const std::string without = missing_reason(values, column.cells.value);
+    if (values.numbers.empty()) {
+      result.missing = without;
       return result;
     }
-    result.groups = static_cast<std::int64_t>(groups.size());
+    result.runs = values.runs;
+    result.rows = values.rows;
+    sample.by_group = values.by_group;
+    result.groups = std::ssize(values.by_group);
+    result.differ_in = values.mixes;
     note_variation(result, label, column);
-    if (!without.empty()) {
-      add_cell(notes_.without[missing_reason(runs_, without, column.cells.value)], label, column);
-    }
+    if (!without.empty()) add_cell(notes_.without[without], label, column);
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
       add_cell(notes_.lost, label, column);
     }
-    result.value = aggregated(numbers, column.cells.aggregate, column.cells.better);
-    if (numbers.size() > 1) notes_.on_test.insert(note_on_test(column.cells, result.rows));
-    if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(numbers);
+    result.value = aggregated(values.numbers, column.cells.aggregate, column.cells.better);
+    if (values.numbers.size() > 1) notes_.on_test.insert(note_on_test(column.cells, result.rows));
+    if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(values.numbers);
     if (description_.paper != nullptr) {
       sample.apart =
           description_.paper->keys_apart(runs_, result.rows, of_paper(entry, column), description_.verdicts.may_differ);
@@ -290,14 +272,6 @@ class TableBuilder {
     same->second.emplace_back(table_.columns.size() == 1 ? label : fmt::format("{}/{}", label, column.label),
                               std::move(choice));
     return members;
-  }
-
-  /// The text that a number was measured on: of one name, and of one content where the run was trained on it.
-  std::string corpus_of(std::size_t run, const std::string& column) {
-    if (const std::size_t named = column.find("@data."); named != std::string::npos) return column.substr(named);
-    const Value& corpus = runs_.column_or_nothing("at.data.name")[run];
-    if (!same_value(corpus, runs_.column_or_nothing("data.name")[run])) return to_text(corpus);
-    return to_text(corpus) + " " + to_text(runs_.column_or_nothing("at.data.fingerprint")[run]);
   }
 
   /// Worse than guessing at the end, as its final evaluations say.
@@ -410,9 +384,7 @@ class TableBuilder {
 
   /// Whether the runs of a cell differ as they should, in `over` alone.
   void note_variation(TableCell& cell, const std::string& label, const TableColumn& column) {
-    Variation variation(runs_, column.cells.over);
-    cell.differ_in = variation.add(cell.rows);
-    cell.mixed = variation.is_mixed();
+    cell.mixed = cell.groups < std::ssize(cell.rows) || !cell.differ_in.empty();
     if (!cell.mixed) return;
     add_cell(notes_.mixed, label, column);
     notes_.mixed_over = column.cells.over;

@@ -13,22 +13,13 @@
 namespace xlm {
 namespace {
 
-bool is_better(double a, double b, Better better) { return better == Better::kLower ? a < b : a > b; }
+bool is_better(double difference, Better better) { return better == Better::kLower ? difference < 0 : difference > 0; }
 
-/// p that two cells differ, over their common groups; 1 where ours is not the better one, nothing if fewer than two
-/// groups are common.
-std::optional<double> test_cells(const ByGroup& own, const ByGroup& other, Better better) {
-  const SeedComparison compared = compare_seeds(own, other);
-  if (!compared.is_paired || compared.difference.freedom == 0) return std::nullopt;
-  const bool is_better = better == Better::kLower ? compared.difference.value < 0 : compared.difference.value > 0;
-  return is_better ? *test_limits(compared.difference, Limits::within(0)).p : 1;
-}
-
-/// Whether a difference of two cells may be one of their texts: they have not one and the same, nor, where values other
-/// than seeds are paired, such as corpora, all of the same.
-bool differ_in_corpora(const CellSample& own, const CellSample& other, const std::string& over) {
-  if (own.corpora.empty() || other.corpora.empty()) return false;  // no number, which is said otherwise
-  return own.corpora != other.corpora || (own.corpora.size() > 1 && over == "seed");
+/// Whether a difference of two cells is none of their texts. Numbers by seed are of one corpus each.
+bool are_of_one_corpus(RunTable& runs, const TableCell& own, const TableCell& other, const CellOptions& options,
+                       bool is_paired) {
+  if (!have_same_corpora(runs, own.rows, other.rows, options.value, is_paired ? options.over : "")) return false;
+  return options.over != "seed" || corpora_of_each(runs, {own.rows}, options.value).front().size() == 1;
 }
 
 /// The rows that a table's stars speak of, as far as it has them.
@@ -46,24 +37,63 @@ std::vector<std::size_t> rows_of(const Table& table, const Stars& stars, TableNo
   return rows;
 }
 
-/// The rows whose cells print a number of the same single corpus as that of `row`, itself among them.
-std::vector<std::size_t> comparable_rows(const Table& table, const std::vector<std::vector<CellSample>>& samples,
-                                         std::size_t row, std::size_t column) {
-  const std::set<std::string>& corpora = samples[row][column].corpora;
-  std::vector<std::size_t> rows;
-  for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    if (corpora.size() == 1 && samples[r][column].corpora == corpora) rows.push_back(r);
+/// Tests the cells of one table.
+class StarTests {
+ public:
+  StarTests(const Table& table, RunTable& runs, const std::vector<std::vector<CellSample>>& samples, TableNotes& notes)
+      : table_(table), runs_(runs), samples_(samples), notes_(notes) {}
+
+  /// The largest p of a cell's tests against other rows, as all of them must hold. Nothing if one cannot be made, which
+  /// is noted.
+  std::optional<double> p_of(std::size_t row, std::size_t column, const std::vector<std::size_t>& against) {
+    bool is_tested = true;
+    double largest = 0;
+    for (const std::size_t other : against) {
+      const std::optional<double> p = p_against(row, other, column);
+      is_tested = is_tested && p;
+      largest = std::max(largest, p.value_or(1));
+    }
+    return is_tested ? std::optional(largest) : std::nullopt;
   }
-  return rows;
-}
+
+ private:
+  /// p that two cells differ; 1 where ours is not the better one.
+  std::optional<double> p_against(std::size_t row, std::size_t other, std::size_t column) {
+    const CellOptions& options = table_.columns[column].cells;
+    const ByGroup& theirs = samples_[other][column].by_group;
+    if (theirs.empty()) {
+      notes_.untested.insert({row, column});
+      return std::nullopt;
+    }
+    const SeedComparison compared = compare_seeds(samples_[row][column].by_group, theirs);
+    if (!are_of_one_corpus(runs_, table_.rows[row].cells[column], table_.rows[other].cells[column], options,
+                           compared.is_paired)) {
+      notes_.of_other_corpora.insert({row, column});
+      return std::nullopt;
+    }
+    const LimitsTest test = test_limits(compared.difference, Limits::within(0));
+    if (!test.p) {
+      notes_.untested.insert({row, column});
+    } else if (!compared.is_paired) {
+      notes_.unpaired.insert({row, column});
+    }
+    return test.p && !is_better(compared.difference.value, options.better) ? 1 : test.p;
+  }
+
+  const Table& table_;
+  RunTable& runs_;
+  const std::vector<std::vector<CellSample>>& samples_;
+  TableNotes& notes_;
+};
 
 }  // namespace
 
-void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<CellSample>>& samples,
+void set_stars(Table& table, const Stars& stars, RunTable& runs, const std::vector<std::vector<CellSample>>& samples,
                TableNotes& notes) {
   if (stars.against.empty()) return;
   notes.stars = &stars;
   const std::vector<std::size_t> against = rows_of(table, stars, notes);
+  StarTests tests(table, runs, samples, notes);
   std::vector<TableCell*> cells;
   std::vector<double> p;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
@@ -72,22 +102,13 @@ void set_stars(Table& table, const Stars& stars, const std::vector<std::vector<C
     if (options.value != stars.value || options.aggregate != Aggregate::kMean || !options.against.empty()) continue;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       if (!table.rows[r].cells[c].value || std::count(against.begin(), against.end(), r) > 0) continue;
-      bool tested = against.size() == stars.against.size();
-      double largest = 0;
-      for (const std::size_t other : against) {
-        if (differ_in_corpora(samples[r][c], samples[other][c], options.over)) {
-          notes.of_other_corpora.insert({r, c});
-          tested = false;
-          continue;
-        }
-        const auto one = test_cells(samples[r][c].by_group, samples[other][c].by_group, options.better);
-        if (!one) notes.untested.insert({r, c});
-        tested = tested && one;
-        largest = std::max(largest, one.value_or(1));
+      const std::optional<double> largest = tests.p_of(r, c, against);
+      if (!largest || against.size() != stars.against.size()) {
+        notes.unpaired.erase({r, c});
+        continue;
       }
-      if (!tested) continue;
       cells.push_back(&table.rows[r].cells[c]);
-      p.push_back(largest);
+      p.push_back(*largest);
     }
   }
   notes.tests = p.size();
@@ -134,21 +155,25 @@ void relate_to_rows(Table& table, RunTable& runs) {
   }
 }
 
-void mark_best(Table& table, const std::vector<std::vector<CellSample>>& samples) {
+void mark_best(Table& table, RunTable& runs) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const CellOptions& options = table.columns[c].cells;
     if (!options.best) continue;
+    std::vector<std::vector<std::size_t>> rows;
+    for (const TableRow& row : table.rows) rows.push_back(row.cells[c].rows);
+    const std::vector<std::set<std::string>> corpora = corpora_of_each(runs, rows, options.value);
     const auto text = [&](std::size_t r) {
       return format_number(*table.rows[r].cells[c].value, options.format, options.digits);
     };
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       TableCell& cell = table.rows[r].cells[c];
-      if (!cell.value) continue;
+      if (!cell.value || corpora[r].size() != 1) continue;
       bool beats_one = false;
       bool beaten = false;
-      for (const std::size_t other : comparable_rows(table, samples, r, c)) {
-        if (text(other) == text(r)) continue;
-        const bool better = is_better(*cell.value, *table.rows[other].cells[c].value, options.better);
+      for (std::size_t other = 0; other < table.rows.size(); ++other) {
+        const std::optional<double>& value = table.rows[other].cells[c].value;
+        if (!value || corpora[other] != corpora[r] || text(other) == text(r)) continue;
+        const bool better = is_better(*cell.value - *value, options.better);
         beats_one = beats_one || better;
         beaten = beaten || !better;
       }

@@ -91,12 +91,24 @@ std::string missing_note(const Table& table) {
   return parts.empty() ? "" : "– not there yet: " + join(parts, "; ") + ".";
 }
 
-std::string stars_note(const Stars& stars, std::size_t tests) {
-  return fmt::format("* better than {} by a two-sided paired t-test over common seeds, p < {}, {}.",
-                     join(stars.against, " and "), stars.p,
-                     stars.correct == Correction::kNone
-                         ? "not corrected for multiple comparisons"
-                         : fmt::format("Holm's correction for {} compared cell{}", tests, tests == 1 ? "" : "s"));
+/// The cells at these places, as a list.
+std::string cells_at(const Table& table, const std::set<std::pair<std::size_t, std::size_t>>& places) {
+  std::vector<std::string> cells;
+  for (const auto& [row, column] : places) cells.push_back(cell_name(table, row, column));
+  return some_listed(cells);
+}
+
+std::string stars_note(const Table& table, const TableNotes& notes) {
+  const Stars& stars = *notes.stars;
+  const std::string without_pairs =
+      notes.unpaired.empty()
+          ? ""
+          : fmt::format(" (Welch's t-test for {}, without two in common)", cells_at(table, notes.unpaired));
+  return fmt::format("* better than {} by a two-sided paired t-test over common seeds{}, p < {}, {}.",
+                     join(stars.against, " and "), without_pairs, stars.p,
+                     stars.correct == Correction::kNone ? "not corrected for multiple comparisons"
+                                                        : fmt::format("Holm's correction for {} compared cell{}",
+                                                                      notes.tests, notes.tests == 1 ? "" : "s"));
 }
 
 /// What cells show, in words, without a unit that stands behind each number anyway.
@@ -178,19 +190,20 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(static_cast<char>(first >= 'a' && first <= 'z' ? first - 'a' + 'A' : first) + notes.budgets.substr(1) + ".");
   }
   if (notes.stars != nullptr) {
-    add(stars_note(*notes.stars, notes.tests));
+    add(stars_note(table, notes));
     add(printed_stars_note(table, notes.stars->value));
   }
   for (const std::string& label : notes.absent) add(fmt::format("No star can be given: there is no row '{}'.", label));
-  const auto add_without_star = [&](const std::set<std::pair<std::size_t, std::size_t>>& places,
-                                    const std::string& why) {
-    std::vector<std::string> cells;
-    for (const auto& [row, column] : places) cells.push_back(cell_name(table, row, column));
-    if (!cells.empty()) add(fmt::format("No star can be given to {}: {}.", some_listed(cells), why));
-  };
-  add_without_star(notes.untested, fmt::format("fewer than two {}s in common with a row of the test",
-                                               table.columns.front().cells.over));
-  add_without_star(notes.of_other_corpora, "not measured on one corpus with the rows of the test");
+  if (!notes.untested.empty()) {
+    add(
+        fmt::format("No star can be given to {}: fewer than two {}s in common with a row of the test, and a single one "
+                    "on one side.",
+                    cells_at(table, notes.untested), table.columns.front().cells.over));
+  }
+  if (!notes.of_other_corpora.empty()) {
+    add(fmt::format("No star can be given to {}: not measured on one corpus with the rows of the test.",
+                    cells_at(table, notes.of_other_corpora)));
+  }
   add(missing_note(table));
   for (const auto& [why, cells] : notes.without) {
     add(fmt::format("Runs without a number are left out of {} ({}).", some_listed(cells), why));

@@ -14,6 +14,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -61,8 +62,34 @@ TEST_F(Tables, NoStarWithFewerThanTwoCommonSeeds) {
   sync();
   const Table result = table(std::string(kGrid) + "stars: {against: [fixed]}\n");
   EXPECT_FALSE(result.rows[1].cells[0].star);
+  EXPECT_THAT(
+      render_table(result, TableFormat::kText),
+      HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test, and a "
+                "single one on one side."));
+}
+
+/// Golden numbers: estimate_test.cpp. xlm compare gives such settings the same p.
+TEST_F(Tables, StarsAreWelchsWhereSeedsDoNotPair) {
+  int seed = 0;
+  const auto make = [&](const std::string& type, const std::vector<double>& bpc) {
+    for (const double value : bpc) {
+      maker_.make({.id = fmt::format("{}-{}", type, seed), .type = type, .span = 512, .seed = seed, .bpc = value});
+      ++seed;
+    }
+  };
+  make("a", {1.50, 1.52, 1.55});
+  make("b", {1.60, 1.61, 1.66, 1.63});
+  sync();
+  const std::string description =
+      "table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncells: {value: test.bpc}\n";
+  const Table result = table(description + "stars: {against: [b]}\n");
+  EXPECT_NEAR(*result.rows[0].cells[0].p, 0.00453184706106562, 1e-10);
+  EXPECT_TRUE(result.rows[0].cells[0].star);
   EXPECT_THAT(render_table(result, TableFormat::kText),
-              HasSubstr("No star can be given to dynamic/64: fewer than two seeds in common with a row of the test."));
+              AllOf(HasSubstr("* better than b by a two-sided paired t-test over common seeds (Welch's t-test for a, "
+                              "without two in common), p < 0.05, Holm's correction for 1 compared cell."),
+                    Not(HasSubstr("No star can be given"))));
+  EXPECT_EQ(*table(description + "stars: {against: [a]}\n").rows[1].cells[0].p, 1) << "different, but worse";
 }
 
 /// The runs of fixed spans 64 were made on another corpus.
@@ -275,6 +302,20 @@ TEST_F(Tables, NoBestIsMarkedAmongDifferentCorpora) {
       "c}}]\n"
       "cells: {value: test.bpc, best: true}\n");
   EXPECT_THAT(best_cells(mixed), ElementsAre()) << "a's number is of two corpora";
+}
+
+TEST_F(Tables, CostsHaveNoCorpus) {
+  for (const char* corpus : {"text8", "enwik8"}) {
+    maker_.make({.id = corpus, .type = corpus, .span = 512, .flops = corpus == std::string("text8") ? 1e6 : 2e6});
+    write_file(RunPaths{maker_.folder(corpus)}.environment(),
+               Json{{"dataset", corpus}, {"language", ""}, {"fingerprint", corpus}}.dump());
+  }
+  sync();
+  const Table result = table(
+      "table: T\nrows: model.span_type\nwhere: {model.span: 512}\ncolumns: [{label: cost, value: flops_per_token, "
+      "best: "
+      "true}, {label: bpc, value: test.bpc, best: true}]\n");
+  EXPECT_THAT(best_cells(result), ElementsAre("text8/cost"));
 }
 
 TEST_F(Tables, EvaluationsOnOneOtherCorpusAreCompared) {
