@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "cmd/run_results.h"
 #include "results/store/statistics.h"
 
 namespace xlm {

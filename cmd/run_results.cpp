@@ -11,13 +11,6 @@
 
 namespace xlm {
 
-const RunEvaluation* main_evaluation(const Run& run, const std::string& split) {
-  for (const RunEvaluation& evaluation : run.evaluations) {
-    if (evaluation.main && evaluation.split == split) return &evaluation;
-  }
-  return nullptr;
-}
-
 std::vector<std::string> short_ids(const std::vector<std::string>& ids) {
   constexpr std::size_t kDigits = 8;  // of the hash at the end
   const std::set<std::string> all(ids.begin(), ids.end());

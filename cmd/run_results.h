@@ -19,7 +19,4 @@ std::string results_table(const Run& run, int width);
 /// not unique.
 std::vector<std::string> short_ids(const std::vector<std::string>& ids);
 
-/// The main evaluation of a split, or null.
-const RunEvaluation* main_evaluation(const Run& run, const std::string& split);
-
 }  // namespace xlm

@@ -215,6 +215,14 @@ struct Run {
   const RunGrid* last_grid(const std::string& name) const;
 };
 
+/// The main evaluation of a split, or null.
+inline const RunEvaluation* main_evaluation(const Run& run, const std::string& split) {
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.main && evaluation.split == split) return &evaluation;
+  }
+  return nullptr;
+}
+
 /// The settings of an evaluation that differ from its run's own, or from the default if the run does not have them.
 /// What a program's run does not have differs.
 /// Other data are given by name, or by fingerprint if the name is the run's own.

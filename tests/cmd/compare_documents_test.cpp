@@ -88,7 +88,8 @@ TEST_F(CompareDocuments, NeedsNoSeedInCommon) {
   EXPECT_TRUE(compared["p"].is_null());
   EXPECT_NEAR(compared["difference"].get<double>(), 0.03 * 0.6931, 1e-9) << "of what the evaluations say";
   EXPECT_NEAR(compared["documents"]["difference"].get<double>(), expected(0.03), 1e-9);
-  EXPECT_THAT(xlm(kSides).out, HasSubstr("single seeds do not show how much seeds differ: train more seeds\n"));
+  EXPECT_THAT(xlm(kSides).out,
+              HasSubstr("undecided: single seeds do not show how much seeds differ: train more seeds\n"));
   maker_.make({.id = "adaptive-2", .type = "adaptive", .seed = 2});
   make_run("adaptive", 2, 0, {{"step", 50}});
   EXPECT_EQ(xlm(kSides).code, 3) << "without losses nothing can be tested";

@@ -44,6 +44,7 @@ TEST_F(Compare, PairsRunsBySeed) {
   EXPECT_NEAR(json["effect"].get<double>(), t / std::sqrt(3.0), 1e-6);
   EXPECT_EQ(json["a"]["n"], 3);
   EXPECT_EQ(json["b"]["runs"].size(), 3U);
+  EXPECT_EQ(json["verdict"], "differs");
   const std::string text = compare(kTypes + std::string("--where model.span=64")).out;
   EXPECT_THAT(text, HasSubstr("A − B = +0.101, 95 % interval +0.0992 to +0.102 (3 pairs, each of one seed)"));
   EXPECT_THAT(text, HasSubstr("they differ: zero lies outside the 95 % interval"));
@@ -63,7 +64,7 @@ TEST_F(Compare, ReportsNoDifference) {
     maker_.make({.id = fmt::format("a-{}", seed), .type = "fixed", .seed = seed, .bpc = 1.5});
     maker_.make({.id = fmt::format("b-{}", seed), .seed = seed, .bpc = 1.5 + 0.01 * (seed - 2)});
   }
-  EXPECT_THAT(compare(kTypes).out, HasSubstr("no difference is seen"));
+  EXPECT_THAT(compare(kTypes).out, HasSubstr("undecided: zero lies inside the 95 % interval"));
 }
 
 TEST_F(Compare, NamesWhatDiffersBetweenTheSettings) {
@@ -86,7 +87,7 @@ TEST_F(Compare, ReportsWhatItCannotCompare) {
   maker_.make({.id = "b-1", .seed = 1, .bpc = 1.4});
   const std::string one = compare(kTypes).out;
   EXPECT_THAT(one, HasSubstr("A − B = +0.1 (1 pair, each of one seed)"));
-  EXPECT_THAT(one, HasSubstr("train more seeds"));
+  EXPECT_THAT(one, HasSubstr("undecided: one pair does not show how much seeds differ: train more seeds"));
   EXPECT_THAT(one, Not(HasSubstr("p =")));
   maker_.make({.id = "a-2", .type = "fixed", .span = 64, .seed = 1, .bpc = 1.6});
   const std::string mixed = compare(kTypes).out;

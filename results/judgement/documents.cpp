@@ -1,5 +1,5 @@
-// The part of xlm compare that tests over the documents of a text instead of seeds.
-#include "cmd/compare_documents.h"
+// A test over the documents of a text.
+#include "results/judgement/documents.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "cmd/run_results.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
@@ -57,20 +56,30 @@ std::string described_parts(const RunLosses& losses, std::int64_t parts) {
   return losses.each == 1 ? count + " documents" : fmt::format("{} groups of {} documents", count, losses.each);
 }
 
-/// Why the losses of these runs cannot be compared part by part; empty if they can. One of both has some.
-std::string problem_of(const DocumentQuestion& question, const std::string& split, const std::vector<RunLosses>& a,
-                       const std::vector<RunLosses>& b) {
-  if (question.is_of_evaluations) {
+/// Losses of the runs of two settings.
+struct LossesOfBoth {
+  std::vector<RunLosses> a;
+  std::vector<RunLosses> b;
+  std::size_t asked = 0;           // runs that should have kept them
+  bool is_of_evaluations = false;  // a number is of an evaluation with other settings than its run's own
+  bool is_of_one_corpus = true;
+};
+
+/// Why these cannot be compared part by part; empty if they can. One of both has some.
+std::string why_not_by_document(const LossesOfBoth& both, const std::string& split) {
+  if (both.is_of_evaluations) {
     return "evaluations with other settings than their run's own keep no losses of documents";
   }
-  if (a.size() < question.a.size() || b.size() < question.b.size()) {
+  const std::vector<RunLosses>& a = both.a;
+  const std::vector<RunLosses>& b = both.b;
+  if (a.size() + b.size() < both.asked) {
     return fmt::format(
         "{} of {} runs kept the losses of documents\n`xlm eval RUN --split {} eval.by_document=true` adds them",
-        a.size() + b.size(), question.a.size() + question.b.size(), split);
+        a.size() + b.size(), both.asked, split);
   }
   const RunLosses& first = a.front();
   const auto is_alike = [&](const RunLosses& other) { return other.has_parts_of(first); };
-  if (!question.is_of_one_corpus || !std::all_of(a.begin(), a.end(), is_alike) ||
+  if (!both.is_of_one_corpus || !std::all_of(a.begin(), a.end(), is_alike) ||
       !std::all_of(b.begin(), b.end(), is_alike)) {
     return "the runs were scored on different tokens of the text, or on different texts";
   }
@@ -82,45 +91,27 @@ std::string problem_of(const DocumentQuestion& question, const std::string& spli
 
 }  // namespace
 
-std::optional<DocumentComparison> compare_documents(const DocumentQuestion& question, const fs::path& runs,
-                                                    double level) {
-  const std::optional<EvaluationColumn> evaluation = evaluation_column(question.column);
+std::optional<DocumentComparison> compare_documents(RunTable& runs, const SeedValues& a, const SeedValues& b,
+                                                    const std::string& column, const fs::path& folder, double level) {
+  const std::optional<EvaluationColumn> evaluation = evaluation_column(column);
   const std::optional<double> unit = evaluation ? nats_in(evaluation->name) : std::nullopt;
   if (!unit) return std::nullopt;
-  const std::vector<RunLosses> of_a = losses_of(question.a, runs, evaluation->split);
-  const std::vector<RunLosses> of_b = losses_of(question.b, runs, evaluation->split);
-  if (of_a.empty() && of_b.empty()) return std::nullopt;
+  std::vector<std::size_t> rows = a.rows;
+  rows.insert(rows.end(), b.rows.begin(), b.rows.end());
+  const LossesOfBoth both{
+      .a = losses_of(a.runs, folder, evaluation->split),
+      .b = losses_of(b.runs, folder, evaluation->split),
+      .asked = rows.size(),
+      .is_of_evaluations = std::any_of(rows.begin(), rows.end(), [&](auto row) { return row >= runs.size(); }),
+      .is_of_one_corpus = corpora_of_each(runs, {rows}, column).front().size() == 1};
+  if (both.a.empty() && both.b.empty()) return std::nullopt;
   DocumentComparison compared;
-  compared.problem = problem_of(question, evaluation->split, of_a, of_b);
+  compared.problem = why_not_by_document(both, evaluation->split);
   if (!compared.problem.empty()) return compared;
-  const RunLosses& first = of_a.front();
-  compared.test = compare_parts(mean_sums(of_a, *unit), mean_sums(of_b, *unit), first.tokens, level);
+  const RunLosses& first = both.a.front();
+  compared.test = compare_parts(mean_sums(both.a, *unit), mean_sums(both.b, *unit), first.tokens, level);
   compared.parts = described_parts(first, compared.test->parts);
   return compared;
-}
-
-std::string document_lines(const DocumentComparison& compared, double level) {
-  if (!compared.test) return "no test over documents: " + compared.problem + "\n";
-  const PartComparison& test = *compared.test;
-  const bool apart = test.low > 0 || test.high < 0;
-  return fmt::format(
-      "over documents: A − B = {}, {:g} % interval {} to {}\n"
-      "p = {} by a paired bootstrap over {}\n"
-      "these trained models {} on this text; whether new seeds would, only seeds tell\n",
-      difference_with_digits(test.difference, 3), level * 100, difference_with_digits(test.low, 3),
-      difference_with_digits(test.high, 3), with_digits(test.p, 2), compared.parts,
-      apart ? "differ" : "are not told apart");
-}
-
-Json document_json(const DocumentComparison& compared) {
-  Json json = Json::object();
-  if (!compared.test) {
-    json["problem"] = compared.problem;
-    return json;
-  }
-  const PartComparison& test = *compared.test;
-  return {{"of", compared.parts}, {"parts", test.parts}, {"draws", test.draws}, {"difference", test.difference},
-          {"low", test.low},      {"high", test.high},   {"p", test.p}};
 }
 
 }  // namespace xlm

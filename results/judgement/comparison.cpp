@@ -1,0 +1,99 @@
+// Two settings compared.
+#include "results/judgement/comparison.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "results/store/shown_runs.h"
+#include "results/store/variation.h"
+
+namespace xlm {
+namespace {
+
+/// Why a setting has no number at all: " (2 diverged, 1 queued)".
+std::string why_empty(const Setting& setting) {
+  if (!setting.without_number.empty()) return " (" + setting.without_number_text() + ")";
+  return setting.left_out.empty() ? ": no such run" : ": its runs are marked as bad";
+}
+
+std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
+  std::set<std::string> values;
+  for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
+  return values;
+}
+
+std::vector<std::string> difference_of(RunTable& runs, const Comparison& compared,
+                                       const std::vector<std::size_t>& both) {
+  std::vector<std::string> keys = differing_keys(runs, both);
+  std::erase_if(keys, [&](const std::string& key) {
+    return key == compared.question.over ||
+           values_of_rows(runs, compared.a.rows, key) == values_of_rows(runs, compared.b.rows, key);
+  });
+  return keys;
+}
+
+void check_apart(const Setting& a, const Setting& b) {
+  std::vector<std::size_t> shared;
+  std::set_intersection(a.rows.begin(), a.rows.end(), b.rows.begin(), b.rows.end(), std::back_inserter(shared));
+  if (shared.empty()) return;
+  throw UsageError(
+      fmt::format("{} of the runs of '{}' {} of '{}' too: there is nothing to compare\n"
+                  "name two settings, such as model.span=64 and model.span=256",
+                  shared.size() == a.rows.size() ? "all" : std::to_string(shared.size()), a.name,
+                  shared.size() == 1 ? "is" : "are", b.name));
+}
+
+void check_tested(const Comparison& compared) {
+  const bool over_documents = compared.documents && compared.documents->test;
+  if (compared.seeds.is_paired || compared.seeds.difference.has_error() || over_documents) return;
+  const std::string& over = compared.question.over;
+  throw DataError(
+      fmt::format("'{}' and '{}' have no {} in common, and one of them has a single {}: nothing can be tested\n"
+                  "train both with the same {}s, or several of each, or name another column with --over",
+                  compared.a.name, compared.b.name, over, over, over));
+}
+
+}  // namespace
+
+Setting read_setting(RunTable& runs, const SettingQuestion& side, const ComparisonQuestion& question) {
+  std::vector<std::size_t> rows = runs.select(side.filters);
+  if (!side.ids.empty()) std::erase_if(rows, [&](std::size_t row) { return !side.ids.contains(runs.id(row)); });
+  ShownRows shown = without_bad(runs, rows, side.filters);
+  SettingChoice choice = choose_rows(runs, shown.rows, question.choose, question.over);
+  if (choice.rows.empty() && !choice.undecided.empty()) {
+    throw DataError(
+        fmt::format("no setting of '{}' can be chosen: each has a run that diverged or was pruned, or none "
+                    "that is done with a {}\nsee `xlm runs ls --where {}`",
+                    side.name, question.choose.by, side.name));
+  }
+  Setting setting{seed_values(runs, choice.rows, question.value, question.over), side.name};
+  setting.choice = std::move(choice);
+  setting.left_out = std::move(shown.left_out);
+  if (!setting.runs.empty()) return setting;
+  throw DataError(fmt::format("no run of '{}' has {}{}\nsee `xlm runs ls --where {}`", side.name, question.value,
+                              why_empty(setting), side.name));
+}
+
+Comparison compare_settings(RunTable& runs, Setting a, Setting b, const ComparisonQuestion& question,
+                            const fs::path& folder) {
+  check_apart(a, b);
+  Comparison compared{.question = question, .a = std::move(a), .b = std::move(b)};
+  std::vector<std::size_t> both = compared.a.rows;
+  both.insert(both.end(), compared.b.rows.begin(), compared.b.rows.end());
+  compared.documents = compare_documents(runs, compared.a, compared.b, question.value, folder, question.level);
+  compared.seeds = compare_seeds(compared.a.by_group, compared.b.by_group);
+  check_tested(compared);
+  compared.test = test_limits(compared.seeds.difference, Limits::within(0), question.level);
+  if (compared.test.decision == Decision::kOutside) compared.verdict = Verdict::kDiffers;
+  compared.is_of_one_corpus = have_same_corpora(runs, compared.a.rows, compared.b.rows, question.value,
+                                                compared.seeds.is_paired ? question.over : "");
+  compared.differ_in = difference_of(runs, compared, both);
+  compared.budgets = budgets_of(runs, both);
+  return compared;
+}
+
+}  // namespace xlm
