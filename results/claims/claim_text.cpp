@@ -28,12 +28,6 @@ std::string shown(const ClaimDescription& claim, double value) {
   return is_signed(claim) && value > 0 ? "+" + number : number;
 }
 
-std::string p_of(const ClaimPart& part) {
-  constexpr double kLeast = 0.0001;
-  if (!part.p) return "";
-  return *part.p < kLeast ? "< 0.0001" : with_digits(*part.p, 2);
-}
-
 std::string value_name(const ClaimDescription& claim) {
   if (!claim.grid.name.empty()) {
     return fmt::format("{} of {}", kGridReductionNames.at(static_cast<std::size_t>(claim.grid.as)), claim.grid.name);
@@ -47,7 +41,7 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   std::string text = claim_number(claim, part);
   if (part.is_exact) return text + ", follows from the configuration";
   if (part.half_width) text += ", 95 % interval " + claim_interval(claim, part);
-  if (part.p) text += *part.p < 0.0001 ? ", p < 0.0001" : ", p = " + p_of(part);
+  if (part.p) text += ", " + p_in_words(*part.p);
   if (part.rank_correlation) text += ", rank correlation " + with_digits(*part.rank_correlation, 2);
   const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
   text +=
@@ -109,8 +103,9 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
       if (const std::string needs = claim_needs(part); !needs.empty()) verdict += " (" + needs + ")";
       if (first && judged.parts.size() > 1) verdict = fmt::format("{}: {}", name_of(judged.verdict), verdict);
       rows.push_back({first ? judged.description.claim : "", verdict, part.label,
-                      claim_number(judged.description, part), claim_interval(judged.description, part), p_of(part),
-                      part.seeds > 0 ? fmt::format("{}", part.seeds) : "", first ? claim_printed(judged) : ""});
+                      claim_number(judged.description, part), claim_interval(judged.description, part),
+                      part.p ? p_text(*part.p) : "", part.seeds > 0 ? fmt::format("{}", part.seeds) : "",
+                      first ? claim_printed(judged) : ""});
     }
   }
   return rows;
@@ -186,8 +181,8 @@ std::string claim_number(const ClaimDescription& claim, const ClaimPart& part) {
 std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part) {
   if (part.is_exact) return "exact";
   if (!part.value || !part.half_width) return "";
-  return fmt::format("{} to {}", shown(claim, *part.value - *part.half_width),
-                     shown(claim, *part.value + *part.half_width));
+  return interval_text(*part.value - *part.half_width, *part.value + *part.half_width,
+                       [&](double end) { return shown(claim, end); });
 }
 
 std::string claim_printed(const JudgedClaim& claim) {

@@ -8,6 +8,7 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
+#include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
 #include "results/tables/latex.h"
@@ -218,7 +219,7 @@ std::string fit_number(double value) {
 }
 
 std::string fit_interval(const std::optional<LawInterval>& interval) {
-  return interval ? fmt::format("{} to {}", fit_number(interval->low), fit_number(interval->high)) : "unknown";
+  return interval ? interval_text(interval->low, interval->high, fit_number) : "unknown";
 }
 
 std::vector<FitRow> rows_of_fit(const FitResult& fit) {

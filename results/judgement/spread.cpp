@@ -67,7 +67,7 @@ void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::
   fewest_ = fewest_ == 0 ? by_seed.size() : std::min(fewest_, by_seed.size());
   const std::optional<SpreadEstimate> spread = spread_of(by_seed);
   if (!spread || spread->deviation == 0) return;
-  ++varying_;
+  ++found_.cells;
   Group joined{runs, {*spread}};
   std::vector<Group> others;
   for (Group& group : groups_) {
@@ -90,34 +90,25 @@ void SpreadPool::settle() {
     for (const SpreadEstimate& cell : group.cells) one.freedom = std::max(one.freedom, cell.freedom);
     independent.push_back(one);
   }
-  shared_ = pooled_spread(independent);
-  test_p_ = equal_spread_test(independent);
-  pooled_ = source_ == SpreadSource::kPooled ||
-            (source_ == SpreadSource::kAuto && fewest_ < kEnoughSeeds && test_p_.value_or(1) >= kUnequalSpreads);
+  found_.shared = pooled_spread(independent);
+  found_.test_p = equal_spread_test(independent);
+  found_.pooled = source_ == SpreadSource::kPooled || (source_ == SpreadSource::kAuto && fewest_ < kEnoughSeeds &&
+                                                       found_.test_p.value_or(1) >= kUnequalSpreads);
 }
 
 std::optional<SpreadEstimate> SpreadPool::of(const std::vector<double>& by_seed) const {
   const std::optional<SpreadEstimate> own = spread_of(by_seed);
-  return is_pooled(by_seed) ? shared_ : own;
+  return is_pooled(by_seed) ? found_.shared : own;
 }
 
 bool SpreadPool::is_pooled(const std::vector<double>& by_seed) const {
   const std::optional<SpreadEstimate> own = spread_of(by_seed);
-  return pooled_ && shared_ && (!own || own->deviation > 0);
+  return found_.pooled && found_.shared && (!own || own->deviation > 0);
 }
 
 bool SpreadPool::changes(const std::vector<double>& by_seed) const {
   const std::optional<SpreadEstimate> own = spread_of(by_seed);
   return own ? own->deviation > 0 : !groups_.empty();
-}
-
-ValueSpread SpreadPool::summary(const std::string& value) const {
-  ValueSpread summary{.value = value, .pooled = pooled_, .cells = varying_, .test_p = test_p_};
-  if (shared_) {
-    summary.deviation = shared_->deviation;
-    summary.freedom = shared_->freedom;
-  }
-  return summary;
 }
 
 }  // namespace xlm

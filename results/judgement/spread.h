@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace xlm {
@@ -43,16 +44,15 @@ inline constexpr std::array<std::string_view, 3> kSpreadSourceNames{"auto", "poo
 struct ValueSpread {
   std::string value;  // column of the store
   bool pooled = false;
-  std::size_t cells = 0;  // whose seeds went in
-  double deviation = 0;   // pooled
-  double freedom = 0;
-  std::optional<double> test_p;  // of the test of equal variances; nothing: it cannot be made
+  std::size_t cells = 0;                 // whose seeds went in
+  std::optional<SpreadEstimate> shared;  // pooled over them
+  std::optional<double> test_p;          // of the test of equal variances; nothing: it cannot be made
 };
 
 /// Cells that show one value: each with its own spread, or one that several cells share.
 class SpreadPool {
  public:
-  explicit SpreadPool(SpreadSource source) : source_(source) {}
+  SpreadPool(std::string value, SpreadSource source) : source_(source), found_{.value = std::move(value)} {}
 
   /// A cell's numbers, one for each seed, and the runs behind them.
   void add(const std::vector<double>& by_seed, const std::vector<std::string>& runs);
@@ -71,8 +71,7 @@ class SpreadPool {
   /// Whether seeds may change a cell's number: its own seeds differ, or it has one and those of another cell do.
   bool changes(const std::vector<double>& by_seed) const;
 
-  /// For a note.
-  ValueSpread summary(const std::string& value) const;
+  const ValueSpread& found() const { return found_; }
 
   static constexpr std::size_t kEnoughSeeds = 5;
 
@@ -85,11 +84,8 @@ class SpreadPool {
 
   SpreadSource source_;
   std::vector<Group> groups_;
-  std::size_t fewest_ = 0;   // seeds of a cell
-  std::size_t varying_ = 0;  // cells
-  std::optional<SpreadEstimate> shared_;
-  std::optional<double> test_p_;
-  bool pooled_ = false;
+  std::size_t fewest_ = 0;  // seeds of a cell
+  ValueSpread found_;
 };
 
 }  // namespace xlm

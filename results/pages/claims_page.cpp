@@ -7,7 +7,6 @@
 #include "results/judgement/verdict.h"
 #include "results/pages/html.h"
 #include "results/pages/page.h"
-#include "results/quantities/number_format.h"
 
 namespace xlm {
 namespace {
@@ -46,7 +45,7 @@ std::string part_html(const JudgedClaim& judged, const ClaimPart& part, const Ru
   out += fmt::format("</td><td>{}</td>", judged.parts.size() == 1 ? "" : verdict_html(part.verdict));
   out += "<td class=\"number\">" + claim_number_html(judged, part, references) + "</td>";
   out += "<td class=\"number\">" + html_escape(claim_interval(judged.description, part)) + "</td>";
-  out += fmt::format("<td class=\"number\">{}</td>", part.p ? html_escape(with_digits(*part.p, 2)) : "");
+  out += fmt::format("<td class=\"number\">{}</td>", part.p ? html_escape(p_text(*part.p)) : "");
   return out + fmt::format("<td class=\"number\">{}</td>", part.seeds > 0 ? fmt::format("{}", part.seeds) : "");
 }
 
@@ -71,11 +70,7 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
     }
     out += "</tbody>\n";
   }
-  out += "</table></div>\n";
-  if (list.notes.empty()) return out;
-  out += "<ul class=\"notes\">\n";
-  for (const std::string& note : list.notes) out += "<li>" + html_escape(note) + "</li>\n";
-  return out + "</ul>\n";
+  return out + "</table></div>\n" + notes_html(list.notes);
 }
 
 std::string claims_page(Store& store, const ClaimList& list) {

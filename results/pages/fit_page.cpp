@@ -32,9 +32,7 @@ std::string fit_html(const FitResult& fit) {
     out += "<th scope=\"row\">" + html_escape(row.quantity) + "</th>" + number_cell(fit_number(row.value)) +
            number_cell(fit_interval(row.interval)) + number_cell(row.made ? fit_number(*row.made) : "") + "</tr>\n";
   }
-  out += "</tbody></table></div>\n<ul class=\"notes\">\n";
-  for (const std::string& note : notes_of_fit(fit)) out += "<li>" + html_escape(note) + "</li>\n";
-  return out + "</ul>\n";
+  return out + "</tbody></table></div>\n" + notes_html(notes_of_fit(fit));
 }
 
 std::string fits_page(Store& store, const std::vector<FitResult>& fits) {

@@ -63,6 +63,13 @@ std::string runs_attributes(const std::vector<std::string>& runs) {
                      html_escape(Json(runs).dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
+std::string notes_html(const std::vector<std::string>& notes) {
+  if (notes.empty()) return "";
+  std::string out = "<ul class=\"notes\">\n";
+  for (const std::string& note : notes) out += "<li>" + html_escape(note) + "</li>\n";
+  return out + "</ul>\n";
+}
+
 std::string render_document(const Document& document) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   out += fmt::format(

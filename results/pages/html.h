@@ -18,6 +18,9 @@ std::string runs_hint(const std::vector<std::string>& runs);
 /// The attributes with which an element shows its runs on hover (title) and on click (page.js).
 std::string runs_attributes(const std::vector<std::string>& runs);
 
+/// Notes below a table, as a list; empty if there are none.
+std::string notes_html(const std::vector<std::string>& notes);
+
 struct Document {
   std::string title;
   std::string body;       // HTML

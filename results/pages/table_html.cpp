@@ -79,14 +79,7 @@ std::string table_html(const Table& table, const RunReferences& references) {
     }
     out += "</tr>\n";
   }
-  out += "</tbody></table></div>\n";
-  const std::vector<std::string> notes = footnotes(table, "Bold");
-  if (!notes.empty()) {
-    out += "<ul class=\"notes\">\n";
-    for (const std::string& note : notes) out += "<li>" + html_escape(note) + "</li>\n";
-    out += "</ul>\n";
-  }
-  return out;
+  return out + "</tbody></table></div>\n" + notes_html(footnotes(table, "Bold"));
 }
 
 std::vector<std::string> runs_of(const Table& table) {

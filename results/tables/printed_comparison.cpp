@@ -54,7 +54,7 @@ class VerdictMaker {
     for (std::size_t c = 0; c < table_.columns.size(); ++c) {
       const std::string& value = table_.columns[c].cells.value;
       if (!is_mean(c)) continue;
-      SpreadPool& spreads = spreads_.try_emplace(value, basis_.rules.spread).first->second;
+      SpreadPool& spreads = spreads_.try_emplace(value, value, basis_.rules.spread).first->second;
       for (std::size_t r = 0; r < table_.rows.size(); ++r) {
         const CellSample& sample = samples_[r][c];
         if (sample.by_group.empty() || !sample.apart.empty()) continue;
@@ -140,7 +140,7 @@ class VerdictMaker {
       const bool is_compared = std::any_of(tests_.begin(), tests_.end(), [&name = value](const Tested& tested) {
         return tested.is_left_to_chance() && tested.value == name;
       });
-      if (is_compared) basis_.spreads.push_back(spreads.summary(value));
+      if (is_compared) basis_.spreads.push_back(spreads.found());
     }
   }
 

@@ -80,15 +80,15 @@ std::string outcomes_note(const Table& table) {
 
 /// "The spread of test bpc is pooled over 8 cells: 0.0031 with 16 degrees of freedom (Bartlett's test: p = 0.42)".
 std::string spread_in_words(const ValueSpread& spread) {
-  const std::string test =
-      spread.test_p ? fmt::format("Bartlett's test of equal variances: p = {:.2g}", *spread.test_p) : "";
-  if (!spread.pooled) {
+  const std::string test = spread.test_p ? "Bartlett's test of equal variances: " + p_in_words(*spread.test_p) : "";
+  if (!spread.pooled || !spread.shared) {
     return fmt::format("the spread of {} is each cell's own{}", column_label(spread.value),
                        test.empty() ? "" : " (" + test + ")");
   }
   return fmt::format("the spread of {} is pooled over {} cell{}, {} with {:g} degrees of freedom{}",
                      column_label(spread.value), spread.cells, spread.cells == 1 ? "" : "s",
-                     with_digits(spread.deviation, kDigits), spread.freedom, test.empty() ? "" : " (" + test + ")");
+                     with_digits(spread.shared->deviation, kDigits), spread.shared->freedom,
+                     test.empty() ? "" : " (" + test + ")");
 }
 
 /// "Intervals of 95 % by Student's t, of ours less the printed value …"

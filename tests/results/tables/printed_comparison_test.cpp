@@ -103,8 +103,8 @@ TEST(Verdict, OneSeedIsJudgedByTheSpreadOfOthers) {
   const ValueSpread& spread = pooled.table.verdicts.spreads.front();
   EXPECT_TRUE(spread.pooled);
   EXPECT_EQ(spread.cells, 2U);
-  EXPECT_EQ(spread.freedom, 4);
-  EXPECT_NEAR(spread.deviation, 0.002, 1e-12);
+  EXPECT_EQ(spread.shared->freedom, 4);
+  EXPECT_NEAR(spread.shared->deviation, 0.002, 1e-12);
   EXPECT_THAT(verdict_notes(pooled.table),
               Contains(HasSubstr("the spread of test bpc is pooled over 2 cells, 0.002 with 4 degrees of freedom")));
   const Judged own = judged(rows, {.printed_runs = 3, .spread = SpreadSource::kOwn}, with_margin(0.02));
@@ -113,6 +113,15 @@ TEST(Verdict, OneSeedIsJudgedByTheSpreadOfOthers) {
   const Judged alone = judged({{"1.000", {1.001}}, {"2.000", {2.002}}});
   EXPECT_EQ(alone.verdict(0), Verdict::kUndecided);
   EXPECT_THAT(verdict_notes(alone.table), Contains(HasSubstr("how much seeds differ is not known")));
+}
+
+// No cell varies, so nothing is shared; the printed spread alone leaves the difference to chance.
+TEST(Verdict, NothingIsPooledWhereNoCellVaries) {
+  for (const SpreadSource source : {SpreadSource::kPooled, SpreadSource::kAuto, SpreadSource::kOwn}) {
+    const Judged constant = judged({{"1.1 ± 0.1", {1.0, 1.0}}}, {.printed_runs = 3, .spread = source});
+    EXPECT_EQ(constant.verdict(0), Verdict::kConsistent);
+    EXPECT_THAT(verdict_notes(constant.table), Contains(HasSubstr("the spread of test bpc is each cell's own")));
+  }
 }
 
 TEST(Verdict, SpreadsAreSharedOnlyWhereTheyAreNeededAndAlike) {
@@ -132,7 +141,7 @@ TEST(Verdict, SpreadsAreSharedOnlyWhereTheyAreNeededAndAlike) {
 // A model that is evaluated in nine ways is not nine times the evidence of how much its seeds differ.
 TEST(Verdict, EvaluationsOfTheSameRunsCountOnceInASpread) {
   const Judged result = judged({{"1", {1.0, 1.1, 1.2}, "one"}, {"2", {2.0, 2.1, 2.2}, "one"}, {"3", {3, 3.1, 3.2}}});
-  EXPECT_EQ(result.table.verdicts.spreads.front().freedom, 4);
+  EXPECT_EQ(result.table.verdicts.spreads.front().shared->freedom, 4);
   EXPECT_EQ(result.table.verdicts.spreads.front().cells, 3U);
 }
 
