@@ -95,7 +95,7 @@ std::vector<std::string> names_of_lists(const std::vector<SweepRun>& runs, const
 ExitCode watch_code(const std::vector<SweepRun>& runs) {
   for (SweepRun run : runs) {
     look_at(run, false);
-    if (run.status == name_of(RunStatus::kDiverged) || run.status == name_of(RunStatus::kFailed)) return kFailed;
+    if (run.status == RunStatus::kDiverged || run.status == RunStatus::kFailed) return kFailed;
   }
   return kDone;
 }

@@ -97,7 +97,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   if (search) {
     runs = plan_sweep(tree, global.runs, false);  // it has grown
     // Runs that no worker has submitted yet are left to the next command.
-    const std::size_t left = std::erase_if(runs, [](const SweepRun& run) { return run.status == "new"; });
+    const std::size_t left = std::erase_if(runs, [](const SweepRun& run) { return run.status.is_absent(); });
     report.interrupted = report.interrupted || left > 0;
   }
   return print_summary({std::move(runs), search, std::move(report), has_tables}, command, global);

@@ -21,7 +21,7 @@ namespace {
 std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<CostEstimate>& costs) {
   Json list = Json::array();
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    Json entry = {{"run_id", runs[i].id()}, {"status", runs[i].status}, {"reason", runs[i].reason}};
+    Json entry = {{"run_id", runs[i].id()}, {"status", name_of(runs[i].status)}, {"reason", runs[i].reason}};
     const bool known = !costs.empty() && !runs[i].planned.options.program;
     entry["params"] = known ? Json(costs[i].params) : Json();
     const TrainOptions& train = runs[i].planned.options.train;
@@ -90,7 +90,7 @@ void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search
   std::size_t evaluations = 0;
   double flops = 0;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].action == SweepAction::kRun && runs[i].status != name_of(RunStatus::kDone)) ++to_do;
+    if (runs[i].action == SweepAction::kRun && runs[i].status != RunStatus::kDone) ++to_do;
     evaluations += runs[i].evaluations_left;
     if (!costs.empty()) flops += costs[i].flops;
   }

@@ -158,7 +158,7 @@ int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions&
   const auto seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   if (global.json) {
     print(json_text({{"run_id", run.id()},
-                     {"status", run.status},
+                     {"status", name_of(run.status)},
                      {"reason", run.reason},
                      {"params", cost.params},
                      {"steps", cost.steps.count},

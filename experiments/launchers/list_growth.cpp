@@ -39,7 +39,7 @@ class InFolder {
 void submit_new_runs(const WorkList& list) {
   WorkList fresh{.name = list.name, .runs = list.runs, .items = {}};
   for (const SweepRun& run : list.items) {
-    if (run.status == "new") fresh.items.push_back(run);
+    if (run.status.is_absent()) fresh.items.push_back(run);
   }
   submit_runs(fresh);
   if (list.from_file) write_work_list(list);
@@ -61,7 +61,7 @@ std::string states_of(const WorkList& list) {
   for (SweepRun run : list.items) {
     if (!has_work_left(run)) continue;
     look_at(run, false);
-    states += fmt::format("{} {} {}\n", run.id(), run.status, has_live_worker(run.planned.paths.folder));
+    states += fmt::format("{} {} {}\n", run.id(), name_of(run.status), has_live_worker(run.planned.paths.folder));
   }
   return states;
 }
@@ -80,7 +80,7 @@ std::vector<SweepRun> grown_runs(const WorkList& list) {
   const Yaml tree = parse_yaml(list.growth->configuration, list.growth->source);
   std::vector<SweepRun> runs = plan_sweep(tree, list.runs, false, {.counts_failed = true, .records = true});
   for (SweepRun& run : runs) {
-    if (run.action != SweepAction::kRun || run.status != name_of(RunStatus::kFailed)) continue;
+    if (run.action != SweepAction::kRun || run.status != RunStatus::kFailed) continue;
     run.action = SweepAction::kLeave;  // only a new command tries it again
     run.reason = "failed; its trial counts as the worst";
   }
@@ -105,7 +105,7 @@ Growth grow(WorkList& list, const LaunchSettings& settings, const std::set<std::
       if (!has_work_left(run) || given_up.contains(run.id())) continue;
       const bool has_worker = has_live_worker(run.planned.paths.folder);
       others_work = others_work || has_worker;
-      is_left = is_left || (!has_worker && run.status != name_of(RunStatus::kFailed));
+      is_left = is_left || (!has_worker && run.status != RunStatus::kFailed);
     }
     if (settings.attended || (!others_work && !is_left)) return Growth::kDone;
     if (!is_left) {

@@ -36,7 +36,7 @@ MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
   cores_ = list.cores > 0 ? list.cores : available_cores();
   for (const SweepRun& run : list.items) {
     if (run.action == SweepAction::kRun) ++left_;
-    if (limits_by_memory() && run.status == name_of(RunStatus::kDone)) learn_from(run);
+    if (limits_by_memory() && run.status == RunStatus::kDone) learn_from(run);
   }
 }
 

@@ -118,7 +118,7 @@ std::int64_t count_nodes(const Resources& resources) {
 Need memory_that_was_too_small(const std::vector<SweepRun>& runs) {
   Need most;
   for (const SweepRun& planned : runs) {
-    if (planned.status != name_of(RunStatus::kFailed)) continue;
+    if (planned.status != RunStatus::kFailed) continue;
     const Run run = read_live_run(planned.planned.paths.folder);
     if (!run.history.empty() && run.history.back().memory > most.value) most = {run.history.back().memory, run.id};
   }
@@ -131,7 +131,7 @@ Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t node
   std::string slowest;
   std::string largest;
   for (const SweepRun& planned : runs) {
-    if (planned.status != name_of(RunStatus::kDone)) continue;
+    if (planned.status != RunStatus::kDone) continue;
     const Run run = read_live_run(planned.planned.paths.folder);
     const double seconds = seconds_of_step(run);
     if (seconds > seconds_per_step) {

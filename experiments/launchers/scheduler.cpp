@@ -98,7 +98,7 @@ bool Scheduler::drop_runs_without_source() {
   for (const SweepRun* run : std::exchange(queue_, {})) {
     const SourceState source = halving_ && !halving_->may_train(*run) ? SourceState::kReady : source_state(*run);
     if (source == SourceState::kLost) {
-      give_up(*run, fmt::format("it begins from {}, whose status is {}", run->source, status_of_source(*run)));
+      give_up(*run, fmt::format("it begins from {}, whose status is {}", run->source, name_of(status_of_source(*run))));
     } else if (source == SourceState::kWaiting && !leaves_source_to_others(*run, listed)) {
       give_up(*run, fmt::format("it begins from {}, which {}", run->source, why_source_is_missing(*run)));
     } else {
@@ -344,16 +344,16 @@ bool Scheduler::may_take(const SweepRun& run) {
     return false;
   }
   SweepRun present = with_current_status(run);
-  if (present.status == name_of(RunStatus::kStale)) {
+  if (present.status == RunStatus::kStale) {
     if (!record_gone_worker(run)) return false;
     present = with_current_status(run);
   }
   if (present.status == run.status) return true;  // unchanged since it was planned
-  if (present.action == SweepAction::kRun && present.status != name_of(RunStatus::kFailed)) return true;
+  if (present.action == SweepAction::kRun && present.status != RunStatus::kFailed) return true;
   if (present.action == SweepAction::kWait) {
     leave_to_other_worker(run);
   } else {
-    ended(run, status_of(run), present.status + " (by another worker)");
+    ended(run, status_of(run), fmt::format("{} (by another worker)", name_of(present.status)));
   }
   return false;
 }

@@ -25,8 +25,8 @@ std::string worker_text(const ProcessIdentity& holder) {
 
 /// The board's word for a run without a worker.
 std::string waiting_word(const SweepRun& run) {
-  const bool has_begun = run.status == name_of(RunStatus::kStale) || run.status == name_of(RunStatus::kPreempted);
-  return has_begun || run.status == "new" || run.status == "damaged" ? run.status : "waits";
+  const bool has_begun = run.status == RunStatus::kStale || run.status == RunStatus::kPreempted;
+  return std::string(has_begun || !run.status.recorded ? name_of(run.status) : "waits");
 }
 
 std::string listed(const std::map<std::string, std::size_t>& counts) {
@@ -124,12 +124,10 @@ bool SweepWatch::look_at(Open& open) {
   SweepRun now = run;
   xlm::look_at(now, false);
   open.seen = now.action == SweepAction::kWait ? "" : mark;
-  const auto name = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), now.status);  // not found: new or damaged
-  const auto status =
-      name == kRunStatusNames.end() ? RunStatus::kQueued : static_cast<RunStatus>(name - kRunStatusNames.begin());
+  const RunStatus status = now.status.recorded.value_or(RunStatus::kQueued);
   const bool lost = has_ended(status) && status != RunStatus::kDone;
   if (now.action == SweepAction::kSkip || lost) {  // a run that is done may lack evaluations
-    board_.ended(run, status, now.status);
+    board_.ended(run, status, std::string(name_of(now.status)));
     return true;
   }
   if (now.action == SweepAction::kRun && stop) {

@@ -47,8 +47,7 @@ SweepRun item_of(const Json& entry, const fs::path& runs) {
 }
 
 bool is_to_be_tried_again(const SweepRun& run) {
-  return run.action == SweepAction::kRun &&
-         (run.status == name_of(RunStatus::kFailed) || run.status == name_of(RunStatus::kDiverged));
+  return run.action == SweepAction::kRun && (run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged);
 }
 
 /// Queues a run again if it failed. Holds its lock, so that no worker begins it meanwhile.
@@ -69,8 +68,7 @@ bool is_left_to_take(const SweepRun& run) {
   if (is_asked_to_stop(run)) return false;
   SweepRun now = run;
   look_at(now, false);
-  return now.action == SweepAction::kRun && now.status != name_of(RunStatus::kFailed) &&
-         now.status != name_of(RunStatus::kPruned);
+  return now.action == SweepAction::kRun && now.status != RunStatus::kFailed && now.status != RunStatus::kPruned;
 }
 
 }  // namespace

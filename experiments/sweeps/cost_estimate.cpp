@@ -121,7 +121,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
   CostEstimate estimate{.params = arithmetic.params, .steps = arithmetic.steps};
   if (run.action != SweepAction::kRun && run.action != SweepAction::kWait) return estimate;
   estimate.evaluation_flops = wanted_flops(run);
-  if (run.status != name_of(RunStatus::kDone)) {
+  if (run.status != RunStatus::kDone) {
     const auto done = static_cast<double>(std::max(run.checkpoint, options.continues.at));
     estimate.flops = std::max(arithmetic.steps.count - done, 0.0) * arithmetic.step_flops;
     const auto every = static_cast<double>(options.train.eval_every);
@@ -132,7 +132,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
   if (speed_ == nullptr) return estimate;
   const MachineSpeed::Speed speed = speed_->of(options.model.type());
   if (speed.training > 0) estimate.seconds = estimate.flops / speed.training;
-  if (options.train.seconds > 0 && run.status != name_of(RunStatus::kDone)) estimate.seconds = options.train.seconds;
+  if (options.train.seconds > 0 && run.status != RunStatus::kDone) estimate.seconds = options.train.seconds;
   if (speed.evaluation > 0) estimate.evaluation_seconds = estimate.evaluation_flops / speed.evaluation;
   return estimate;
 }

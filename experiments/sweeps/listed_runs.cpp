@@ -26,9 +26,9 @@ std::set<std::string> listed_runs(const fs::path& runs) {
   return ids;
 }
 
-bool is_left_for_others(const fs::path& run_folder, const std::string& status, const std::set<std::string>& listed) {
-  const bool unfinished = status == name_of(RunStatus::kQueued) || status == name_of(RunStatus::kPreempted) ||
-                          status == name_of(RunStatus::kStale);
+bool is_left_for_others(const fs::path& run_folder, const FolderStatus& status, const std::set<std::string>& listed) {
+  const bool unfinished =
+      status == RunStatus::kQueued || status == RunStatus::kPreempted || status == RunStatus::kStale;
   return unfinished && !is_stop_requested(run_folder) && listed.contains(run_folder.filename().string());
 }
 

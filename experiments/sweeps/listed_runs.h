@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/files.h"
+#include "experiments/sweeps/folder_status.h"
 
 namespace xlm {
 
@@ -13,7 +14,7 @@ namespace xlm {
 std::set<std::string> listed_runs(const fs::path& runs);
 
 /// Whether a run without a worker is left for workers that have it on a list. It is if it is queued, if it was stopped
-/// but not by a user, or if its worker is gone. `status` is a word of status_of_source().
-bool is_left_for_others(const fs::path& run_folder, const std::string& status, const std::set<std::string>& listed);
+/// but not by a user, or if its worker is gone.
+bool is_left_for_others(const fs::path& run_folder, const FolderStatus& status, const std::set<std::string>& listed);
 
 }  // namespace xlm

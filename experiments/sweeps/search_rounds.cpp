@@ -16,9 +16,7 @@
 namespace xlm {
 namespace {
 
-bool is_lost(const SweepRun& run) {
-  return run.status == name_of(RunStatus::kFailed) || run.status == name_of(RunStatus::kDiverged);
-}
+bool is_lost(const SweepRun& run) { return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged; }
 
 /// A run that a new command does again, so that its trial may still get a value.
 bool may_be_retried(const SweepRun& run) { return is_lost(run) && run.action == SweepAction::kRun; }
@@ -95,7 +93,7 @@ std::vector<SearchSetting> settings_of_round(SearchSampler& sampler, const std::
 bool waits_for_retries(const std::vector<SweepRun>& runs, std::size_t previous, std::size_t begin) {
   const auto next = runs.begin() + static_cast<std::ptrdiff_t>(begin);
   const bool retries = std::any_of(runs.begin() + static_cast<std::ptrdiff_t>(previous), next, may_be_retried);
-  const bool begun = std::any_of(next, runs.end(), [](const SweepRun& run) { return run.status != "new"; });
+  const bool begun = std::any_of(next, runs.end(), [](const SweepRun& run) { return !run.status.is_absent(); });
   return retries && !begun;
 }
 
@@ -104,7 +102,7 @@ void leave_lost_runs(std::vector<SweepRun>& runs, std::size_t previous, std::siz
   for (std::size_t place = previous; place < begin; ++place) {
     if (!may_be_retried(runs[place])) continue;
     runs[place].action = SweepAction::kLeave;
-    runs[place].reason = fmt::format("{}; its trial counts as the worst", runs[place].status);
+    runs[place].reason = fmt::format("{}; its trial counts as the worst", name_of(runs[place].status));
   }
 }
 

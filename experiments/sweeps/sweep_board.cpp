@@ -22,10 +22,10 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
     row.status = "waits";
     if (run.action == SweepAction::kSkip || run.action == SweepAction::kLeave) {
       row.state = BoardState::kEnded;
-      row.failed = run.status == name_of(RunStatus::kDiverged);
-      row.status = run.status;
+      row.failed = run.status == RunStatus::kDiverged;
+      row.status = name_of(run.status);
       row.progress = read_progress(run.planned.paths.journal());
-    } else if (run.status == name_of(RunStatus::kPreempted) || run.status == name_of(RunStatus::kStale)) {
+    } else if (run.status == RunStatus::kPreempted || run.status == RunStatus::kStale) {
       row.progress = read_progress(run.planned.paths.journal());  // how far it came: shown until new metrics come
     }
     places_.emplace(run.id(), rows_.size());

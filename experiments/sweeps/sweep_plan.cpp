@@ -50,20 +50,10 @@ void look_at_evaluations(SweepRun& planned, const Run& run) {
                   elsewhere ? "being made elsewhere" : "missing");
 }
 
-/// The status as a word; "absent" if there is no folder.
-std::string status_in(const fs::path& folder) {
-  if (!fs::exists(folder)) return "absent";
-  try {
-    return std::string(name_of(read_live_run(folder).status));
-  } catch (const Error&) {
-    return "damaged";
-  }
-}
-
 /// Why a run outside the sweep cannot be begun from.
-std::string why_not_coming(const std::string& status) {
-  if (status == "absent") return "no other sweep has queued it";
-  return status == name_of(RunStatus::kDone) ? "its model is missing" : "its status is " + status;
+std::string why_not_coming(const FolderStatus& status) {
+  if (status.is_absent()) return "no other sweep has queued it";
+  return status == RunStatus::kDone ? "its model is missing" : fmt::format("its status is {}", name_of(status));
 }
 
 /// Plans points of a sweep with the runs that they begin from.
@@ -85,8 +75,8 @@ class PointPlanner {
     std::optional<std::set<std::string>> listed;
     for (const auto& [id, where] : sources_) {
       if (sweep.contains(id) || fs::is_directory(RunPaths{runs_ / id}.model())) continue;
-      const std::string status = status_in(runs_ / id);
-      if (status == name_of(RunStatus::kQueued) || status == name_of(RunStatus::kRunning)) continue;
+      const FolderStatus status = status_of_folder(runs_ / id);
+      if (status == RunStatus::kQueued || status == RunStatus::kRunning) continue;
       if (!listed) listed = listed_runs(runs_);
       if (is_left_for_others(runs_ / id, status, *listed)) continue;
       throw UsageError(
@@ -136,7 +126,7 @@ SourceState source_state(const SweepRun& run) {
   return SourceState::kWaiting;
 }
 
-std::string status_of_source(const SweepRun& run) { return status_in(source_folder(run)); }
+FolderStatus status_of_source(const SweepRun& run) { return status_of_folder(source_folder(run)); }
 
 void shuffle_runs(std::vector<SweepRun>& runs) {
   // A run's id ends with a hash of its content.
@@ -151,7 +141,7 @@ void look_at_folder(SweepRun& planned, bool retry) {
   planned.action = SweepAction::kRun;
   planned.evaluations_left = planned.evaluations.size();
   if (!fs::exists(folder)) {
-    planned.status = "new";
+    planned.status = {};
     planned.reason = planned.evaluations.empty() ? "new" : "new, then " + count_evaluations(planned.evaluations.size());
     return;
   }
@@ -159,11 +149,11 @@ void look_at_folder(SweepRun& planned, bool retry) {
   try {
     run = read_live_run(folder);
   } catch (const DataError&) {  // a damaged folder must not stop the whole sweep
-    planned.status = "damaged";
+    planned.status = {.recorded = {}, .is_damaged = true};
     planned.reason = "its config.yaml is missing or damaged and will be written again";
     return;
   }
-  planned.status = std::string(name_of(run.status));
+  planned.status = {.recorded = run.status};
   planned.checkpoint = checkpoint_step(run);
   const std::string next = next_start(planned.checkpoint);
   switch (run.status) {
@@ -202,11 +192,12 @@ void look_at_folder(SweepRun& planned, bool retry) {
 
 void look_at(SweepRun& planned, bool retry) {
   look_at_folder(planned, retry);
-  if (planned.action != SweepAction::kRun || planned.status == name_of(RunStatus::kDone)) return;
+  if (planned.action != SweepAction::kRun || planned.status == RunStatus::kDone) return;
   const SourceState source = source_state(planned);
   if (source == SourceState::kReady) return;
   planned.reason += fmt::format(", once {} is done", planned.source);
-  if (source == SourceState::kLost) planned.reason += fmt::format(", which is {}", status_of_source(planned));
+  if (source != SourceState::kLost) return;
+  planned.reason += fmt::format(", which is {}", name_of(status_of_source(planned)));
 }
 
 namespace {

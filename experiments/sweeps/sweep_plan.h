@@ -11,6 +11,7 @@
 #include "base/yaml.h"
 #include "experiments/runs/run_plan.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/sweeps/folder_status.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {
@@ -30,7 +31,7 @@ struct SweepRun {
   std::int64_t round = 0;  // of a search, from 1: its trials were asked for together
   std::string source;      // the run whose model it begins from; empty: none
   SweepAction action = SweepAction::kRun;
-  std::string status;           // as in the journal; "new" before submission
+  FolderStatus status;          // absent before submission
   std::string reason;           // why the action
   std::int64_t checkpoint = 0;  // step to resume from; 0: none
   std::vector<WantedEvaluation> evaluations;
@@ -67,8 +68,8 @@ enum class SourceState {
   kLost,     // it has failed, diverged or been pruned
 };
 SourceState source_state(const SweepRun& run);
-/// The status as a word: "diverged"; "absent", "damaged".
-std::string status_of_source(const SweepRun& run);
+/// The status of that run.
+FolderStatus status_of_source(const SweepRun& run);
 
 /// Updates status, action, reason, checkpoint and evaluations_left of a run.
 void look_at(SweepRun& run, bool retry);

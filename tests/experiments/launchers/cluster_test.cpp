@@ -293,7 +293,7 @@ TEST(Resources, FailedNodesAreKnownFromTheJournalsOfUnfinishedRuns) {
   lost(3, "node7", "here:12_3", "node");
   fs::remove(runs[3].planned.paths.config());
   for (SweepRun& run : runs) look_at(run, false);
-  ASSERT_EQ(runs[3].status, "damaged");
+  ASSERT_TRUE(runs[3].status.is_damaged);
   EXPECT_THAT(failed_nodes(runs, "here"), testing::ElementsAre("node3")) << "a damaged run stops no submission";
 }
 

@@ -53,7 +53,7 @@ TEST_F(SweepPlanTest, NewRunsAreToBeDoneAndNothingIsWritten) {
   ASSERT_EQ(runs.size(), 4U);
   for (const SweepRun& run : runs) {
     EXPECT_EQ(run.action, SweepAction::kRun);
-    EXPECT_EQ(run.status, "new");
+    EXPECT_TRUE(run.status.is_absent());
   }
   EXPECT_FALSE(fs::exists(runs_));
   EXPECT_THAT(swept_keys(runs), ElementsAre("seed", "model.span"));
@@ -81,8 +81,8 @@ TEST_F(SweepPlanTest, ARunMayBeginFromAnotherOfTheSweepAndItsIdIsKnownBeforeThat
   EXPECT_EQ(later[2].reason, "new");
   EXPECT_EQ(source_state(later[2]), SourceState::kReady);
   work(later[2]);
-  EXPECT_EQ(plan(kTwoStages)[2].status, "done");
-  EXPECT_EQ(plan(kTwoStages)[3].status, "new");
+  EXPECT_EQ(plan(kTwoStages)[2].status, RunStatus::kDone);
+  EXPECT_TRUE(plan(kTwoStages)[3].status.is_absent());
 }
 
 TEST_F(SweepPlanTest, ARunThatBeginsFromARunIsAnotherThanOneThatBeginsFromTheFolderWithItsWeights) {
@@ -220,7 +220,7 @@ TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
   EXPECT_THAT(runs[2].reason, AllOf(HasSubstr("failed before, resumes from step 4"), HasSubstr("something broke")));
   EXPECT_EQ(runs[3].action, SweepAction::kWait);
   EXPECT_THAT(runs[3].reason, HasSubstr("running elsewhere (process 7 on here)"));
-  EXPECT_EQ(runs[4].status, "new");
+  EXPECT_TRUE(runs[4].status.is_absent());
   EXPECT_EQ(plan(sweep, true)[1].action, SweepAction::kRun);
 }
 
@@ -248,7 +248,7 @@ TEST_F(SweepPlanTest, ARunWhoseProcessIsGoneIsStale) {
   submit(runs[0].planned);
   Journal(runs[0].planned.paths.journal()).append("state", {{"state", "running"}});
   runs = plan(sweep);
-  EXPECT_EQ(runs[0].status, "stale");
+  EXPECT_EQ(runs[0].status, RunStatus::kStale);
   EXPECT_EQ(runs[0].action, SweepAction::kRun);
   EXPECT_THAT(runs[0].reason, HasSubstr("starts from the beginning"));
 }
