@@ -34,6 +34,9 @@ Prefixed with_prefix(double value, double limit);
 /// "bpc-against-span" from "Bpc against span": a file name for a title.
 std::string name_from_title(const std::string& title);
 
+/// "1 run", "3 runs".
+std::string counted(std::size_t count, std::string_view noun);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
 /// `text` without terminal control: control characters appear as \x1b. Line ends, tabs and the colours of `paint` stay.

@@ -249,6 +249,11 @@ const Yaml* Yaml::find(std::string_view key) const {
   return nullptr;
 }
 
+const Yaml* Yaml::given(std::string_view key) const {
+  const Yaml* value = find(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
 Yaml* Yaml::find(std::string_view key) { return const_cast<Yaml*>(std::as_const(*this).find(key)); }
 
 void Yaml::set(std::string_view dotted_path, Yaml value) {

@@ -33,6 +33,8 @@ struct Yaml {
   /// The value of `key` in a map, or null.
   const Yaml* find(std::string_view key) const;
   Yaml* find(std::string_view key);
+  /// The same, but null also for a null value: a profile removes a key like this.
+  const Yaml* given(std::string_view key) const;
 
   /// Sets `value` at a dotted path and makes the maps on the way. Throws UsageError if a step is not a map.
   void set(std::string_view dotted_path, Yaml value);

@@ -25,7 +25,7 @@ struct CostRow {
 
 /// The sum of each cost over the runs that say it. Unset: none does.
 CostRow sum_of(const std::vector<CostRow>& rows) {
-  CostRow all{.name = "all", .status = fmt::format("{} run{}", rows.size(), rows.size() == 1 ? "" : "s"), .costs = {}};
+  CostRow all{.name = "all", .status = counted(rows.size(), "run"), .costs = {}};
   for (const CostRow& row : rows) {
     for (std::size_t i = 0; i < row.costs.size(); ++i) {
       if (row.costs.at(i)) all.costs.at(i) = all.costs.at(i).value_or(0) + *row.costs.at(i);

@@ -24,8 +24,6 @@
 namespace xlm {
 namespace {
 
-std::string counted_runs(std::size_t count) { return fmt::format("{} run{}", count, count == 1 ? "" : "s"); }
-
 /// Progress of work on many runs.
 class RunProgressBar {
  public:
@@ -68,7 +66,7 @@ std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings&
 /// What a user has to know of the record of a search.
 std::string search_note(const MergedSearch& search) {
   std::vector<std::string> parts;
-  if (search.added > 0) parts.push_back(fmt::format("{} trial{} added", search.added, search.added == 1 ? "" : "s"));
+  if (search.added > 0) parts.push_back(counted(search.added, "trial") + " added");
   if (!search.differing.empty()) {
     std::vector<std::string> trials;
     for (const std::int64_t trial : search.differing) trials.push_back(std::to_string(trial));
@@ -106,7 +104,7 @@ std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<
   }
   std::vector<std::string> parts;
   for (const auto& [outcome, count] : counts) parts.push_back(fmt::format("{} {}", count, name_of(outcome)));
-  text += fmt::format("{}: {}\n", counted_runs(merged.size()), join(parts, ", "));
+  text += fmt::format("{}: {}\n", counted(merged.size(), "run"), join(parts, ", "));
   return text + (command.dry_run ? "nothing was written\n" : "");
 }
 
@@ -249,8 +247,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   for (const std::string& id : live) print(fmt::format("{}: skipped, a worker is running it\n", id));
-  print(fmt::format("{}: {}, {} files of {}, packed into {}\n", command.out.string(), counted_runs(count), report.files,
-                    human_bytes(static_cast<double>(report.bytes)), human_bytes(static_cast<double>(report.packed))));
+  print(fmt::format("{}: {}, {} files of {}, packed into {}\n", command.out.string(), counted(count, "run"),
+                    report.files, human_bytes(static_cast<double>(report.bytes)),
+                    human_bytes(static_cast<double>(report.packed))));
   return kDone;
 }
 

@@ -96,7 +96,7 @@ std::string sql_text(const SqlResult& result, const std::string& format, const T
   };
   const bool fits = width == 0 || widest_line(sql_table(result, cells).render(TextTable::Format::kText)) <=
                                       static_cast<std::size_t>(width);
-  const std::string count = fmt::format("{} row{}\n", result.rows.size(), result.rows.size() == 1 ? "" : "s");
+  const std::string count = counted(result.rows.size(), "row") + "\n";
   return rendered(fits ? cells : with_short_ids(result, cells)) + count;
 }
 

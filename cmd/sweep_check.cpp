@@ -5,13 +5,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
-
-std::string counted(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 /// "24 runs, 8 evaluations, 2 tables, 1 figure".
 std::string seen_in(const RecipeCheck& check) {

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/tables/printed_number.h"
 #include "results/tables/table_notes.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 /// "3 printed values (a/dev, b/dev, c/dev)".
 std::string counted_values(const std::vector<std::string>& cells) {
-  return fmt::format("{} printed value{} ({})", cells.size(), cells.size() == 1 ? "" : "s", some_listed(cells));
+  return fmt::format("{} ({})", counted(cells.size(), "printed value"), some_listed(cells));
 }
 
 bool has_margin(const TableDescription& description) {

@@ -61,14 +61,12 @@ BestOf read_best_of(const std::string& key, const Yaml& node, const Yaml& config
   if (best.file.is_relative() && node.source && fs::is_regular_file(*node.source)) {
     best.file = (fs::path(*node.source).parent_path() / best.file).lexically_normal();
   }
-  if (const Yaml* where = node.find("where"); where != nullptr && !where->is_null()) {
+  if (const Yaml* where = node.given("where")) {
     if (!where->is_map()) fail_at(*where, "where must be a map, such as {model.recurrence.pool: mean}");
     flatten_into(best.where, "", *where);
   }
-  if (const Yaml* alike = node.find("alike"); alike != nullptr && !alike->is_null()) {
-    add_alike(best, *alike, configuration);
-  }
-  if (const Yaml* fallback = node.find("fallback"); fallback != nullptr && !fallback->is_null()) {
+  if (const Yaml* alike = node.given("alike")) add_alike(best, *alike, configuration);
+  if (const Yaml* fallback = node.given("fallback")) {
     if (fallback->is_map()) fail_at(*fallback, "fallback must be a value");
     best.fallback = *fallback;
   }

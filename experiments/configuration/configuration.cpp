@@ -2,13 +2,13 @@
 #include "experiments/configuration/configuration.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/recipe_keys.h"
 #include "base/text.h"
 #include "experiments/configuration/best_of.h"
 #include "experiments/configuration/evaluation_command.h"
@@ -19,11 +19,6 @@
 
 namespace xlm {
 namespace {
-
-/// What a recipe's file says besides the run.
-constexpr std::array<std::string_view, 15> kRecipeKeys{
-    "sweep",   "evaluate",     "corpora",       "resources", "profiles", "table", "tables", "figure",
-    "figures", "continuation", "continuations", "claim",     "claims",   "fit",   "fits"};
 
 /// model: type, the model's own options, init_from.
 struct ModelGroup {
@@ -257,7 +252,7 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   drop_model(tree);
   RunConfiguration run;
   run.program = take_program_options(tree);
-  OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
+  OptionReader reader(tree, {kKeysBesidesRun.begin(), kKeysBesidesRun.end()});
   ProgramOptions program = *std::exchange(run.program, ProgramOptions{});  // is read already
   visit_options(run, reader);
   reader.finish();
@@ -283,7 +278,7 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
   if (is_run_of_program(tree)) return read_program_run(std::move(tree), demanded);
   drop_program(tree);
   RunConfiguration options = default_run_options(chosen_model(tree));
-  OptionReader reader(tree, {kRecipeKeys.begin(), kRecipeKeys.end()});
+  OptionReader reader(tree, {kKeysBesidesRun.begin(), kKeysBesidesRun.end()});
   visit_options(options, reader);
   reader.finish();
   check_requirements(demanded, options);
@@ -400,7 +395,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
 }
 
 Yaml run_part(Yaml tree) {
-  for (const std::string_view key : kRecipeKeys) tree.take(key);
+  for (const std::string_view key : kKeysBesidesRun) tree.take(key);
   return tree;
 }
 

@@ -29,8 +29,8 @@ bool uses_split(const Yaml& command) {
 
 /// Patterns of the files that only this part of `evaluate` uses.
 std::vector<std::string> code_of_evaluation(const Yaml& map) {
-  const Yaml* code = map.find("code");
-  if (code == nullptr || code->is_null()) return {};
+  const Yaml* code = map.given("code");
+  if (code == nullptr) return {};
   std::vector<std::string> patterns = words_at(*code, "code of evaluate");
   for (const std::string& pattern : patterns) {
     if (!pattern.empty() && pattern.front() == kNoCode) {
@@ -51,7 +51,7 @@ CodeRequest request_of_code(const Json& code, const fs::path& runs) {
 
 Json read_evaluation_command(const Yaml& map) {
   Json command = {{"command", words_at(*map.find("command"), "command of evaluate")}};
-  if (const Yaml* metrics = map.find("metrics"); metrics != nullptr && !metrics->is_null()) {
+  if (const Yaml* metrics = map.given("metrics")) {
     if (!metrics->is_sequence()) fail_at(*metrics, "metrics of evaluate must be a list, as program.metrics is");
     command["metrics"] = to_json(*metrics);
     try {
@@ -60,8 +60,7 @@ Json read_evaluation_command(const Yaml& map) {
       fail_at(*metrics, error.what());
     }
   }
-  const Yaml* name = map.find("name");
-  if (name != nullptr && !name->is_null()) command["name"] = scalar_text(*name, "name of evaluate");
+  if (const Yaml* name = map.given("name")) command["name"] = scalar_text(*name, "name of evaluate");
   const std::vector<std::string> files = code_of_evaluation(map);
   if (!files.empty()) command["code"] = {{"files", files}};
   return command;
@@ -77,9 +76,8 @@ void leave_out_evaluation_code(Yaml& tree) {
     for (const std::string& pattern : code_of_evaluation(map)) added.push_back(kNoCode + pattern);
   }
   if (added.empty()) return;
-  const Yaml* code = program->find("code");
   std::vector<std::string> patterns;
-  if (code != nullptr && !code->is_null()) patterns = words_at(*code, "program.code");
+  if (const Yaml* code = program->given("code")) patterns = words_at(*code, "program.code");
   for (std::string& pattern : added) {
     if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(std::move(pattern));
   }

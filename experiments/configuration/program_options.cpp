@@ -209,9 +209,8 @@ void drop_program(Yaml& tree) {
 
 std::map<std::string, std::string> declared_directions(const Yaml& tree) {
   const Yaml* program = tree.find("program");
-  const Yaml* better = program != nullptr && program->is_map() ? program->find("better") : nullptr;
-  if (better == nullptr || better->is_null()) return {};
-  return read_directions(*better);
+  const Yaml* better = program == nullptr ? nullptr : program->given("better");
+  return better == nullptr ? std::map<std::string, std::string>{} : read_directions(*better);
 }
 
 std::vector<std::string> words_at(const Yaml& node, const std::string& what) {

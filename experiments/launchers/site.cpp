@@ -19,13 +19,12 @@ std::string line_of(const Yaml& node, std::string_view what) {
 }
 
 void read_line(const Yaml& map, const char* key, std::string& out) {
-  const Yaml* node = map.find(key);
-  if (node != nullptr && !node->is_null()) out = line_of(*node, key);
+  if (const Yaml* node = map.given(key)) out = line_of(*node, key);
 }
 
 void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out) {
-  const Yaml* node = map.find(key);
-  if (node == nullptr || node->is_null()) return;
+  const Yaml* node = map.given(key);
+  if (node == nullptr) return;
   if (!node->is_sequence()) fail_at(*node, fmt::format("{} must be a list of lines", key));
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
 }
@@ -61,9 +60,7 @@ Site read_site(const fs::path& file) {
   read_line(tree, "account", site.account);
   read_line(tree, "qos", site.qos);
   site.resources = read_resources(tree.find("resources"));
-  if (const Yaml* save = tree.find("save"); save != nullptr && !save->is_null()) {
-    site.save = read_duration(*save, "save");
-  }
+  if (const Yaml* save = tree.given("save")) site.save = read_duration(*save, "save");
   read_lines(tree, "directives", site.directives);
   for (std::string& directive : site.directives) {
     try {

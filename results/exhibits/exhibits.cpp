@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/recipe_keys.h"
 #include "base/text.h"
 #include "results/claims/claim_description.h"
 #include "results/exhibits/continuation_description.h"
@@ -17,16 +18,6 @@
 
 namespace xlm {
 namespace {
-
-/// All keys of a recipe, with the options of runs, which are declared elsewhere. A test compares them.
-const std::vector<std::string>& recipe_keys() {
-  static const std::vector<std::string> keys{
-      "experiment",   "data",          "model",    "optimizer", "train",  "continue", "eval",
-      "results",      "program",       "options",  "seed",      "device", "sweep",    "evaluate",
-      "resources",    "corpora",       "profiles", "table",     "tables", "figure",   "figures",
-      "continuation", "continuations", "claim",    "claims",    "fit",    "fits",     "require"};
-  return keys;
-}
 
 std::string_view key_of(ExhibitKind kind) {
   constexpr std::array<std::string_view, 5> kKeys{"table", "figure", "continuation", "claim", "fit"};
@@ -131,7 +122,8 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
 
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
-  std::vector<std::string> known = recipe_keys();
+  std::vector<std::string> known(kRunKeys.begin(), kRunKeys.end());
+  known.insert(known.end(), kKeysBesidesRun.begin(), kKeysBesidesRun.end());
   for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation,
                                   ExhibitKind::kClaim, ExhibitKind::kFit}) {
     if (is_flat(file, other)) known.insert(known.end(), keys_of(other).begin(), keys_of(other).end());
@@ -179,6 +171,15 @@ std::string recipe_experiment(const Yaml& file) {
   // A name that was made up for a file without one has no line. It counts if the file describes runs.
   const bool describes_runs = file.find("sweep") != nullptr || file.find("model") != nullptr;
   return experiment->line > 0 || describes_runs ? experiment->scalar : "";
+}
+
+Exhibits read_exhibits(const Yaml& file) {
+  Exhibits exhibits{.experiment = recipe_experiment(file), .descriptions = {}};
+  for (std::size_t kind = 0; kind < exhibits.descriptions.size(); ++kind) {
+    const auto one = static_cast<ExhibitKind>(kind);
+    if (has_exhibits(file, one)) exhibits.descriptions[kind] = find_exhibits(file, one);
+  }
+  return exhibits;
 }
 
 }  // namespace xlm

@@ -1,6 +1,7 @@
 // Finds and chooses descriptions of tables, figures, continuations, claims and fits in a YAML file.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,5 +28,16 @@ std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind ki
 
 /// The experiment whose runs a recipe's exhibits show. Empty for a file that describes no runs.
 std::string recipe_experiment(const Yaml& file);
+
+/// All exhibits of a file.
+struct Exhibits {
+  std::string experiment;  // whose runs they show; empty: any
+  std::array<std::vector<Yaml>, 5> descriptions;
+
+  const std::vector<Yaml>& of(ExhibitKind kind) const { return descriptions.at(static_cast<std::size_t>(kind)); }
+};
+
+/// Reads them as find_exhibits does. Throws UsageError with file:line; a file without any is none.
+Exhibits read_exhibits(const Yaml& file);
 
 }  // namespace xlm

@@ -16,10 +16,6 @@
 namespace xlm {
 namespace {
 
-std::string counted_of(std::size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
 bool has_labels(const FitResult& fit) {
   return std::any_of(fit.laws.begin(), fit.laws.end(), [](const FittedLaw& law) { return !law.of.label.empty(); });
 }
@@ -271,8 +267,8 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
       notes.push_back(label + fitted.missing + (fitted.advice.empty() ? "" : "; " + fitted.advice) + ".");
       continue;
     }
-    notes.push_back(fmt::format("{}{} of {}; settings lie {}.", label, counted_of(fitted.of.points.size(), "run"),
-                                counted_of(fitted.of.points.count_settings(), "setting"), spread_text(fitted)));
+    notes.push_back(fmt::format("{}{} of {}; settings lie {}.", label, counted(fitted.of.points.size(), "run"),
+                                counted(fitted.of.points.count_settings(), "setting"), spread_text(fitted)));
     for (const std::string& note : fitted.notes) notes.push_back(label + note + ".");
   }
   const bool of_sizes = description.law == FitLaw::kIsoFlops;
@@ -280,7 +276,7 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
                               of_sizes ? "." : "; those of L are of one more run."));
   if (of_sizes) notes.emplace_back("Parabolas are biased if the sizes do not lie evenly around the best one.");
   if (fit.incomplete > 0) {
-    notes.push_back(fmt::format("{} without a number above 0 in each of {} and {}.", counted_of(fit.incomplete, "run"),
+    notes.push_back(fmt::format("{} without a number above 0 in each of {} and {}.", counted(fit.incomplete, "run"),
                                 join(description.columns(), ", "), description.loss));
   }
   if (!fit.left_out.empty()) notes.push_back(left_out_note(fit.left_out));

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/recipe_keys.h"
 #include "base/text.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
@@ -245,6 +246,16 @@ TEST(Configuration, WhatIsWrongWithAnAxisNamesTheAssignmentThatGaveIt) {
 TEST(Configuration, RecipePartsAreNoPartOfARun) {
   const std::string text = std::string(kSmallest) + "sweep: {}\ntable: t\ntables: []\nfigure: f\nfigures: []\n";
   EXPECT_NO_THROW(read_run_options(run_part(parse_yaml(text, "recipe.yaml"))));
+}
+
+TEST(Configuration, TheKeysOfARunAreThoseOfItsOptions) {
+  RunConfiguration of_program;
+  of_program.program = ProgramOptions{.options = {{"lr", 1}}};
+  std::set<std::string> declared{"require"};
+  for (const RunConfiguration& run : {RunConfiguration(default_run_options(0)), of_program}) {
+    for (const OptionEntry& entry : option_entries(run)) declared.insert(split(entry.key, '.').front());
+  }
+  EXPECT_EQ(declared, std::set<std::string>(kRunKeys.begin(), kRunKeys.end()));
 }
 
 TEST(Configuration, ModelFolderNeedsItsModelAlone) {
