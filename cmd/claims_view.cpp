@@ -6,19 +6,13 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
-#include "experiments/configuration/configuration.h"
 #include "experiments/worker/core_library.h"
 #include "results/store/variation.h"
 
 namespace xlm {
 namespace {
-
-/// The recipe's own sizes: its profile `paper`, or the file alone where it has none.
-Yaml paper_configuration(const RecipeView& recipe) {
-  const bool has_profile = find_path(recipe.whole, "profiles.paper") != nullptr;
-  return configuration_of(recipe.whole, recipe.path, has_profile ? "paper" : "", {});
-}
 
 std::string title_of(const RecipeView& recipe, const RecipeOptions& options) {
   const std::string of = recipe.experiment.empty() ? recipe.path.stem().string() : recipe.experiment;
@@ -50,11 +44,11 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
 ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name) {
   ClaimList list{.title = title_of(recipe, options)};
   list.name = name_from_title(list.title);
-  std::optional<Yaml> paper;
+  std::optional<Recipe> paper;
   const ClaimContext context{.filters = recipe.filters,
                              .paper = recipe.paper.get(),
                              .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
-                               if (!paper) paper = paper_configuration(recipe);
+                               if (!paper) paper = paper_recipe(recipe.whole, recipe.path);
                                return configured_numbers(*paper, settings, columns,
                                                          [](const RunOptions& run, std::int64_t symbols) {
                                                            return core().costs(run, symbols);

@@ -15,9 +15,8 @@ namespace {
 std::shared_ptr<PaperRuns> paper_runs_of(const Yaml& file, const fs::path& path) {
   const bool prints = has_exhibits(file, ExhibitKind::kTable) || has_exhibits(file, ExhibitKind::kClaim);
   if (file.find("model") == nullptr || !prints) return nullptr;
-  const Yaml* paper = find_path(file, "profiles.paper");
   try {
-    return supposed_paper_runs(configuration_of(file, path, paper == nullptr ? "" : "paper", {}));
+    return supposed_paper_runs(paper_recipe(file, path));
   } catch (const Error& error) {
     spdlog::warn("{}\nso verdicts do not say whether runs are configured as the paper's", error.what());
     return nullptr;
@@ -56,6 +55,11 @@ void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view 
   app.add_option("--where", options.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=)")
       ->allow_extra_args(false)
       ->type_name("CONDITION");
+}
+
+Recipe paper_recipe(const Yaml& whole, const fs::path& path) {
+  const bool has_profile = find_path(whole, "profiles.paper") != nullptr;
+  return recipe_of(configuration_of(whole, path, has_profile ? "paper" : "", {}));
 }
 
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options) {

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/yaml.h"
 #include "cmd/command.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/exhibits/exhibits.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
@@ -43,6 +44,9 @@ struct RecipeView {
 
 /// Reads `path`, lays the profile over it, and finds the conditions on its runs. Throws UsageError.
 RecipeView read_recipe(const fs::path& path, const RecipeOptions& options);
+
+/// The recipe of the paper's own sizes: with the profile `paper`, or the file alone if it has none. Throws UsageError.
+Recipe paper_recipe(const Yaml& whole, const fs::path& path);
 
 /// The command that does a recipe's runs; empty if it describes none. If the data that the recipe names are not there,
 /// it names those of the newest run.

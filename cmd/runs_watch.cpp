@@ -16,6 +16,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/sweep_watch.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -25,9 +26,8 @@ namespace {
 
 std::vector<SweepRun> runs_of_sweep(const WatchCommand& command, const GlobalOptions& global) {
   const std::vector<std::string> overrides(command.sweep.begin() + 1, command.sweep.end());
-  Yaml tree = read_configuration(command.sweep.front(), command.profile, overrides);
-  fix_axes(tree, overrides);
-  return plan_sweep(tree, global.runs, false, {.choose = choose_in_store(global)});
+  const Recipe recipe = recipe_of(read_configuration(command.sweep.front(), command.profile, overrides), overrides);
+  return plan_sweep(recipe, global.runs, false, {.choose = choose_in_store(global)});
 }
 
 /// Rows of every experiment with an unfinished run, and unfinished runs without an experiment.

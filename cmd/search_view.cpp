@@ -81,14 +81,12 @@ std::string search_result(const Search& search, const std::vector<SweepRun>& run
 }
 
 std::string search_rest(const Search& search, const std::vector<SweepRun>& runs, double run_flops) {
-  const bool is_open = std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) {
-    return run.action == SweepAction::kRun || run.action == SweepAction::kWait;
-  });
+  const bool is_open = std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
   const std::int64_t trials = search.trials - last_trial(runs);
   if (!is_open || trials <= 0) return "";
   const std::int64_t more = trials * std::ssize(search.seeds);
   std::string text =
-      fmt::format("\nup to {} trials follow from results: at most {} more run{}", trials, more, more == 1 ? "" : "s");
+      fmt::format("\nup to {} trials follow from results: at most {}", trials, counted(more, "more run"));
   if (run_flops > 0) {
     text += fmt::format(", about {} FLOPs if they cost as these", human_count(run_flops * static_cast<double>(more)));
   }

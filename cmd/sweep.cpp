@@ -20,7 +20,7 @@
 #include "experiments/launchers/launcher.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/runs_in_use.h"
-#include "experiments/sweeps/early_stopping.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_conditions.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
@@ -50,13 +50,12 @@ void check_devices(const std::vector<SweepRun>& runs) {
 
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const Yaml file = read_yaml_argument(command.file);
-  Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
-  fix_axes(tree, command.overrides);
+  const Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
   check_condition_values(file, tree);
-  read_resources(tree.find("resources"));  // a slip is one for every launcher, and nothing is written yet
-  read_early_stopping(tree);               // likewise
+  const Recipe recipe = recipe_of(tree, command.overrides);
   if (command.check) {
-    const RecipeCheck checked = check_recipe(tree, is_paper_profile(file, command.profile), measured_columns(global));
+    const bool of_paper = is_paper_profile(file, command.profile);
+    const RecipeCheck checked = check_recipe(recipe, read_exhibits(tree), of_paper, measured_columns(global));
     return report_check(command.file, command.profile, checked, global);
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
@@ -64,18 +63,17 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     throw UsageError("--wait is for launchers that submit: the local one always waits");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until the result is printed
-  const std::optional<Search> search = read_search(tree);
   std::vector<SweepRun> runs =
-      plan_sweep(tree, global.runs, command.retry, {.records = !command.dry_run, .choose = choose_in_store(global)});
+      plan_sweep(recipe, global.runs, command.retry, {.records = !command.dry_run, .choose = choose_in_store(global)});
   if (!global.quiet) {
     for (const std::string& line : choices_in_words(runs)) say(line + "\n");
   }
   if (command.shuffle) shuffle_runs(runs);
-  SweepLaunch launch(launcher, tree, runs,
+  SweepLaunch launch(launcher, recipe, runs,
                      {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},
                      global);
   if (command.dry_run) {
-    print_dry_run(runs, search, launcher, launch, global);
+    print_dry_run(runs, recipe.search, launcher, launch, global);
     return kDone;
   }
   install_stop_handlers();
@@ -93,14 +91,14 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     }
     report = launch.wait();
   }
-  const bool has_tables = tree.find("table") != nullptr || tree.find("tables") != nullptr;
-  if (search) {
-    runs = plan_sweep(tree, global.runs, false);  // it has grown
+  if (recipe.search) {
+    runs = plan_sweep(recipe, global.runs, false);  // it has grown
     // Runs that no worker has submitted yet are left to the next command.
     const std::size_t left = std::erase_if(runs, [](const SweepRun& run) { return run.status.is_absent(); });
     report.interrupted = report.interrupted || left > 0;
   }
-  return print_summary({std::move(runs), search, std::move(report), has_tables}, command, global);
+  const bool has_tables = has_exhibits(tree, ExhibitKind::kTable);
+  return print_summary({std::move(runs), recipe.search, std::move(report), has_tables}, command, global);
 }
 
 }  // namespace

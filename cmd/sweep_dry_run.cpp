@@ -69,9 +69,7 @@ std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
 }  // namespace
 
 bool has_work(const std::vector<SweepRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) {
-    return run.action == SweepAction::kRun || run.action == SweepAction::kWait;
-  });
+  return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
 }
 
 void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search>& search,

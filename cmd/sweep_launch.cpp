@@ -15,7 +15,6 @@
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
-#include "experiments/sweeps/search.h"
 #include "experiments/sweeps/unreached_axes.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/hosts.h"
@@ -30,10 +29,6 @@ constexpr double kBetweenAttempts = 0.1;  // seconds
 
 std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
   return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
-}
-
-std::string counted_of(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 /// Without a lock, two commands that submit one list at once would both find it without workers.
@@ -52,27 +47,22 @@ std::unique_ptr<RunLock> lock_list(const WorkList& list) {
   }
 }
 
-std::string experiment_of(const Yaml& tree) {
-  const Yaml* name = tree.find("experiment");
-  return name != nullptr && name->is_scalar() ? name->scalar : "";
-}
-
 }  // namespace
 
-SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
+SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, const std::vector<SweepRun>& runs,
                          const SweepLaunchOptions& options, const GlobalOptions& global)
     : global_(global),
       entry_(launcher),
-      request_{.list = make_work_list(experiment_of(tree), global.runs, runs),
-               .asked = read_resources(tree.find("resources")),
+      request_{.list = make_work_list(recipe.experiment, global.runs, runs),
+               .asked = recipe.resources,
                .site = {},
                .program = {},
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
   for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
   request_.list.anyway = options.anyway;
-  request_.list.early_stopping = read_early_stopping(tree);
-  if (read_search(tree)) request_.list.growth = ListGrowth{to_text(tree), *tree.source, fs::current_path()};
+  request_.list.early_stopping = recipe.early_stopping;
+  if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};
   request_.settings.should_stop = stop_requested;
   request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   if (!global.quiet) {
@@ -90,7 +80,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const 
 /// As many as there are runs to be done, and no more than were asked for.
 std::int64_t SweepLaunch::wanted_workers() const {
   const std::vector<SweepRun>& runs = request_.list.items;
-  const std::int64_t open = count_runs(runs, SweepAction::kRun) + count_runs(runs, SweepAction::kWait);
+  const std::int64_t open = std::count_if(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
   return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : kWorkers);
 }
 
@@ -101,7 +91,7 @@ std::vector<QueuedWorker> SweepLaunch::present_workers() const {
 std::string SweepLaunch::preview() {
   std::string text = launcher_->preview(request_, std::max<std::int64_t>(wanted_workers(), 1));
   const std::int64_t present = std::ssize(present_workers());
-  if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted_of(present, "worker"));
+  if (present > 0) text += fmt::format("{} of this sweep wait or run already\n", counted(present, "worker"));
   return text;
 }
 
@@ -135,13 +125,13 @@ void SweepLaunch::report(const std::string& command) const {
                      {"logs", request_.list.folder().string()}}));
     return;
   }
-  std::string text = fmt::format("{} of {} to do", open, counted_of(std::ssize(runs), "run"));
+  std::string text = fmt::format("{} of {} to do", open, counted(runs.size(), "run"));
   if (working > 0) text += fmt::format(", {} running", working);
   text += "\n";
   if (!before_.empty()) {
     const auto count = static_cast<std::int64_t>(before_.size());
-    text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted_of(count, "worker"),
-                        count == 1 ? "s" : "", count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
+    text += fmt::format("{} of this sweep wait{} or run{} already{}\n", counted(count, "worker"), count == 1 ? "s" : "",
+                        count == 1 ? "s" : "", added_ == 0 ? "; nothing was submitted" : "");
   }
   text += launched_.text;
   text += fmt::format("to wait for them: {} --wait\n", command);

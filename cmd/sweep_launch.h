@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/yaml.h"
 #include "cmd/command.h"
 #include "experiments/launchers/launcher.h"
+#include "experiments/sweeps/recipe.h"
 
 namespace xlm {
 
@@ -20,8 +20,8 @@ struct SweepLaunchOptions {
 
 class SweepLaunch {
  public:
-  /// `tree` is the sweep's configuration. Writes nothing.
-  SweepLaunch(const LauncherEntry& launcher, const Yaml& tree, const std::vector<SweepRun>& runs,
+  /// Writes nothing.
+  SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, const std::vector<SweepRun>& runs,
               const SweepLaunchOptions& options, const GlobalOptions& global);
 
   /// What would be submitted; empty if workers run here.

@@ -19,6 +19,7 @@
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/cost_estimate.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
 #include "experiments/worker/runner.h"
@@ -150,7 +151,7 @@ void say_choices(const std::vector<SweepRun>& runs, const GlobalOptions& global)
 
 /// What the run would cost, as a sweep of one point.
 int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions& global) {
-  const std::vector<SweepRun> runs = plan_sweep(run_part(tree), global.runs, false, {.choose = choose});
+  const std::vector<SweepRun> runs = plan_sweep(recipe_of(run_part(tree)), global.runs, false, {.choose = choose});
   say_choices(runs, global);
   const SweepRun& run = runs.front();
   const MachineSpeed speed(global.runs, this_process().host);

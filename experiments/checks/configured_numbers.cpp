@@ -6,16 +6,15 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "experiments/checks/corpora.h"
 #include "experiments/checks/open_run.h"
 #include "experiments/checks/supposed_winners.h"
 #include "experiments/configuration/configuration.h"
 
 namespace xlm {
 
-std::map<std::string, double> configured_numbers(const Yaml& tree, const Yaml& settings,
+std::map<std::string, double> configured_numbers(const Recipe& recipe, const Yaml& settings,
                                                  const std::set<std::string>& columns, const ModelCosts& costs) {
-  Yaml configuration = run_part(tree);
+  Yaml configuration = recipe.run;
   if (settings.is_map()) {
     for (const auto& [key, value] : settings.entries) configuration.set(key, value);
   }
@@ -29,12 +28,12 @@ std::map<std::string, double> configured_numbers(const Yaml& tree, const Yaml& s
       std::all_of(columns.begin(), columns.end(), [&](const std::string& column) { return numbers.contains(column); });
   if (has_all) return numbers;
   const std::string& path = run.options.data.path;
-  const std::optional<std::int64_t> symbols = Corpora(tree).symbols_of(path);
+  const std::optional<std::int64_t> symbols = recipe.corpora.symbols_of(path);
   if (!symbols) {
     throw UsageError(
         fmt::format("{}: nothing says how many symbols {} has, so nothing is known of what a model costs\n"
                     "prepare it, or say it: `corpora: {{{}: {{name: NAME, symbols: NUMBER}}}}`",
-                    settings.source ? settings.where() : tree.where(), path, path));
+                    settings.source ? settings.where() : recipe.run.where(), path, path));
   }
   for (const auto& [name, value] : costs(run.options, *symbols)) numbers[name] = value;
   return numbers;

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "experiments/configuration/reported_names.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
 
@@ -88,18 +87,15 @@ void add_results(ExhibitKind kind, const Yaml& node, std::string_view key, std::
 
 }  // namespace
 
-std::vector<Yaml> exhibits_of(const Yaml& tree, ExhibitKind kind) {
-  return has_exhibits(tree, kind) ? find_exhibits(tree, kind) : std::vector<Yaml>{};
-}
-
-NamedByExhibits named_by_exhibits(const Yaml& tree, const std::set<std::string>& measured) {
+NamedByExhibits named_by_exhibits(const Exhibits& exhibits, const ReportedNames& reported,
+                                  const std::set<std::string>& measured) {
   NamedByExhibits named;
-  for (const Yaml& claim : exhibits_of(tree, ExhibitKind::kClaim)) add_grid_of_claim(claim, named);
-  for (const Yaml& figure : exhibits_of(tree, ExhibitKind::kFigure)) add_parts_of_figure(figure, named);
+  for (const Yaml& claim : exhibits.of(ExhibitKind::kClaim)) add_grid_of_claim(claim, named);
+  for (const Yaml& figure : exhibits.of(ExhibitKind::kFigure)) add_parts_of_figure(figure, named);
   for (const ExhibitKind kind : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kClaim, ExhibitKind::kFit}) {
-    for (const Yaml& exhibit : exhibits_of(tree, kind)) add_results(kind, exhibit, "", named.columns);
+    for (const Yaml& exhibit : exhibits.of(kind)) add_results(kind, exhibit, "", named.columns);
   }
-  if (reported_names(tree).may_be_others) return named;
+  if (reported.may_be_others) return named;
   std::erase_if(named.columns, [&](const std::string& column) { return !measured.contains(column); });
   return named;
 }

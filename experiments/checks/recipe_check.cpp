@@ -16,7 +16,6 @@
 #include "experiments/checks/verdict_gaps.h"
 #include "results/claims/judged_claim.h"
 #include "results/exhibits/continuations.h"
-#include "results/exhibits/exhibits.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/fits/fitted_runs.h"
@@ -45,15 +44,16 @@ std::string point_text(const SweepPoint& point) {
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
  public:
-  RecipeChecker(const Yaml& tree, bool of_paper, const std::set<std::string>& measured)
-      : tree_(tree), of_paper_(of_paper), runs_(with_supposed_runs(tree, measured)) {
-    const std::string experiment = recipe_experiment(tree);
-    if (!experiment.empty()) of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {experiment}});
+  RecipeChecker(const Recipe& recipe, const Exhibits& exhibits, bool of_paper, const std::set<std::string>& measured)
+      : recipe_(recipe), exhibits_(exhibits), of_paper_(of_paper), runs_(with_supposed_runs(measured)) {
+    if (!exhibits.experiment.empty()) {
+      of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {exhibits.experiment}});
+    }
   }
 
   RecipeCheck check() {
     const auto each = [&](ExhibitKind kind, std::size_t& count, const auto& look) {
-      for (const Yaml& node : exhibits_of(tree_, kind)) {
+      for (const Yaml& node : exhibits_.of(kind)) {
         ++count;
         try {
           look(node);
@@ -76,8 +76,9 @@ class RecipeChecker {
   }
 
  private:
-  Store& with_supposed_runs(const Yaml& tree, const std::set<std::string>& measured) {
-    result_.sweep = suppose(tree, named_by_exhibits(tree, measured), suppose_winners());
+  Store& with_supposed_runs(const std::set<std::string>& measured) {
+    const NamedByExhibits named = named_by_exhibits(exhibits_, recipe_.reported, measured);
+    result_.sweep = suppose(recipe_, named, suppose_winners());
     std::vector<Run> runs;
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
     store_.add(runs);
@@ -220,8 +221,7 @@ class RecipeChecker {
   /// A condition on a corpus's name cannot be checked if the name is unknown.
   void check_corpora() {
     const std::set<std::string>& unnamed = result_.sweep.unnamed;
-    const Yaml* corpora = tree_.find("corpora");
-    const std::string place = (corpora == nullptr ? tree_ : *corpora).where();
+    const std::string& place = recipe_.places.corpora;
     if (asks_for_corpora_ && !unnamed.empty()) {
       find(place,
            fmt::format("tables or figures name corpora, but the corpus in {} is unknown",
@@ -324,7 +324,7 @@ class RecipeChecker {
     for (const ClaimSide& side : description.sides) check_conditions(title, description.place, side.where);
     const ClaimContext context{.filters = of_recipe_,
                                .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
-                                 return configured_numbers(tree_, settings, columns, supposed_costs);
+                                 return configured_numbers(recipe_, settings, columns, supposed_costs);
                                }};
     const JudgedClaim judged = judge_claim(runs_, description, context);
     for (const ClaimPart& part : judged.parts) check_part(title, description, part);
@@ -377,14 +377,14 @@ class RecipeChecker {
         hidden_evaluations.push_back(point_text(supposed.point) + " at " + settings_of(row, settings));
       }
     }
-    report_hidden("sweep", "run", hidden_runs);
-    report_hidden("evaluate", "evaluation", hidden_evaluations);
+    report_hidden("sweep", recipe_.places.sweep, "run", hidden_runs);
+    report_hidden("evaluate", recipe_.places.evaluate, "evaluation", hidden_evaluations);
   }
 
-  void report_hidden(const char* section, const char* what, const std::vector<std::string>& hidden) {
+  void report_hidden(const char* section, const std::string& place, const char* what,
+                     const std::vector<std::string>& hidden) {
     if (hidden.empty()) return;
-    const Yaml* node = tree_.find(section);
-    find((node == nullptr ? tree_ : *node).where(),
+    find(place,
          fmt::format("{} {}{} in no table and no figure: {}", hidden.size(), what, hidden.size() == 1 ? " is" : "s are",
                      some_of(hidden)),
          fmt::format("show {}, or remove {} from '{}'", hidden.size() == 1 ? "it" : "them",
@@ -406,7 +406,8 @@ class RecipeChecker {
   static constexpr const char* kTellApart =
       "separate them by 'where', rows, columns or 'series', or list in 'over' the keys that may differ";
 
-  const Yaml& tree_;
+  const Recipe& recipe_;
+  const Exhibits& exhibits_;
   bool of_paper_;
   RecipeCheck result_;
   Store store_ = Store::in_memory();
@@ -424,8 +425,9 @@ bool is_paper_profile(const Yaml& file, const std::string& profile) {
   return profile == "paper" || (profile.empty() && !has_paper);
 }
 
-RecipeCheck check_recipe(const Yaml& tree, bool of_paper, const std::set<std::string>& measured) {
-  return RecipeChecker(tree, of_paper, measured).check();
+RecipeCheck check_recipe(const Recipe& recipe, const Exhibits& exhibits, bool of_paper,
+                         const std::set<std::string>& measured) {
+  return RecipeChecker(recipe, exhibits, of_paper, measured).check();
 }
 
 }  // namespace xlm

@@ -9,6 +9,7 @@
 
 #include "base/yaml.h"
 #include "experiments/checks/supposed_runs.h"
+#include "results/exhibits/exhibits.h"
 
 namespace xlm {
 
@@ -34,11 +35,12 @@ struct RecipeCheck {
 /// profile.
 bool is_paper_profile(const Yaml& file, const std::string& profile);
 
-/// Checks a configuration as read_configuration returns it. `of_paper`: it is the paper's own, so that its printed
+/// Checks a recipe and its exhibits. `of_paper`: it is the paper's own, so that its printed
 /// values should get verdicts and its claims should be decided. Claims of smaller profiles may stay undecided, and
 /// their fits may lack settings. Throws UsageError with file:line for an invalid sweep or invalid evaluations. Mistakes
 /// in the description of a table, figure, continuation, claim or fit are findings. `measured`: columns of results that
 /// runs have already, of which a program's configuration need not say that it reports them.
-RecipeCheck check_recipe(const Yaml& tree, bool of_paper, const std::set<std::string>& measured = {});
+RecipeCheck check_recipe(const Recipe& recipe, const Exhibits& exhibits, bool of_paper,
+                         const std::set<std::string>& measured = {});
 
 }  // namespace xlm

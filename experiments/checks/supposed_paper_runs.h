@@ -3,13 +3,13 @@
 
 #include <memory>
 
-#include "base/yaml.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/tables/paper_runs.h"
 
 namespace xlm {
 
-/// The sweep of `tree`, the configuration of the profile, as tables know it. Throws UsageError with file:line for
+/// The sweep of the recipe, as its profile makes it, as tables know it. Throws UsageError with file:line for
 /// points that are no valid runs.
-std::shared_ptr<PaperRuns> supposed_paper_runs(const Yaml& tree);
+std::shared_ptr<PaperRuns> supposed_paper_runs(const Recipe& recipe);
 
 }  // namespace xlm

@@ -9,12 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "experiments/checks/corpora.h"
 #include "experiments/checks/open_run.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/configuration/reported_names.h"
 #include "experiments/sweeps/point_source.h"
-#include "experiments/sweeps/sweep_evaluations.h"
 #include "results/quantities/quantities.h"
 #include "results/tables/run_lengths.h"
 
@@ -75,9 +72,9 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named, const Re
   }
 }
 
-/// What runs of the program of `tree` report, as it says and exhibits suppose.
-ReportedNames names_of_program(const Yaml& tree, const NamedByExhibits& named) {
-  ReportedNames names = reported_names(tree);
+/// What runs of the recipe's program report, as it says and exhibits suppose.
+ReportedNames names_of_program(const Recipe& recipe, const NamedByExhibits& named) {
+  ReportedNames names = recipe.reported;
   for (const std::string& column : named.columns) {
     names.add(column);
     if (!evaluation_column(column)) names.costs.insert(column);
@@ -125,10 +122,23 @@ std::string identity_of(const Run& run, const std::set<std::string>& setting_key
   return identity;
 }
 
+void add_length(const OpenRun& run, RunLengths& lengths) {
+  const TrainOptions& train = run.options.train;
+  if (train.has_budget()) return lengths.add_budget(train.flops, train.seconds);
+  if (train.steps < kLongestTraining) {
+    return lengths.add(train.steps, static_cast<double>(train.steps) * static_cast<double>(train.batch * train.block));
+  }
+  for (const auto& [key, value] : run.open) {
+    if (key == "train.epochs") lengths.add(fmt::format("{:g} epoch{}", value.get<double>(), value == 1 ? "" : "s"));
+    if (key == "train.tokens") lengths.add(format_number(value.get<double>(), NumberFormat::kCount, -1) + " tokens");
+  }
+}
+
 /// The evaluations of supposed runs: each run's own, and those that `evaluate` asks for.
 class SupposedEvaluations {
  public:
-  SupposedEvaluations(const Yaml& tree, SupposedSweep& sweep) : corpora_(tree), wanted_(tree), sweep_(sweep) {}
+  SupposedEvaluations(const Recipe& recipe, SupposedSweep& sweep)
+      : corpora_(recipe.corpora), wanted_(recipe.evaluations), sweep_(sweep) {}
 
   /// "" of a program that reads no data.
   std::string corpus_of(const std::string& path) {
@@ -145,8 +155,8 @@ class SupposedEvaluations {
     for (const SweepEvaluations::Wish& wish : wanted_.wishes_for(configuration)) {
       std::string split = "test";
       Json settings = Json::object();
-      if (wish.program != nullptr && wish.program->contains("name"))
-        settings[kEvaluationName] = (*wish.program)["name"];
+      const Json& program = wish.block->program;
+      if (program.contains("name")) settings[kEvaluationName] = program["name"];
       Yaml changed = configuration;
       for (const auto& [key, value] : wish.changes) {
         if (key == "split") {
@@ -168,29 +178,30 @@ class SupposedEvaluations {
   void check_conditions() const { wanted_.check_conditions(); }
 
  private:
-  Corpora corpora_;
+  const Corpora& corpora_;
   SweepEvaluations wanted_;
   SupposedSweep& sweep_;
 };
 
 }  // namespace
 
-SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const ChooseValue& choose) {
+SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const ChooseValue& choose) {
   SupposedSweep sweep;
-  SupposedEvaluations evaluations(tree, sweep);
-  const Yaml base = run_part(tree);
-  const ReportedNames of_program = names_of_program(tree, named);
+  SupposedEvaluations evaluations(recipe, sweep);
+  const ReportedNames of_program = names_of_program(recipe, named);
   const ReportedNames of_model{};
+  RunLengths lengths;
   std::set<std::string> seen;
   std::vector<Yaml> sources;  // of runs that others begin from
-  for (const SweepPoint& point : expand_sweep(tree)) {
-    Yaml configuration = at_point(base, point);
+  for (const SweepPoint& point : recipe.points) {
+    Yaml configuration = at_point(recipe.run, point);
     if (std::optional<Yaml> source = source_of_point(configuration)) {
       choose_values(*source, choose);
       sources.push_back(std::move(*source));
     }
     for (const RecordedChoice& choice : choose_values(configuration, choose)) sweep.chosen_keys.insert(choice.key);
     const OpenRun open = read_without_data(configuration);
+    add_length(open, lengths);
     Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
                            evaluations.tokens_of(open.options.data.path));
     const std::set<std::string> keys = setting_keys_of(open);
@@ -207,6 +218,7 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const Choo
     sweep.runs.push_back({std::move(run), point});
   }
   evaluations.check_conditions();
+  sweep.length = lengths.text();
   for (const Yaml& source : sources) {
     const OpenRun open = read_without_data(source);
     const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
@@ -215,7 +227,7 @@ SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const Choo
     throw UsageError(
         fmt::format("{}: model.init_from asks for a run outside this sweep\n"
                     "add it to the sweep's points, or name an existing run or model",
-                    *tree.source));
+                    *recipe.run.source));
   }
   return sweep;
 }
@@ -229,30 +241,6 @@ NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols) {
     if (quantity.by == ReportedBy::kRun) costs[quantity.name] = number;
   }
   return costs;
-}
-
-std::string length_in_words(const Yaml& tree, const ChooseValue& choose) {
-  const Yaml base = run_part(tree);
-  RunLengths lengths;
-  for (const SweepPoint& point : expand_sweep(tree)) {
-    Yaml configuration = at_point(base, point);
-    choose_values(configuration, choose);
-    const OpenRun run = read_without_data(std::move(configuration));
-    const TrainOptions& train = run.options.train;
-    if (train.has_budget()) {
-      lengths.add_budget(train.flops, train.seconds);
-      continue;
-    }
-    if (train.steps < kLongestTraining) {
-      lengths.add(train.steps, static_cast<double>(train.steps) * static_cast<double>(train.batch * train.block));
-      continue;
-    }
-    for (const auto& [key, value] : run.open) {
-      if (key == "train.epochs") lengths.add(fmt::format("{:g} epoch{}", value.get<double>(), value == 1 ? "" : "s"));
-      if (key == "train.tokens") lengths.add(format_number(value.get<double>(), NumberFormat::kCount, -1) + " tokens");
-    }
-  }
-  return lengths.text();
 }
 
 }  // namespace xlm

@@ -7,10 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base/yaml.h"
 #include "core/api/interface.h"
 #include "experiments/configuration/best_of.h"
-#include "experiments/sweeps/sweep.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -32,22 +31,19 @@ struct SupposedSweep {
   std::vector<SupposedRun> runs;                // each once, in the order of the points
   std::set<std::string> setting_keys;           // keys that change a run's content, with data.name for the data
   std::set<std::string> chosen_keys;            // keys whose values other sweeps choose
+  std::string length;                           // of its runs: "600,000 steps (19.7G tokens)", "2 epochs"
   std::size_t evaluations = 0;                  // the number that `evaluate` asks for, over all runs
   std::set<std::string> unnamed;                // data folders whose corpus is unknown
   std::map<std::string, std::string> misnamed;  // data folders whose corpus differs from `corpora`, with its name
 };
 
-/// The sweep of `tree`, a configuration as read_configuration returns it. The name of a corpus comes from `corpora`, or
-/// else from its folder, or else is the folder's path. A length in epochs or tokens stays as the file gives it. Throws
-/// UsageError with file:line for points that are no valid runs.
-/// `choose` finds values that are winners of other sweeps.
-SupposedSweep suppose(const Yaml& tree, const NamedByExhibits& named, const ChooseValue& choose);
+/// The sweep of a recipe. The name of a corpus comes from `corpora`, or else from its folder, or else is the folder's
+/// path. A length in epochs or tokens stays as the file gives it. Throws UsageError with file:line for points that are
+/// no valid runs. `choose` finds values that are winners of other sweeps.
+SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const ChooseValue& choose);
 
 /// What a model would cost: some number for every cost that there is, another for another model. Neither data nor torch
 /// are needed.
 NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols);
-
-/// The length of the sweep's runs in words: "600,000 steps (19.7G tokens)", "2 epochs".
-std::string length_in_words(const Yaml& tree, const ChooseValue& choose);
 
 }  // namespace xlm

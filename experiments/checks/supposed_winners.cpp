@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "experiments/checks/supposed_runs.h"
-#include "experiments/configuration/reported_names.h"
 #include "experiments/sweeps/winners.h"
 #include "results/store/store.h"
 
@@ -21,7 +20,8 @@ namespace {
 class SupposedOther {
  public:
   SupposedOther(const BestOf& best, std::vector<fs::path> asking)
-      : SupposedOther(best, configuration_of_other(best), std::move(asking)) {}
+      : other_(recipe_of(configuration_of_other(best))),
+        runs_(filled(store_, suppose(other_, named_by(best), suppose_winners(std::move(asking))))) {}
   SupposedOther(const SupposedOther&) = delete;
   SupposedOther& operator=(const SupposedOther&) = delete;
   ~SupposedOther() = default;
@@ -29,9 +29,9 @@ class SupposedOther {
   ChosenValue choose(const BestOf& best) {
     BestOf strict = best;
     strict.fallback.reset();  // it must not hide that nothing can be chosen
-    ChosenValue chosen = choose_winner(runs_, strict);
+    ChosenValue chosen = choose_winner(runs_, strict, other_);
     std::set<std::string> values;
-    for (const std::size_t row : runs_.select(conditions_of(best))) {
+    for (const std::size_t row : runs_.select(conditions_of(best, other_))) {
       values.insert(to_text(runs_.column(best.key)[row]));
     }
     if (values.size() > 1) return chosen;
@@ -41,13 +41,10 @@ class SupposedOther {
   }
 
  private:
-  SupposedOther(const BestOf& best, const Yaml& other, std::vector<fs::path> asking)
-      : runs_(filled(store_, suppose(other, named_by(best, other), suppose_winners(std::move(asking))))) {}
-
   /// A program that does not say what it reports may report what is compared.
-  static NamedByExhibits named_by(const BestOf& best, const Yaml& other) {
+  NamedByExhibits named_by(const BestOf& best) const {
     NamedByExhibits named;
-    if (reported_names(other).may_be_others) named.columns.insert(best.by);
+    if (other_.reported.may_be_others) named.columns.insert(best.by);
     return named;
   }
 
@@ -58,6 +55,7 @@ class SupposedOther {
     return store;
   }
 
+  Recipe other_;
   Store store_ = Store::in_memory();
   RunTable runs_;
 };

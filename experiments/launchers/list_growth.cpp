@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/yaml.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
+#include "experiments/sweeps/recipe.h"
 
 namespace xlm {
 namespace {
@@ -45,10 +45,7 @@ void submit_new_runs(const WorkList& list) {
   if (list.from_file) write_work_list(list);
 }
 
-bool has_work_left(const SweepRun& run) {
-  return (run.action == SweepAction::kRun || run.action == SweepAction::kWait) &&
-         !is_stop_requested(run.planned.paths.folder);
-}
+bool has_work_left(const SweepRun& run) { return run.is_open() && !is_stop_requested(run.planned.paths.folder); }
 
 bool is_stopped(const LaunchSettings& settings) {
   const bool stops = settings.should_stop && settings.should_stop();
@@ -77,8 +74,8 @@ void wait_for_change(const WorkList& list, const std::string& before, const Laun
 
 std::vector<SweepRun> grown_runs(const WorkList& list) {
   const InFolder folder(list.growth->folder);
-  const Yaml tree = parse_yaml(list.growth->configuration, list.growth->source);
-  std::vector<SweepRun> runs = plan_sweep(tree, list.runs, false, {.counts_failed = true, .records = true});
+  const Recipe recipe = recipe_of(parse_yaml(list.growth->configuration, list.growth->source));
+  std::vector<SweepRun> runs = plan_sweep(recipe, list.runs, false, {.counts_failed = true, .records = true});
   for (SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || run.status != RunStatus::kFailed) continue;
     run.action = SweepAction::kLeave;  // only a new command tries it again

@@ -8,32 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "base/yaml.h"
+#include "experiments/sweeps/asked_resources.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
-
-/// A value and its origin. The origin is empty if the value is unset.
-struct Need {
-  double value = 0;
-  std::string source;
-
-  bool known() const { return !source.empty(); }
-};
-
-struct Resources {
-  Need nodes;  // of the worker's job
-  Need cpus;   // of each node, like gpus and memory
-  Need gpus;
-  Need memory;                    // bytes
-  Need time;                      // seconds
-  std::int64_t runs_per_gpu = 0;  // in parallel; 0: as many as fit, judging by the memory that runs take
-};
-
-/// Reads a map `resources: {nodes: 1, cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`. Null gives unset
-/// values. Throws UsageError with file:line.
-Resources read_resources(const Yaml* given);
 
 /// The largest train.processes of the runs.
 std::int64_t most_processes(const std::vector<SweepRun>& runs);
@@ -75,10 +54,6 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
 /// How many runs like this one fit in memory, with a margin: of its GPU or, without `gpu`, of a machine with
 /// `machine` bytes. Returns nullopt if the run does not tell, or if it used the other kind of device.
 std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machine);
-
-/// "4h", "90min", "1d12h" in seconds; "32GB" in bytes (powers of 1000). Both throw UsageError with file:line.
-double read_duration(const Yaml& node, std::string_view what);
-double read_memory(const Yaml& node, std::string_view what);
 
 /// One line for each resource with its origin.
 std::string shown_resources(const Resources& resources);

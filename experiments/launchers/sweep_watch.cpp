@@ -73,7 +73,7 @@ SweepWatch::SweepWatch(const std::vector<SweepRun>& runs, const WatchSettings& s
       next_question_(settings.clock() + (settings.stay ? 0 : settings.queue_seconds)),
       interval_(settings.queue_seconds) {
   for (const SweepRun& run : runs) {
-    if (run.action == SweepAction::kRun || run.action == SweepAction::kWait) open_.push_back({&run, "", false});
+    if (run.is_open()) open_.push_back({&run, "", false});
   }
 }
 

@@ -119,7 +119,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
   if (options.program) return {};
   const RunArithmetic arithmetic = arithmetic_.of(options, run.planned.inputs.data.symbols);
   CostEstimate estimate{.params = arithmetic.params, .steps = arithmetic.steps};
-  if (run.action != SweepAction::kRun && run.action != SweepAction::kWait) return estimate;
+  if (!run.is_open()) return estimate;
   estimate.evaluation_flops = wanted_flops(run);
   if (run.status != RunStatus::kDone) {
     const auto done = static_cast<double>(std::max(run.checkpoint, options.continues.at));

@@ -43,12 +43,6 @@ struct EarlyStoppingOptions {
   }
 };
 
-const Yaml* rule_in(const Yaml& tree) {
-  const Yaml* sweep = tree.find("sweep");
-  const Yaml* rule = sweep != nullptr && sweep->is_map() ? sweep->find("early_stopping") : nullptr;
-  return rule != nullptr && !rule->is_null() ? rule : nullptr;
-}
-
 /// A setting with all its seeds.
 struct Contender {
   std::vector<std::optional<double>> measured;  // set once all its runs have reached the rung
@@ -112,8 +106,9 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
 
 }  // namespace
 
-std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
-  const Yaml* node = rule_in(tree);
+std::optional<EarlyStopping> read_early_stopping(const Yaml& configuration) {
+  const Yaml* sweep = configuration.find("sweep");
+  const Yaml* node = sweep == nullptr ? nullptr : sweep->given("early_stopping");
   if (node == nullptr) return std::nullopt;
   if (!node->is_map()) fail_at(*node, "sweep.early_stopping must be a map with measure, rungs and keep");
   EarlyStoppingOptions options;
@@ -132,41 +127,49 @@ std::optional<EarlyStopping> read_early_stopping(const Yaml& tree) {
                                "valid.bpc, …",
                                options.measure));
   }
-  const std::optional<Better> better = direction_in(tree, column->name);
+  const std::optional<Better> better = direction_in(configuration, column->name);
   if (!better) fail_at(*node, "sweep.early_stopping.measure: " + unknown_direction(column->name));
-  return EarlyStopping{options.measure, options.rungs, *keep, *better == Better::kHigher};
+  return EarlyStopping{options.measure, options.rungs, *keep, *better == Better::kHigher, node->where()};
+}
+
+namespace {
+
+[[noreturn]] void fail_at_rule(const EarlyStopping& rule, const std::string& message) {
+  throw UsageError(fmt::format("{}: {}", rule.place, message));
 }
 
 /// Whether a program evaluates at a rung shows when it is there.
-void check_rungs_of_program(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options) {
+void check_rungs_of_program(const EarlyStopping& rule, const RunConfiguration& options) {
   if (options.program->resume == ProgramOptions::Resume::kRestart) {
-    fail_at(*rule_in(tree),
-            "sweep.early_stopping lets runs wait at rungs, and a program with resume: restart would begin again\n"
-            "let the program save to {checkpoints}, and use resume: checkpoint");
+    fail_at_rule(rule,
+                 "sweep.early_stopping lets runs wait at rungs, and a program with resume: restart would begin again\n"
+                 "let the program save to {checkpoints}, and use resume: checkpoint");
   }
   const std::int64_t steps = options.train.steps;
   if (steps == 0 || rule.rungs.back() < steps) return;
-  fail_at(*rule_in(tree), fmt::format("the rung {} is not below train.steps ({})", rule.rungs.back(), steps));
+  fail_at_rule(rule, fmt::format("the rung {} is not below train.steps ({})", rule.rungs.back(), steps));
 }
 
-void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options) {
-  if (options.program) return check_rungs_of_program(tree, rule, options);
+}  // namespace
+
+void check_rungs(const EarlyStopping& rule, const RunConfiguration& options) {
+  if (options.program) return check_rungs_of_program(rule, options);
   if (options.train.has_budget()) {
-    fail_at(*rule_in(tree),
-            "sweep.early_stopping needs a number of steps, and the length of these runs is a budget\n"
-            "give train.steps in place of train.flops and train.seconds");
+    fail_at_rule(rule,
+                 "sweep.early_stopping needs a number of steps, and the length of these runs is a budget\n"
+                 "give train.steps in place of train.flops and train.seconds");
   }
   const std::int64_t every = options.train.eval_every;
   for (const std::int64_t rung : rule.rungs) {
     if (rung < options.continues.at) {
-      fail_at(*rule_in(tree),
-              fmt::format("the rung {} lies before the step {} that a run goes on from", rung, options.continues.at));
+      fail_at_rule(
+          rule, fmt::format("the rung {} lies before the step {} that a run goes on from", rung, options.continues.at));
     }
     if (every > 0 && rung % every == 0 && rung < options.train.steps) continue;
-    fail_at(*rule_in(tree),
-            fmt::format("there is no evaluation at the rung {}: a run trains {} steps and evaluates every {}\n"
-                        "rungs must be multiples of train.eval_every, below train.steps",
-                        rung, options.train.steps, every));
+    fail_at_rule(rule,
+                 fmt::format("there is no evaluation at the rung {}: a run trains {} steps and evaluates every {}\n"
+                             "rungs must be multiples of train.eval_every, below train.steps",
+                             rung, options.train.steps, every));
   }
 }
 

@@ -18,14 +18,15 @@ struct EarlyStopping {
   std::vector<std::int64_t> rungs;     // steps in rising order; a run evaluates at each
   double keep = 1.0 / 3;               // the share of the settings at a rung that continue
   bool higher = false;                 // whether more of the measure is better
+  std::string place = {};              // file:line; empty: of a work list
 };
 
-/// Returns nullopt if the sweep of `tree` has none. Throws UsageError with file:line, also if nothing says which way
-/// the measure is better.
-std::optional<EarlyStopping> read_early_stopping(const Yaml& tree);
+/// Returns nullopt if the sweep of a configuration has none. Throws UsageError with file:line, also if nothing says
+/// which way the measure is better.
+std::optional<EarlyStopping> read_early_stopping(const Yaml& configuration);
 
 /// Throws UsageError with file:line if a run does not evaluate at every rung before its end.
-void check_rungs(const Yaml& tree, const EarlyStopping& rule, const RunConfiguration& options);
+void check_rungs(const EarlyStopping& rule, const RunConfiguration& options);
 
 /// What is known of one run at the rungs.
 struct RunAtRungs {

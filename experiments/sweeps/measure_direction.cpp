@@ -7,9 +7,9 @@
 
 namespace xlm {
 
-std::optional<Better> direction_in(const Yaml& tree, const std::string& name) {
+std::optional<Better> direction_in(const Yaml& configuration, const std::string& name) {
   if (const std::optional<Better> known = known_direction(name)) return known;
-  const std::map<std::string, std::string> declared = declared_directions(tree);
+  const std::map<std::string, std::string> declared = declared_directions(configuration);
   const auto found = declared.find(name);
   if (found == declared.end()) return std::nullopt;
   const bool is_lower = found->second == kBetterNames[static_cast<std::size_t>(Better::kLower)];

@@ -11,6 +11,6 @@ namespace xlm {
 
 /// Which way a quantity is better, by its name: as the table of quantities says, or `program.better` of a
 /// configuration. Nothing if neither does. Throws UsageError with file:line for a declaration that is wrong.
-std::optional<Better> direction_in(const Yaml& tree, const std::string& name);
+std::optional<Better> direction_in(const Yaml& configuration, const std::string& name);
 
 }  // namespace xlm

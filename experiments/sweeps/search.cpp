@@ -188,8 +188,8 @@ bool is_higher_better(const Yaml& tree, const Yaml& search, const SearchOptions&
 
 void refuse_other_parts(const Yaml& sweep) {
   for (const char* part : {"grid", "zip", "random", "include", "exclude"}) {
-    const Yaml* node = sweep.find(part);
-    if (node == nullptr || node->is_null()) continue;
+    const Yaml* node = sweep.given(part);
+    if (node == nullptr) continue;
     fail_at(*node,
             fmt::format("sweep.search cannot be used with sweep.{}\ngive its keys to sweep.search.keys, or write "
                         "a file for each",
@@ -217,10 +217,10 @@ double supposed_value(const SearchKey& key, double unit) {
 
 }  // namespace
 
-std::optional<Search> read_search(const Yaml& tree) {
-  const Yaml* sweep = tree.find("sweep");
-  const Yaml* node = sweep != nullptr && sweep->is_map() ? sweep->find("search") : nullptr;
-  if (node == nullptr || node->is_null()) return std::nullopt;
+std::optional<Search> read_search(const Yaml& configuration) {
+  const Yaml* sweep = configuration.find("sweep");
+  const Yaml* node = sweep == nullptr ? nullptr : sweep->given("search");
+  if (node == nullptr) return std::nullopt;
   if (!node->is_map()) fail_at(*node, "sweep.search must be a map with measure, trials, keys, …");
   refuse_other_parts(*sweep);
   Yaml rest = *node;
@@ -231,43 +231,62 @@ std::optional<Search> read_search(const Yaml& tree) {
   options.visit(reader);
   reader.finish();
   if (options.trials == 0) fail_at(*node, "sweep.search.trials is missing: how many settings to try");
-  return Search{.measure = options.measure,
-                .higher = is_higher_better(tree, *node, options),
+  Search search{.measure = options.measure,
+                .higher = is_higher_better(configuration, *node, options),
                 .trials = options.trials,
                 .together = options.together,
                 .sampler = std::string(kSamplers.at(static_cast<std::size_t>(options.sampler))),
                 .generator = options.generator,
-                .seeds = read_seeds(tree, seeds),
-                .keys = read_keys(*node, keys)};
+                .seeds = read_seeds(configuration, seeds),
+                .keys = read_keys(*node, keys),
+                .place = node->where()};
+  std::vector<std::string> names;
+  for (const auto& [name, range] : keys.entries) names.push_back(name);  // also removed ones
+  search.rules = PointRules(configuration, *sweep, names);
+  const auto runs = static_cast<std::size_t>(search.trials) * search.seeds.size();  // at most 10,000 times 100
+  if (runs > kMaximumPoints) fail_at(*sweep, fmt::format("the search has more than {} runs", kMaximumPoints));
+  return search;
 }
 
-std::vector<SweepPoint> points_of_trial(const Yaml& tree, const Search& search, const SearchSetting& setting) {
-  const Yaml& description = *tree.find("sweep")->find("search");
-  const std::string source = description.where();
+void fix_in_search(Yaml& configuration, const FixedKey& fixed) {
+  Yaml* sweep = configuration.find("sweep");
+  Yaml* search = sweep == nullptr ? nullptr : sweep->find("search");
+  if (search == nullptr || !search->is_map()) return;
+  if (fixed.key == "seed") {
+    Yaml seeds{.kind = Yaml::Kind::kSequence, .source = fixed.value.source, .line = fixed.value.line};
+    seeds.items = {fixed.value};
+    search->set("seeds", std::move(seeds));
+  }
+  Yaml* keys = search->find("keys");
+  Yaml* range = keys == nullptr ? nullptr : keys->find(fixed.key);
+  if (range != nullptr) *range = Yaml();
+}
+
+std::vector<SweepPoint> points_of_trial(const Search& search, const SearchSetting& setting) {
   SweepPoint point;
   for (std::size_t i = 0; i < search.keys.size(); ++i) {
-    point.emplace_back(search.keys[i].name, value_in_trial(search.keys[i], setting.at(i), source));
+    point.emplace_back(search.keys[i].name, value_in_trial(search.keys[i], setting.at(i), search.place));
   }
   std::vector<SweepPoint> points;
   for (const std::int64_t seed : search.seeds) {
     points.push_back(point);
-    points.back().emplace_back("seed", make_scalar(std::to_string(seed), source));
+    points.back().emplace_back("seed", make_scalar(std::to_string(seed), search.place));
   }
-  std::vector<std::string> names;
-  for (const auto& [name, range] : description.find("keys")->entries) names.push_back(name);  // also removed ones
-  complete_points(tree, names, points);
+  search.rules.apply(points);
   return points;
 }
 
-std::vector<SearchSetting> supposed_settings(const Search& search) {
-  std::vector<SearchSetting> settings(static_cast<std::size_t>(search.trials));
-  for (std::size_t trial = 0; trial < settings.size(); ++trial) {
+std::vector<SweepPoint> supposed_points(const Search& search) {
+  std::vector<SweepPoint> points;
+  for (std::size_t trial = 0; trial < static_cast<std::size_t>(search.trials); ++trial) {
+    SearchSetting setting;
     for (std::size_t key = 0; key < search.keys.size(); ++key) {
       const auto bits = random_bits(static_cast<std::uint64_t>(search.generator), key, trial);
-      settings[trial].push_back(supposed_value(search.keys[key], random_unit(bits)));
+      setting.push_back(supposed_value(search.keys[key], random_unit(bits)));
     }
+    for (SweepPoint& point : points_of_trial(search, setting)) points.push_back(std::move(point));
   }
-  return settings;
+  return points;
 }
 
 }  // namespace xlm

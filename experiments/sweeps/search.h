@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/yaml.h"
+#include "experiments/sweeps/point_rules.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {
@@ -33,20 +34,26 @@ struct Search {
   std::int64_t generator = 0;
   std::vector<std::int64_t> seeds;
   std::vector<SearchKey> keys;
+  PointRules rules;   // of the sweep, for the points of every trial
+  std::string place;  // file:line
 };
 
 /// The value of each key in a trial: a number of a range, or the place in the list of choices.
 using SearchSetting = std::vector<double>;
 
-/// Returns nullopt if the sweep of `tree` has none. Without `seeds` it has the seed of the configuration. Throws
-/// UsageError with file:line.
-std::optional<Search> read_search(const Yaml& tree);
+/// Returns nullopt if the sweep of a configuration has none. Without `seeds` it has the seed of the configuration.
+/// Throws UsageError with file:line, also for more than kMaximumPoints runs.
+std::optional<Search> read_search(const Yaml& configuration);
 
-/// The points of one trial, one for each seed, without the keys that `when` of `tree` rules out. Real numbers have six
-/// digits, so that they are readable, and equal on machines whose logarithms differ in the last bit.
-std::vector<SweepPoint> points_of_trial(const Yaml& tree, const Search& search, const SearchSetting& setting);
+/// Removes a fixed key from the search of a configuration. It stays known to the conditions of `when`.
+void fix_in_search(Yaml& configuration, const FixedKey& fixed);
 
-/// Settings that are spread over the ranges at random, for checks that need no results.
-std::vector<SearchSetting> supposed_settings(const Search& search);
+/// The points of one trial, one for each seed, without the keys that `when` rules out. Real numbers have six digits, so
+/// that they are readable, and equal on machines whose logarithms differ in the last bit.
+std::vector<SweepPoint> points_of_trial(const Search& search, const SearchSetting& setting);
+
+/// Points of as many trials as it will have, at settings that are spread over the ranges at random: for checks that
+/// need no results.
+std::vector<SweepPoint> supposed_points(const Search& search);
 
 }  // namespace xlm

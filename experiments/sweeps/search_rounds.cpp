@@ -135,8 +135,8 @@ std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<c
   return TrialOutcome{.value = finite_mean(values)};
 }
 
-void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, SearchRecord& record,
-                 std::vector<SweepRun>& runs, const AddRun& add) {
+void plan_rounds(const Search& search, bool count_failed, SearchRecord& record, std::vector<SweepRun>& runs,
+                 const AddRun& add) {
   SearchSampler sampler(search);
   std::vector<TrialOutcome> outcomes;
   std::size_t previous = 0;  // where the runs of the previous round begin
@@ -149,7 +149,7 @@ void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, Sear
     for (const SearchSetting& setting : settings) {
       ++asked;
       members.emplace_back();
-      for (const SweepPoint& point : points_of_trial(tree, search, setting)) {
+      for (const SweepPoint& point : points_of_trial(search, setting)) {
         members.back().push_back(add(point));
         SweepRun& run = runs[members.back().back()];
         if (run.trial == 0) run.trial = asked;

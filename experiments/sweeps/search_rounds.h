@@ -6,7 +6,6 @@
 #include <functional>
 #include <vector>
 
-#include "base/yaml.h"
 #include "experiments/sweeps/search.h"
 #include "experiments/sweeps/search_record.h"
 #include "experiments/sweeps/search_sampler.h"
@@ -24,8 +23,8 @@ std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<c
 /// Plans all rounds that can be asked for, into `runs` by `add`, and proposes to `record` what it lacks. Runs that
 /// failed end the plan while no run of the next round exists, because they may be tried again; with `count_failed` they
 /// count as ended. After that they are left, and their trial counts as the worst for good.
-void plan_rounds(const Yaml& tree, const Search& search, bool count_failed, SearchRecord& record,
-                 std::vector<SweepRun>& runs, const AddRun& add);
+void plan_rounds(const Search& search, bool count_failed, SearchRecord& record, std::vector<SweepRun>& runs,
+                 const AddRun& add);
 
 /// One trial of a search, as a list shows it.
 struct TrialView {

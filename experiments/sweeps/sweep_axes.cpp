@@ -29,7 +29,7 @@ void add_grid(const Yaml& grid, std::vector<SweepAxis>& axes) {
   if (!grid.is_map()) fail_at(grid, "sweep.grid must be a map of keys to lists of values");
   for (const auto& [key, node] : grid.entries) {
     if (node.is_null()) continue;
-    SweepAxis axis{.keys = {key}, .choices = {}};
+    SweepAxis axis{.part = SweepAxis::Part::kGrid, .keys = {key}, .choices = {}};
     for (const Yaml& value : values_of(key, node)) axis.choices.push_back({{key, value}});
     axes.push_back(std::move(axis));
   }
@@ -37,7 +37,7 @@ void add_grid(const Yaml& grid, std::vector<SweepAxis>& axes) {
 
 void add_zip_block(const Yaml& block, std::vector<SweepAxis>& axes) {
   if (!block.is_map()) fail_at(block, "a block of sweep.zip must be a map of keys to lists of the same length");
-  SweepAxis axis;
+  SweepAxis axis{.part = SweepAxis::Part::kZip, .keys = {}, .choices = {}};
   for (const auto& [key, node] : block.entries) {
     const std::vector<Yaml>& values = values_of(key, node);
     if (axis.keys.empty()) axis.choices.resize(values.size());
@@ -125,7 +125,7 @@ void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   if (options.samples == 0) fail_at(random, "sweep.random.samples is missing");
   if (!keys.is_map() || keys.entries.empty())
     fail_at(random, "sweep.random.keys must be a map of keys to distributions");
-  SweepAxis axis;
+  SweepAxis axis{.part = SweepAxis::Part::kRandom, .keys = {}, .choices = {}};
   axis.choices.resize(static_cast<std::size_t>(options.samples));
   for (const auto& [key, node] : keys.entries) {
     const Distribution distribution(key, node);
@@ -160,15 +160,15 @@ void check_keys(const Yaml& sweep, const std::vector<SweepAxis>& axes) {
 
 std::vector<SweepAxis> sweep_axes(const Yaml& sweep) {
   std::vector<SweepAxis> axes;
-  if (const Yaml* grid = sweep.find("grid"); grid != nullptr && !grid->is_null()) add_grid(*grid, axes);
-  if (const Yaml* zip = sweep.find("zip"); zip != nullptr && !zip->is_null()) {
+  if (const Yaml* grid = sweep.given("grid")) add_grid(*grid, axes);
+  if (const Yaml* zip = sweep.given("zip")) {
     if (zip->is_sequence()) {
       for (const Yaml& block : zip->items) add_zip_block(block, axes);
     } else {
       add_zip_block(*zip, axes);
     }
   }
-  if (const Yaml* random = sweep.find("random"); random != nullptr && !random->is_null()) add_random(*random, axes);
+  if (const Yaml* random = sweep.given("random")) add_random(*random, axes);
   check_keys(sweep, axes);
   return axes;
 }

@@ -45,16 +45,18 @@ class TakenValues {
   void add(const Yaml& tree) {
     trees_.push_back(&tree);
     const Yaml* sweep = tree.find("sweep");
-    if (sweep == nullptr || !sweep->is_map()) return;
-    add_lists(sweep->find("grid"));
-    if (const Yaml* zip = sweep->find("zip"); zip != nullptr && zip->is_sequence()) {
-      for (const Yaml& block : zip->items) add_lists(&block);
-    } else {
-      add_lists(zip);
+    if (sweep == nullptr) return;
+    if (const Yaml* grid = sweep->find("grid")) add_lists(*grid);
+    if (const Yaml* zip = sweep->find("zip")) {
+      add_lists(*zip);
+      for (const Yaml& block : zip->items) add_lists(block);
     }
-    if (const Yaml* random = sweep->find("random"); random != nullptr && random->is_map()) add_random(*random);
-    if (const Yaml* search = sweep->find("search"); search != nullptr && search->is_map()) add_search(*search);
-    if (const Yaml* include = sweep->find("include"); include != nullptr && include->is_sequence()) {
+    if (const Yaml* random = sweep->find("random")) add_keys(*random);
+    if (const Yaml* search = sweep->given("search")) {
+      add_keys(*search);
+      open_.insert("seed");
+    }
+    if (const Yaml* include = sweep->find("include")) {
       for (const Yaml& point : include->items) {
         for (const auto& [key, value] : point.entries) swept_[key].push_back(value);
       }
@@ -82,37 +84,22 @@ class TakenValues {
   }
 
  private:
-  void add_lists(const Yaml* map) {
-    if (map == nullptr || !map->is_map()) return;
-    for (const auto& [key, list] : map->entries) {
+  void add_lists(const Yaml& map) {
+    for (const auto& [key, list] : map.entries) {
       if (!list.is_null()) swept_[key].insert(swept_[key].end(), list.items.begin(), list.items.end());
     }
   }
 
-  void add_random(const Yaml& random) {
-    const Yaml* keys = random.find("keys");
-    if (keys == nullptr || !keys->is_map()) return;
-    for (const auto& [key, distribution] : keys->entries) {
-      const Yaml* choice = distribution.find("choice");
-      if (choice == nullptr) {
-        open_.insert(key);
-      } else {
-        swept_[key].insert(swept_[key].end(), choice->items.begin(), choice->items.end());
-      }
-    }
-  }
-
-  void add_search(const Yaml& search) {
-    const Yaml* keys = search.find("keys");
-    if (keys == nullptr || !keys->is_map()) return;
+  /// Keys with lists of choices, or with ranges.
+  void add_keys(const Yaml& section) {
+    const Yaml* keys = section.find("keys");
+    if (keys == nullptr) return;
     for (const auto& [key, values] : keys->entries) {
-      if (values.is_sequence()) {
-        swept_[key].insert(swept_[key].end(), values.items.begin(), values.items.end());
-      } else {
-        open_.insert(key);
-      }
+      const Yaml* choice = values.find("choice");
+      const std::vector<Yaml>& listed = choice == nullptr ? values.items : choice->items;
+      if (listed.empty()) open_.insert(key);
+      if (!listed.empty()) swept_[key].insert(swept_[key].end(), listed.begin(), listed.end());
     }
-    open_.insert("seed");
   }
 
   std::vector<const Yaml*> trees_;
@@ -148,16 +135,16 @@ class ConditionCheck {
   explicit ConditionCheck(const TakenValues& taken) : taken_(taken) {}
 
   void check(const Yaml& tree) const {
-    if (const Yaml* sweep = tree.find("sweep"); sweep != nullptr && sweep->is_map()) {
-      if (const Yaml* exclude = sweep->find("exclude"); exclude != nullptr && exclude->is_sequence()) {
+    if (const Yaml* sweep = tree.find("sweep")) {
+      if (const Yaml* exclude = sweep->find("exclude")) {
         for (const Yaml& point : exclude->items) check_exclusion(point);
       }
-      if (const Yaml* when = sweep->find("when"); when != nullptr && when->is_map()) {
+      if (const Yaml* when = sweep->find("when")) {
         for (const auto& [key, conditions] : when->entries) check_map("sweep.when of '" + key + "'", conditions);
       }
     }
-    const Yaml* evaluate = tree.find("evaluate");
-    if (evaluate == nullptr || evaluate->is_null()) return;
+    const Yaml* evaluate = tree.given("evaluate");
+    if (evaluate == nullptr) return;
     for (const Yaml& block : evaluate->is_sequence() ? evaluate->items : std::vector<Yaml>{*evaluate}) {
       if (const Yaml* where = block.find("where")) check_map("'where' of evaluate", *where);
     }

@@ -113,21 +113,10 @@ WantedEvaluation wanted_at(const SweepPoint& point, Yaml run) {
   return wanted;
 }
 
-}  // namespace
-
-SweepEvaluations::SweepEvaluations(const Yaml& tree) {
-  const Yaml* node = tree.find("evaluate");
-  if (node == nullptr || node->is_null()) return;
-  for (const Yaml& map : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
-    if (!map.is_map()) fail_at(map, "evaluate must be a map of settings to values, or a list of such maps");
-    blocks_.push_back(read_block(map));
-  }
-}
-
-SweepEvaluations::Block SweepEvaluations::read_block(const Yaml& map) {
-  Block block{.where = {}, .points = {SweepPoint{}}};
-  const Yaml* command = map.find("command");
-  const bool by_program = command != nullptr && !command->is_null();
+EvaluationBlock read_block(const Yaml& map) {
+  EvaluationBlock block{.where = {}, .points = {SweepPoint{}}};
+  const Yaml* command = map.given("command");
+  const bool by_program = command != nullptr;
   if (by_program) {
     block.command = *command;
     block.program = read_evaluation_command(map);
@@ -149,7 +138,20 @@ SweepEvaluations::Block SweepEvaluations::read_block(const Yaml& map) {
   return block;
 }
 
-bool SweepEvaluations::is_about(const Block& block, const Yaml& run) {
+}  // namespace
+
+std::vector<EvaluationBlock> read_evaluations(const Yaml& configuration) {
+  std::vector<EvaluationBlock> blocks;
+  const Yaml* node = configuration.given("evaluate");
+  if (node == nullptr) return blocks;
+  for (const Yaml& map : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
+    if (!map.is_map()) fail_at(map, "evaluate must be a map of settings to values, or a list of such maps");
+    blocks.push_back(read_block(map));
+  }
+  return blocks;
+}
+
+bool SweepEvaluations::is_about(const EvaluationBlock& block, const Yaml& run) {
   bool holds = block.command.is_null() || is_program(run);
   for (const auto& [key, wanted] : block.where) {
     const Yaml* value = find_path(run, key);
@@ -176,12 +178,12 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
 }
 
 WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const PlannedRun& run) {
-  if (wish.command == nullptr) {
+  if (wish.block->command.is_null()) {
     throw UsageError(
         "a part of evaluate without a command applies to models, and this run is that of a program\n"
         "add a command: {command: [python3, eval.py, \"{checkpoints}/last.pt\"]}, or `where: {model.type: …}`");
   }
-  WantedEvaluation wanted{.split = "test", .changes = {}, .program = *wish.program};
+  WantedEvaluation wanted{.split = "test", .changes = {}, .program = wish.block->program};
   ProgramOptions program = *run.options.program;
   for (const auto& [key, value] : wish.changes) {
     if (key == "split") {
@@ -197,7 +199,7 @@ WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const Pla
       program.set_option(key.substr(kOptionPrefix.size()), to_json(value));
     }
   }
-  check_evaluation_command(*wish.command, program);
+  check_evaluation_command(wish.block->command, program);
   take_code(wanted.program, program, run.paths.folder.parent_path());
   std::sort(wanted.changes.begin(), wanted.changes.end());
   return wanted;
@@ -224,18 +226,15 @@ const PreparedSummary& SweepEvaluations::data_of(const std::string& path) {
 
 std::vector<SweepEvaluations::Wish> SweepEvaluations::wishes_for(const Yaml& run) {
   std::vector<Wish> wishes;
-  for (const Block& block : blocks_) {
+  for (const EvaluationBlock& block : blocks_) {
     if (!is_about(block, run)) continue;
-    for (const SweepPoint& point : block.points) {
-      const bool by_program = !block.command.is_null();
-      wishes.push_back({point, by_program ? &block.command : nullptr, by_program ? &block.program : nullptr});
-    }
+    for (const SweepPoint& point : block.points) wishes.push_back({point, &block});
   }
   return wishes;
 }
 
 void SweepEvaluations::check_conditions() const {
-  for (const Block& block : blocks_) {
+  for (const EvaluationBlock& block : blocks_) {
     for (const auto& [key, value] : block.where) {
       if (seen_keys_.contains(key)) continue;
       fail_at(value, fmt::format("'where' of evaluate names '{}', which no run of the sweep has", key));

@@ -13,12 +13,21 @@
 
 namespace xlm {
 
+/// One map of `evaluate`.
+struct EvaluationBlock {
+  std::vector<Yaml::Entry> where;  // chooses the runs
+  std::vector<SweepPoint> points;  // the product of its lists
+  Yaml command = {};               // that makes it; null: core does
+  Json program = {};               // the same with `metrics` and `name`, as the journal has it
+};
+
+/// Reads `evaluate` of a configuration: a map or a list of maps. A map gives evaluation settings, data.path and split a
+/// value or a list of values each. One with a `command` is about runs of programs. Throws UsageError with file:line.
+std::vector<EvaluationBlock> read_evaluations(const Yaml& configuration);
+
 class SweepEvaluations {
  public:
-  /// Reads `evaluate` of a configuration: a map or a list of maps. A map gives evaluation settings, data.path and split
-  /// a value or a list of values each. Its `where` chooses the runs. One with a `command` is about runs of programs.
-  /// Throws UsageError with file:line.
-  explicit SweepEvaluations(const Yaml& tree);
+  explicit SweepEvaluations(std::vector<EvaluationBlock> blocks) : blocks_(std::move(blocks)) {}
 
   /// The evaluations of one run, in file order, each once. Throws UsageError with file:line for settings that do not
   /// suit its model or its program, and DataError for missing data.
@@ -26,9 +35,8 @@ class SweepEvaluations {
 
   /// Settings that an evaluation of a run changes.
   struct Wish {
-    SweepPoint changes;             // a value by key
-    const Yaml* command = nullptr;  // that makes it; null: core does
-    const Json* program = nullptr;  // the same with `metrics` and `name`, as the journal has it
+    SweepPoint changes;  // a value by key
+    const EvaluationBlock* block = nullptr;
   };
   /// Those of a run, in file order, as long as this object is there. `run` is its resolved configuration; no file is
   /// read.
@@ -38,21 +46,13 @@ class SweepEvaluations {
   void check_conditions() const;
 
  private:
-  struct Block {
-    std::vector<Yaml::Entry> where;
-    std::vector<SweepPoint> points;  // the product of its lists
-    Yaml command = {};               // null: core makes it
-    Json program = {};
-  };
-
-  static Block read_block(const Yaml& map);
-  bool is_about(const Block& block, const Yaml& run);
+  bool is_about(const EvaluationBlock& block, const Yaml& run);
   /// `run` is a program's run.
   WantedEvaluation wanted_of_program(const Wish& wish, const PlannedRun& run);
   void take_code(Json& part, const ProgramOptions& program, const fs::path& runs);
   const PreparedSummary& data_of(const std::string& path);
 
-  std::vector<Block> blocks_;
+  std::vector<EvaluationBlock> blocks_;
   std::map<std::string, PreparedSummary> data_;  // of programs, by path
   std::map<std::string, Json> code_;             // of evaluations, by folder and patterns
   std::set<std::string> seen_keys_;              // of `where`, in any run

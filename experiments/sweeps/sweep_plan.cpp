@@ -12,11 +12,10 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
-#include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/listed_runs.h"
 #include "experiments/sweeps/point_source.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/search_rounds.h"
-#include "experiments/sweeps/sweep_evaluations.h"
 
 namespace xlm {
 namespace {
@@ -33,10 +32,6 @@ std::string next_start(std::int64_t checkpoint) {
   return checkpoint > 0 ? fmt::format("resumes from step {}", checkpoint) : "starts from the beginning";
 }
 
-std::string count_evaluations(std::size_t count) {
-  return fmt::format("{} evaluation{}", count, count == 1 ? "" : "s");
-}
-
 /// A run that is done may lack evaluations.
 void look_at_evaluations(SweepRun& planned, const Run& run) {
   planned.action = SweepAction::kSkip;
@@ -46,7 +41,7 @@ void look_at_evaluations(SweepRun& planned, const Run& run) {
   const bool elsewhere = has_live_worker(run.folder);
   planned.action = elsewhere ? SweepAction::kWait : SweepAction::kRun;
   planned.reason =
-      fmt::format("done, {} of {} {}", planned.evaluations_left, count_evaluations(planned.evaluations.size()),
+      fmt::format("done, {} of {} {}", planned.evaluations_left, counted(planned.evaluations.size(), "evaluation"),
                   elsewhere ? "being made elsewhere" : "missing");
 }
 
@@ -142,7 +137,8 @@ void look_at_folder(SweepRun& planned, bool retry) {
   planned.evaluations_left = planned.evaluations.size();
   if (!fs::exists(folder)) {
     planned.status = {};
-    planned.reason = planned.evaluations.empty() ? "new" : "new, then " + count_evaluations(planned.evaluations.size());
+    planned.reason =
+        planned.evaluations.empty() ? "new" : "new, then " + counted(planned.evaluations.size(), "evaluation");
     return;
   }
   Run run;
@@ -213,20 +209,19 @@ void check_no_choices(const std::vector<SweepRun>& runs) {
 
 }  // namespace
 
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry, const SweepPlanning& planning) {
-  const Yaml base = run_part(tree);
+std::vector<SweepRun> plan_sweep(const Recipe& recipe, const fs::path& runs, bool retry,
+                                 const SweepPlanning& planning) {
   PointPlanner planner(runs, planning.choose);
-  SweepEvaluations evaluations(tree);
-  const std::optional<EarlyStopping> early_stopping = read_early_stopping(tree);
+  SweepEvaluations evaluations(recipe.evaluations);
   std::vector<SweepRun> result;
   std::map<std::string, std::size_t> places;
   SearchRecord record(runs);
   const auto add = [&](const SweepPoint& point) {
-    SweepRun run{.point = point, .planned = planner.plan(at_point(base, point))};
+    SweepRun run{.point = point, .planned = planner.plan(at_point(recipe.run, point))};
     const auto [place, is_new] = places.emplace(run.id(), result.size());
     if (!is_new) return place->second;
     run.source = run.planned.source_id();
-    if (early_stopping) check_rungs(tree, *early_stopping, run.planned.options);
+    if (recipe.early_stopping) check_rungs(*recipe.early_stopping, run.planned.options);
     run.evaluations = evaluations.of(run.planned);
     run.point = with_choices(std::move(run.point), run.planned.choices);
     run.setting = setting_of(run.point);
@@ -234,12 +229,11 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
     result.push_back(std::move(run));
     return place->second;
   };
-  if (const std::optional<Search> search = read_search(tree)) {
-    expand_sweep(tree);  // complains about other parts of the sweep
-    plan_rounds(tree, *search, planning.counts_failed, record, result, add);
+  if (recipe.search) {
+    plan_rounds(*recipe.search, planning.counts_failed, record, result, add);
     check_no_choices(result);
   } else {
-    for (const SweepPoint& point : expand_sweep(tree)) add(point);
+    for (const SweepPoint& point : recipe.points) add(point);
     evaluations.check_conditions();
   }
   std::set<std::string> seen;
@@ -247,13 +241,13 @@ std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool re
   planner.check_sources(seen);
   const bool any_begins =
       std::any_of(result.begin(), result.end(), [](const auto& run) { return !run.source.empty(); });
-  if (early_stopping && any_begins) {
+  if (recipe.early_stopping && any_begins) {
     throw UsageError(
         "sweep.early_stopping cannot be used with runs that begin from runs: a run at a rung has no model\n"
         "use two sweeps: the first with early_stopping, the second beginning from its best run");
   }
-  if (early_stopping) leave_pruned(*early_stopping, result);
-  if (planning.records && !record.write()) return plan_sweep(tree, runs, retry, planning);
+  if (recipe.early_stopping) leave_pruned(*recipe.early_stopping, result);
+  if (planning.records && !record.write()) return plan_sweep(recipe, runs, retry, planning);
   return result;
 }
 
@@ -273,10 +267,9 @@ std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs) {
 }
 
 std::string shown_value(const SweepPoint& point, const std::string& key) {
-  for (const auto& [name, value] : point) {
-    if (name == key) return value.is_map() ? to_json(value).dump() : std::string(trim(to_text(value)));
-  }
-  return "";
+  const Yaml* value = value_at(point, key);
+  if (value == nullptr) return "";
+  return value->is_map() ? to_json(*value).dump() : std::string(trim(to_text(*value)));
 }
 
 std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {

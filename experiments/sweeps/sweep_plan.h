@@ -16,6 +16,8 @@
 
 namespace xlm {
 
+struct Recipe;
+
 enum class SweepAction {
   kRun,    // new, or unfinished and without a worker
   kWait,   // another worker is running it
@@ -38,6 +40,7 @@ struct SweepRun {
   std::size_t evaluations_left = 0;  // of `evaluations`, still to be made
 
   std::string id() const { return planned.id(); }
+  bool is_open() const { return action == SweepAction::kRun || action == SweepAction::kWait; }
 };
 
 /// How a sweep is planned.
@@ -51,7 +54,7 @@ struct SweepPlanning {
 /// Throws UsageError with file:line for a point that is no valid run. Of a search: the runs of all trials that follow
 /// from results so far. The same for a point that begins from a run outside the sweep which has no model, is not queued
 /// and has no worker. Throws DataError for missing data.
-std::vector<SweepRun> plan_sweep(const Yaml& tree, const fs::path& runs, bool retry,
+std::vector<SweepRun> plan_sweep(const Recipe& recipe, const fs::path& runs, bool retry,
                                  const SweepPlanning& planning = {});
 
 /// What was chosen for the runs, a line for each choice: "optimizer.lr is 0.0001, the best of learning-rate.yaml by …".

@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/measure_direction.h"
-#include "experiments/sweeps/sweep.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 #include "results/store/directions.h"
@@ -45,10 +44,10 @@ Yaml value_as_yaml(const Value& value, const BestOf& best) {
 
 class WinnerSearch {
  public:
-  WinnerSearch(RunTable& runs, const BestOf& best) : runs_(runs), best_(best) {}
+  WinnerSearch(RunTable& runs, const BestOf& best, const Recipe& other) : runs_(runs), best_(best), other_(other) {}
 
   ChosenValue search() {
-    const std::vector<Filter> conditions = conditions_of(best_);
+    const std::vector<Filter> conditions = conditions_of(best_, other_);
     // Other runs of the store may lack the columns that `where` names.
     if (runs_.select({conditions.back()}).empty()) return fallback_or_fail("no run");
     const std::vector<std::size_t> rows = shown_rows(runs_, conditions).rows;
@@ -103,12 +102,10 @@ class WinnerSearch {
 
   /// The values of the key in the other sweep. A condition on what its file does not set is taken as met.
   std::vector<Value> values_of_sweep() const {
-    const Yaml other = configuration_of_other(best_);
-    const Yaml base = run_part(other);
     const std::vector<Filter> filters = read_filters(best_.where);
     std::vector<Value> values;
-    for (const SweepPoint& point : expand_sweep(other)) {
-      const Yaml configuration = at_point(base, point);
+    for (const SweepPoint& point : other_.points) {
+      const Yaml configuration = at_point(other_.run, point);
       const bool is_meant = std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
         const Yaml* set = find_path(configuration, filter.column);
         return set == nullptr || !set->is_scalar() || filter.holds_for(to_value(set->scalar));
@@ -184,7 +181,7 @@ class WinnerSearch {
                      [](const auto& a, const auto& b) { return a.second.created > b.second.created; });
     std::vector<std::string> texts;
     for (const auto& [fingerprint, version] : newest) {
-      texts.push_back(fmt::format("{} ({} run{})", fingerprint, version.runs, version.runs == 1 ? "" : "s"));
+      texts.push_back(fmt::format("{} ({})", fingerprint, counted(version.runs, "run")));
     }
     return fmt::format(
         "the program was edited between them; say which version is meant, here the newest: `where: {{{}: \"{}\"}}`\n"
@@ -195,26 +192,27 @@ class WinnerSearch {
   /// Which way `by` is better. Runs may be older than what the other file declares.
   Better find_direction(const std::vector<std::size_t>& rows) {
     if (const std::optional<Better> said = direction_of(runs_, rows, best_.by)) return *said;
-    if (const auto in_file = direction_in(configuration_of_other(best_), quantity_in(best_.by))) return *in_file;
+    if (const auto in_file = direction_in(other_.run, quantity_in(best_.by))) return *in_file;
     throw UsageError(no_direction(best_.by, fmt::format("{}: best_of of '{}'", best_.place, best_.key),
                                   "compare by another column: `by: valid.loss`"));
   }
 
   RunTable& runs_;
   const BestOf& best_;
+  const Recipe& other_;
 };
 
 }  // namespace
 
-std::vector<Filter> conditions_of(const BestOf& best) {
-  const Yaml other = configuration_of_other(best);
+std::vector<Filter> conditions_of(const BestOf& best, const Recipe& other) {
   std::vector<Filter> filters = read_filters(best.where);
-  const std::string experiment = scalar_text(*other.find("experiment"), "experiment");
-  filters.push_back({"experiment", Filter::Relation::kEqual, {Value(experiment)}});
+  filters.push_back({"experiment", Filter::Relation::kEqual, {Value(other.experiment)}});
   return filters;
 }
 
-ChosenValue choose_winner(RunTable& runs, const BestOf& best) { return WinnerSearch(runs, best).search(); }
+ChosenValue choose_winner(RunTable& runs, const BestOf& best, const Recipe& other) {
+  return WinnerSearch(runs, best, other).search();
+}
 
 ChooseValue choose_among(std::function<std::shared_ptr<RunTable>()> open) {
   struct Known {
@@ -228,7 +226,8 @@ ChooseValue choose_among(std::function<std::shared_ptr<RunTable>()> open) {
                                              best.by, to_text(best.where), fallback, best.place);
     const auto answer = known->answers.find(question);
     if (answer != known->answers.end()) return answer->second;
-    return known->answers.emplace(question, choose_winner(*known->runs, best)).first->second;
+    return known->answers.emplace(question, choose_winner(*known->runs, best, recipe_of(configuration_of_other(best))))
+        .first->second;
   };
 }
 

@@ -41,7 +41,8 @@ std::vector<std::string> profiles_of(const fs::path& recipe) {
 }
 
 RecipeCheck check(const fs::path& recipe, const std::string& profile = "") {
-  return check_recipe(read_configuration(recipe, profile, {}), is_paper_profile(read_yaml(recipe), profile));
+  const Yaml tree = read_configuration(recipe, profile, {});
+  return check_recipe(recipe_of(tree), read_exhibits(tree), is_paper_profile(read_yaml(recipe), profile));
 }
 
 std::string text_of(const std::vector<RecipeFinding>& findings) {
@@ -99,7 +100,7 @@ TEST(SweepCheck, CommandsInHeadersMakeOnePointOfSeedsAlone) {
     const std::vector<std::string> keys = pareto_keys(recipe);
     if (keys.empty()) continue;
     ++commands;
-    const SupposedSweep sweep = suppose(read_configuration(recipe, "paper", {}), {}, suppose_winners());
+    const SupposedSweep sweep = suppose(recipe_of(read_configuration(recipe, "paper", {})), {}, suppose_winners());
     std::map<std::string, std::string> points;  // the settings of each group, without keys that tell runs apart by name
     for (const SupposedRun& supposed : sweep.runs) {
       std::string group;

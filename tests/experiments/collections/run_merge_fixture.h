@@ -14,6 +14,7 @@
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/run_merge.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
@@ -31,7 +32,7 @@ class RunMergeTest : public ::testing::Test {
   fs::path make_run(const std::string& runs, int seed, const std::string& experiment = "one") {
     const Yaml tree =
         parse_yaml(run_config(data_, fmt::format("experiment: {}\nseed: {}\n", experiment, seed)), "run.yaml");
-    const SweepRun run = plan_sweep(tree, place(runs), false).front();
+    const SweepRun run = plan_sweep(recipe_of(tree), place(runs), false).front();
     submit(run.planned);
     return run.planned.paths.folder;
   }

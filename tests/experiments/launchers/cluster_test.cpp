@@ -10,6 +10,7 @@
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/slurm_script.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -71,7 +72,7 @@ TEST(Resources, AreLearnedFromRunsThatAreDone) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");
   const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml");
-  std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  std::vector<SweepRun> runs = plan_sweep(recipe_of(tree), folder.path() / "runs", false);
   EXPECT_FALSE(learned_resources(runs).time.known());
   submit(runs[0].planned);
   double time = 100;
@@ -278,7 +279,7 @@ TEST(Resources, FailedNodesAreKnownFromTheJournalsOfUnfinishedRuns) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");
   const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3, 4]}}\n"), "sweep.yaml");
-  std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  std::vector<SweepRun> runs = plan_sweep(recipe_of(tree), folder.path() / "runs", false);
   const auto lost = [&](std::size_t i, const char* host, const char* job, const char* cause) {
     submit(runs[i].planned);
     Journal journal(runs[i].planned.paths.journal());
@@ -323,7 +324,7 @@ TEST(Resources, PaceIsThatOfTheSlowestFinishedRunAndTheLongestCheckpoint) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");
   const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml");
-  const std::vector<SweepRun> runs = plan_sweep(tree, folder.path() / "runs", false);
+  const std::vector<SweepRun> runs = plan_sweep(recipe_of(tree), folder.path() / "runs", false);
   const auto work = [&](std::size_t i, double seconds, double saving, const char* state) {
     submit(runs[i].planned);
     double time = 100;

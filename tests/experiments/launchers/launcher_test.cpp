@@ -14,6 +14,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/run_progress.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
@@ -34,7 +35,8 @@ class LauncherTest : public ::testing::Test {
   }
 
   std::vector<SweepRun> submitted(const std::string& sweep) {
-    std::vector<SweepRun> runs = plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, false);
+    std::vector<SweepRun> runs =
+        plan_sweep(recipe_of(parse_yaml(run_config(data_, sweep), "sweep.yaml")), runs_, false);
     for (const SweepRun& run : runs) submit(run.planned);
     return runs;
   }

@@ -12,6 +12,7 @@
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -76,7 +77,8 @@ class SchedulerTest : public ::testing::Test {
  protected:
   SchedulerTest() : runs_(folder_.path() / "runs") {
     const fs::path data = make_data(folder_.path() / "data");
-    sweep_ = plan_sweep(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml"), runs_, false);
+    sweep_ = plan_sweep(recipe_of(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "sweep.yaml")),
+                        runs_, false);
     for (const SweepRun& run : sweep_) submit(run.planned);
     settings_.clock = [this] { return now_; };
     settings_.sleep = [this](double seconds) {
@@ -102,7 +104,7 @@ class SchedulerTest : public ::testing::Test {
   SweepRun listed_run(std::size_t i) const {
     const std::string grid = "sweep: {grid: {seed: [" + std::to_string(10 + i) + "]}}\n";
     const Yaml tree = parse_yaml(run_config(folder_.path() / "data", grid), "other.yaml");
-    const WorkList list = make_work_list("other", runs_, plan_sweep(tree, runs_, false));
+    const WorkList list = make_work_list("other", runs_, plan_sweep(recipe_of(tree), runs_, false));
     submit_runs(list);
     write_work_list(list);
     return list.items.front();

@@ -9,6 +9,7 @@
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/read_counter.h"
@@ -47,7 +48,7 @@ class SharedListTest : public ::testing::Test {
     const fs::path runs = folder_.path() / "runs";
     list_ = make_work_list(
         "Spans of heads", runs,
-        plan_sweep(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "s"), runs, false));
+        plan_sweep(recipe_of(parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2, 3]}}\n"), "s")), runs, false));
     submit_runs(list_);
     settings_.attended = false;
     settings_.clock = [this] { return now_; };

@@ -7,6 +7,7 @@
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -22,7 +23,7 @@ class SweepWatchTest : public ::testing::Test {
   SweepWatchTest() {
     const fs::path data = make_data(folder_.path() / "data");
     const Yaml tree = parse_yaml(run_config(data, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml");
-    runs_ = plan_sweep(tree, folder_.path() / "runs", false);
+    runs_ = plan_sweep(recipe_of(tree), folder_.path() / "runs", false);
     for (const SweepRun& run : runs_) submit(run.planned);
     settings_.clock = [this] { return now_; };
     settings_.sleep = [this](double /*seconds*/) {

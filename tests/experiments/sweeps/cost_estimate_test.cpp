@@ -5,6 +5,7 @@
 
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
@@ -25,7 +26,7 @@ class CostEstimateTest : public ::testing::Test {
   std::vector<SweepRun> plan(const std::string& sweep, int eval_every = 0) {
     Yaml tree = parse_yaml(run_config(data_, sweep), "sweep.yaml");
     tree.set("train.eval_every", make_scalar(std::to_string(eval_every), "sweep.yaml"));
-    return plan_sweep(tree, runs_, false);
+    return plan_sweep(recipe_of(tree), runs_, false);
   }
 
   TemporaryFolder folder_;

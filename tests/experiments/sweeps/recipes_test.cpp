@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "experiments/configuration/best_of.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep.h"
 #include "experiments/sweeps/sweep_conditions.h"
 #include "results/exhibits/exhibits.h"
@@ -45,7 +46,7 @@ std::vector<std::string> recipes_of(const std::string& folder) {
 /// The configurations of a recipe's runs, as the file has them.
 std::vector<Yaml> runs_of(const Yaml& tree) {
   std::vector<Yaml> runs;
-  for (const SweepPoint& point : expand_sweep(tree)) runs.push_back(at_point(run_part(tree), point));
+  for (const SweepPoint& point : recipe_of(tree).points) runs.push_back(at_point(run_part(tree), point));
   return runs;
 }
 

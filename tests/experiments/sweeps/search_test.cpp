@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_conditions.h"
 #include "tests/thrown_message.h"
 
@@ -83,7 +84,7 @@ TEST(SearchDescription, RefusesWhatCannotBeSearched) {
 TEST(SearchPoints, OneForEachSeedWithSixDigits) {
   const Yaml tree = search_tree(
       kBegin + "{optimizer.lr: {low: 0.001, high: 0.1}, model.layers: {low: 2, high: 8}, a: [x, [1, 2]]}, seeds: 2");
-  const std::vector<SweepPoint> points = points_of_trial(tree, *read_search(tree), {0.0123456789, 4, 1});
+  const std::vector<SweepPoint> points = points_of_trial(*read_search(tree), {0.0123456789, 4, 1});
   ASSERT_EQ(points.size(), 2U);
   ASSERT_EQ(points[1].size(), 4U);
   EXPECT_EQ(points[1][0].first, "optimizer.lr");
@@ -93,17 +94,17 @@ TEST(SearchPoints, OneForEachSeedWithSixDigits) {
   EXPECT_EQ(points[1][3].first, "seed");
   EXPECT_EQ(points[0][3].second.scalar, "1");
   EXPECT_EQ(points[1][3].second.scalar, "2");
-  EXPECT_EQ(points_of_trial(tree, *read_search(tree), {0.5, 4, 0})[0][0].second.scalar, "0.1") << "rounded outside";
+  EXPECT_EQ(points_of_trial(*read_search(tree), {0.5, 4, 0})[0][0].second.scalar, "0.1") << "rounded outside";
 }
 
 TEST(SearchPoints, WhenDropsKeysOfAKind) {
   const std::string keys = "{kind: [a, b], depth: {low: 1, high: 9}}";
   const Yaml tree = search_tree(kBegin + keys, "  when: {depth: {kind: b}}\n");
   const Search search = *read_search(tree);
-  EXPECT_EQ(points_of_trial(tree, search, {0, 5})[0].size(), 2U);
-  EXPECT_EQ(points_of_trial(tree, search, {1, 5})[0].size(), 3U);
+  EXPECT_EQ(points_of_trial(search, {0, 5})[0].size(), 2U);
+  EXPECT_EQ(points_of_trial(search, {1, 5})[0].size(), 3U);
   const Yaml wrong = search_tree(kBegin + keys, "  when: {dept: {kind: b}}\n");
-  EXPECT_THROW(points_of_trial(wrong, search, {0, 5}), UsageError);
+  EXPECT_THROW(read_search(wrong), UsageError);
   const Yaml never = search_tree(kBegin + keys, "  when: {depth: {kind: c}}\n");
   EXPECT_THROW(check_condition_values(never, never), UsageError);
 }
@@ -111,7 +112,7 @@ TEST(SearchPoints, WhenDropsKeysOfAKind) {
 TEST(SearchPoints, ASweepHasSupposedOnesUntilItIsPlanned) {
   const Yaml tree = search_tree(
       kBegin + "{lr: {low: 0.001, high: 0.1, log: true}, layers: {low: 2, high: 8, step: 3}, c: [x, y]}, seeds: 2");
-  const std::vector<SweepPoint> points = expand_sweep(tree);
+  const std::vector<SweepPoint> points = recipe_of(tree).points;
   ASSERT_EQ(points.size(), 12U);
   std::set<std::string> layers;
   for (const SweepPoint& point : points) {
@@ -136,38 +137,35 @@ TEST(SearchPoints, WithoutSeedsTheConfigurationHasTheSeed) {
   EXPECT_THROW(seeds_of("seed: many\n", ""), UsageError);
   Yaml tree = search_tree(kBegin + "{a: [1, 2]}, seeds: 3");
   apply_override(tree, "seed=7");
-  fix_axes(tree, {"seed=7"});
-  EXPECT_EQ(read_search(tree)->seeds, (std::vector<std::int64_t>{7}));
+  EXPECT_EQ(recipe_of(tree, {"seed=7"}).search->seeds, (std::vector<std::int64_t>{7}));
 }
 
 TEST(SearchPoints, HaveTheBudgetOfTheSweep) {
   const Yaml tree = search_tree(kBegin + "{model.layers: [2, 4]}", "  budget: {flops: 1e9}\n");
-  const SweepPoint point = points_of_trial(tree, *read_search(tree), {1}).front();
+  const SweepPoint point = points_of_trial(*read_search(tree), {1}).front();
   ASSERT_EQ(point.size(), 3U);
   EXPECT_EQ(point[2].first, "train.flops");
   EXPECT_EQ(point[2].second.scalar, "1e9");
   const Yaml both = search_tree(kBegin + "{train.steps: [2, 4]}", "  budget: {flops: 1e9}\n");
-  EXPECT_THROW(points_of_trial(both, *read_search(both), {1}), UsageError);
+  EXPECT_THROW(points_of_trial(*read_search(both), {1}), UsageError);
 }
 
 TEST(SearchPoints, AFixedKeyIsKnownToConditions) {
   Yaml tree = search_tree(kBegin + "{kind: [a, b], depth: {low: 1, high: 9}}", "  when: {depth: {kind: b}}\n");
   apply_override(tree, "depth=3");
-  fix_axes(tree, {"depth=3"});
-  EXPECT_EQ(points_of_trial(tree, *read_search(tree), {1})[0].size(), 2U);
+  EXPECT_EQ(points_of_trial(*recipe_of(tree, {"depth=3"}).search, {1})[0].size(), 2U);
 }
 
 TEST(SearchPoints, AreNotMoreThanASweepMayHave) {
   const std::string keys = "measure: valid.bpc, trials: 10000, keys: {a: {low: 0.0, high: 1.0}}, seeds: ";
-  EXPECT_EQ(expand_sweep(search_tree(keys + "10")).size(), 100'000U);
-  EXPECT_THROW(expand_sweep(search_tree(keys + "11")), UsageError);
+  EXPECT_EQ(recipe_of(search_tree(keys + "10")).points.size(), 100'000U);
+  EXPECT_THROW(recipe_of(search_tree(keys + "11")).points, UsageError);
 }
 
 TEST(SearchPoints, AValueOfTheCommandLineIsNotSearched) {
   Yaml tree = search_tree(kBegin + "{model.layers: {low: 2, high: 8}, optimizer.lr: [0.1, 0.2]}");
   apply_override(tree, "model.layers=3");
-  fix_axes(tree, {"model.layers=3"});
-  const Search search = *read_search(tree);
+  const Search search = *recipe_of(tree, {"model.layers=3"}).search;
   ASSERT_EQ(search.keys.size(), 1U);
   EXPECT_EQ(search.keys[0].name, "optimizer.lr");
 }

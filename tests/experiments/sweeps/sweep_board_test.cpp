@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/recipe.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/temporary_folder.h"
@@ -31,7 +32,8 @@ class SweepBoardTest : public ::testing::Test {
   SweepBoardTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
 
   std::vector<SweepRun> planned(const std::string& sweep) {
-    std::vector<SweepRun> runs = plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, false);
+    std::vector<SweepRun> runs =
+        plan_sweep(recipe_of(parse_yaml(run_config(data_, sweep), "sweep.yaml")), runs_, false);
     for (const SweepRun& run : runs) submit(run.planned);
     return runs;
   }
@@ -270,8 +272,8 @@ TEST_F(SweepBoardTest, ShowsTheLastValidationAndTheCurveOfTraining) {
   EXPECT_THAT(screen()[1], AllOf(HasSubstr("training"), HasSubstr("valid"), HasSubstr("curve")));
   EXPECT_THAT(screen()[3], AllOf(HasSubstr("2.000 bpc"), HasSubstr("2.750 bpc"), HasSubstr("█▆▁")));
   append("state", {{"state", "preempted"}});
-  const auto again =
-      plan_sweep(parse_yaml(run_config(data_, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml"), runs_, false);
+  const auto again = plan_sweep(
+      recipe_of(parse_yaml(run_config(data_, "sweep: {grid: {seed: [1, 2]}}\n"), "sweep.yaml")), runs_, false);
   SweepBoard board({.out = nullptr, .terminal = {}, .clock = [this] { return now_; }}, again);
   const Json json = board.json();
   EXPECT_EQ(json["runs"][0]["step"], 3) << "how far a preempted run came";

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "results/exhibits/exhibits.h"
 #include "results/tables/table_description.h"
@@ -29,7 +30,7 @@ class SweepEvaluationsTest : public ::testing::Test {
 
   /// The wanted evaluations of a run, as text.
   std::vector<std::string> wanted(const std::string& evaluate, const PlannedRun& run) {
-    SweepEvaluations evaluations(parse_yaml(evaluate, "sweep.yaml"));
+    SweepEvaluations evaluations(read_evaluations(parse_yaml(evaluate, "sweep.yaml")));
     std::vector<std::string> texts;
     for (const WantedEvaluation& one : evaluations.of(run)) texts.push_back(shown(one));
     evaluations.check_conditions();
@@ -100,7 +101,7 @@ TEST_F(SweepEvaluationsTest, TheExampleInTheDocumentationDoesWhatItSays) {
   tree.set("data.path", make_scalar(data_.string(), "test"));
   tree.find("evaluate")->items.at(1).find("data.path")->scalar = data_.string();
   std::map<std::size_t, int> runs_by_evaluations;
-  for (const SweepRun& run : plan_sweep(tree, folder_.path() / "runs", false)) {
+  for (const SweepRun& run : plan_sweep(recipe_of(tree), folder_.path() / "runs", false)) {
     ++runs_by_evaluations[run.evaluations.size()];
   }
   // Without recurrence three seeds: two overlaps of two splits, and the second corpus. With it nine: only the corpus.

@@ -6,6 +6,7 @@
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/cost_estimate.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "results/store/sql_query.h"
@@ -28,7 +29,7 @@ class SweepPlanTest : public ::testing::Test {
   SweepPlanTest() : data_(make_data(folder_.path() / "data")), runs_(folder_.path() / "runs") {}
 
   std::vector<SweepRun> plan(const std::string& sweep, bool retry = false) {
-    return plan_sweep(parse_yaml(run_config(data_, sweep), "sweep.yaml"), runs_, retry);
+    return plan_sweep(recipe_of(parse_yaml(run_config(data_, sweep), "sweep.yaml")), runs_, retry);
   }
 
   void work(const SweepRun& run) {
@@ -134,7 +135,7 @@ TEST_F(SweepPlanTest, ASourceWithoutAWorkerIsAnErrorWithItsPlace) {
               HasSubstr("must say how the run to begin from differs"));
   std::string stopped = run_config(data_, std::string(kTwoStages) + "  early_stopping: {rungs: [4]}\n");
   stopped.replace(stopped.find("checkpoint_every: 4"), 19, "checkpoint_every: 4, eval_every: 2");
-  EXPECT_THROW(plan_sweep(parse_yaml(stopped, "sweep.yaml"), runs_, false), UsageError)
+  EXPECT_THROW(plan_sweep(recipe_of(parse_yaml(stopped, "sweep.yaml")), runs_, false), UsageError)
       << "one of them would have to go";
   EXPECT_THAT(complaint("sweep: {grid: {model.init_from: [{model.spam: 4}]}}\n"),
               HasSubstr("unknown key 'spam' in 'model'"));
@@ -226,7 +227,7 @@ TEST_F(SweepPlanTest, SaysWhyARunIsDoneOrSkipped) {
 
 TEST_F(SweepPlanTest, ARunThatIsDoneHasItsEvaluationsLeft) {
   const auto planned = [&](const std::string& more) {
-    return plan_sweep(parse_yaml(window_config(data_, more), "sweep.yaml"), runs_, false);
+    return plan_sweep(recipe_of(parse_yaml(window_config(data_, more), "sweep.yaml")), runs_, false);
   };
   auto runs = planned("evaluate: {model.overlap: [1, 2]}\n");
   EXPECT_EQ(runs[0].reason, "new, then 2 evaluations");

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_conditions.h"
 #include "tests/thrown_message.h"
 
@@ -22,7 +23,7 @@ using ::testing::HasSubstr;
 /// Points as "key=value key=value".
 std::vector<std::string> points(const std::string& text) {
   std::vector<std::string> result;
-  for (const SweepPoint& point : expand_sweep(parse_yaml(text, "sweep.yaml"))) {
+  for (const SweepPoint& point : recipe_of(parse_yaml(text, "sweep.yaml")).points) {
     std::vector<std::string> parts;
     for (const auto& [key, value] : point) parts.push_back(key + "=" + to_json(value).dump());
     result.push_back(join(parts, " "));
@@ -78,7 +79,7 @@ TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
   const std::string text =
       "sweep: {random: {samples: 50, generator: 7, keys: {lr: {log_uniform: [1e-4, 1e-2]}, n: {integer: [3, 5]}, "
       "u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n";
-  const std::vector<SweepPoint> sampled = expand_sweep(parse_yaml(text, "s"));
+  const std::vector<SweepPoint> sampled = recipe_of(parse_yaml(text, "s")).points;
   ASSERT_EQ(sampled.size(), 50U);
   EXPECT_EQ(points(text), points(text));
   std::vector<int> seen(6, 0);
@@ -111,10 +112,12 @@ TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
 /// Counts within five standard deviations of the expectation for 4000 samples.
 TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
   constexpr int kSamples = 4000;
-  const std::vector<SweepPoint> sampled = expand_sweep(
-      parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {uniform: [-1, 3]}, l: {log_uniform: "
-                 "[1e-4, 1e-2]}, n: {integer: [-1, 2]}, c: {choice: [[1, 2], null, 0.5, true]}}}}\n",
-                 "s"));
+  const std::vector<SweepPoint> sampled =
+      recipe_of(
+          parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {uniform: [-1, 3]}, l: {log_uniform: "
+                     "[1e-4, 1e-2]}, n: {integer: [-1, 2]}, c: {choice: [[1, 2], null, 0.5, true]}}}}\n",
+                     "s"))
+          .points;
   int low_u = 0;
   int low_l = 0;
   std::map<std::string, int> n;
@@ -153,8 +156,8 @@ TEST(Sweep, WhenMayNameAnAxisThatAProfileRemoved) {
 TEST(Sweep, ASampleStaysWhenAnotherKeyIsAdded) {
   const std::string one = "sweep: {random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n";
   const std::string two = "sweep: {random: {samples: 3, keys: {b: {uniform: [0, 1]}, a: {uniform: [0, 1]}}}}\n";
-  const auto first = expand_sweep(parse_yaml(one, "s"));
-  const auto second = expand_sweep(parse_yaml(two, "s"));
+  const auto first = recipe_of(parse_yaml(one, "s")).points;
+  const auto second = recipe_of(parse_yaml(two, "s")).points;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first[i][0].second.scalar, second[i][1].second.scalar);
 }
 
@@ -200,19 +203,19 @@ TEST(Sweep, RefusesTooManyPoints) {
 TEST(Sweep, AKeySetOnTheCommandLineIsNoLongerSwept) {
   Yaml tree = parse_yaml("sweep: {grid: {seed: [1, 2], a: [1]}, zip: {b: [1, 2]}}\n", "sweep.yaml");
   apply_override(tree, "seed=5");
-  fix_axes(tree, {"seed=5"});
-  const auto expanded = expand_sweep(tree);
+  const auto expanded = recipe_of(tree, {"seed=5"}).points;
   ASSERT_EQ(expanded.size(), 2U);
   EXPECT_EQ(expanded[0][0].second.scalar, "5");
   apply_override(tree, "b=5");
-  EXPECT_THROW(fix_axes(tree, {"b=5"}), UsageError);
+  EXPECT_EQ(thrown_message([&] { recipe_of(tree, {"b=5"}); }),
+            "'b=5': the sweep at sweep.yaml:1 varies 'b' together with other keys and has no such value\nadd the value "
+            "there");
 }
 
 TEST(Sweep, AKeyOfAZipBlockSetOnTheCommandLineLeavesItsPlaces) {
   Yaml tree = parse_yaml("sweep: {zip: [{a: [1, 2, 1], b: [x, y, z]}, {c: [7, 8]}]}\n", "sweep.yaml");
   apply_override(tree, "a=1");
-  fix_axes(tree, {"a=1"});
-  const auto expanded = expand_sweep(tree);
+  const auto expanded = recipe_of(tree, {"a=1"}).points;
   ASSERT_EQ(expanded.size(), 4U);
   std::string values;
   for (const SweepPoint& point : expanded) values += point[1].second.scalar + point[2].second.scalar + " ";
@@ -224,8 +227,7 @@ TEST(Sweep, AFolderOfAZipBlockMayBeSpeltInAnotherWay) {
   for (const std::string& folder : {std::string("./data/text8"), fs::absolute("data/text8").string()}) {
     Yaml tree = parse_yaml(file, "sweep.yaml");
     apply_override(tree, "data.path=" + folder);
-    fix_axes(tree, {"data.path=" + folder});
-    const auto expanded = expand_sweep(tree);
+    const auto expanded = recipe_of(tree, {"data.path=" + folder}).points;
     ASSERT_EQ(expanded.size(), 1U) << folder;
     EXPECT_EQ(expanded[0][1].second.scalar, "x") << folder;
   }
@@ -234,9 +236,8 @@ TEST(Sweep, AFolderOfAZipBlockMayBeSpeltInAnotherWay) {
 TEST(Sweep, AKeyOfExtraPointsSetOnTheCommandLineIsTheirsToo) {
   Yaml tree = parse_yaml("sweep: {grid: {t.n: [1, 2]}, include: [{t.n: 3, a: 1}, {a: 2}]}\n", "sweep.yaml");
   apply_override(tree, "t.n=5");
-  fix_axes(tree, {"t.n=5"});
   std::string values;
-  for (const SweepPoint& point : expand_sweep(tree)) {
+  for (const SweepPoint& point : recipe_of(tree, {"t.n=5"}).points) {
     for (const auto& [key, value] : point) values += fmt::format("{}={} ", key, value.scalar);
   }
   EXPECT_EQ(values, "t.n=5 t.n=5 a=1 a=2 ");
@@ -244,7 +245,7 @@ TEST(Sweep, AKeyOfExtraPointsSetOnTheCommandLineIsTheirsToo) {
 
 TEST(Sweep, APointIsLaidOverTheBase) {
   const Yaml base = parse_yaml("model: {span: 1, width: 2}\n", "base");
-  const auto expanded = expand_sweep(parse_yaml("sweep: {grid: {model.span: [5]}}\n", "s"));
+  const auto expanded = recipe_of(parse_yaml("sweep: {grid: {model.span: [5]}}\n", "s")).points;
   const Yaml tree = at_point(base, expanded.front());
   EXPECT_EQ(tree.find("model")->find("span")->scalar, "5");
   EXPECT_EQ(tree.find("model")->find("width")->scalar, "2");

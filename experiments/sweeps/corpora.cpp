@@ -1,5 +1,5 @@
 // What data folders hold: what the recipe's `corpora` says, otherwise what the folder says.
-#include "experiments/checks/corpora.h"
+#include "experiments/sweeps/corpora.h"
 
 #include <fmt/format.h>
 
@@ -26,9 +26,9 @@ std::int64_t count_at(const Yaml& node, const char* what) {
 
 }  // namespace
 
-Corpora::Corpora(const Yaml& tree) {
-  const Yaml* node = tree.find("corpora");
-  if (node == nullptr || node->is_null()) return;
+Corpora::Corpora(const Yaml& configuration) {
+  const Yaml* node = configuration.given("corpora");
+  if (node == nullptr) return;
   if (!node->is_map()) fail_at(*node, "corpora must be a map of data folders to names, as {data/text8: text8-en}");
   for (const auto& [path, given] : node->entries) {
     Declared& declared = declared_[normal_path(path)];

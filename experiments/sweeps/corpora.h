@@ -19,9 +19,10 @@ struct CorpusFaults {
 
 class Corpora {
  public:
-  /// Of a configuration: {data/text8: text8-en}, or {data/text8: {name: text8-en, symbols: 27, tokens: 90000000}}.
-  /// Throws UsageError with file:line for anything else.
-  explicit Corpora(const Yaml& tree);
+  Corpora() = default;
+  /// Those of a configuration: {data/text8: text8-en}, or {data/text8: {name: text8-en, symbols: 27, tokens:
+  /// 90000000}}. Throws UsageError with file:line for anything else.
+  explicit Corpora(const Yaml& configuration);
 
   /// The name of what `path` holds; the path itself where nothing says. Folders are the same however they are written:
   /// ./data/text8 is data/text8.
