@@ -30,6 +30,11 @@ bool is_trusted(uid_t owner) { return owner == 0 || owner == ::geteuid() || is_o
 
 }  // namespace
 
+bool is_link_of_another(const fs::path& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode) && !is_trusted(status.st_uid);
+}
+
 bool is_owned_by_this_user(const fs::path& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid() && !is_owner_hidden(status.st_uid);

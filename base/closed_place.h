@@ -12,6 +12,9 @@ namespace xlm {
 /// path that does not exist yet counts as made by this user.
 bool is_closed_to_others(const fs::path& path);
 
+/// Returns whether `path` is a link that neither this user nor root made.
+bool is_link_of_another(const fs::path& path);
+
 /// Returns whether this very user owns what is at `path`. In a user namespace that does not name this user, all owners
 /// look the same, and nothing is known to be its own.
 bool is_owned_by_this_user(const fs::path& path);

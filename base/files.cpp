@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "base/closed_place.h"
 #include "base/error.h"
 #include "base/file_lock.h"
 #include "base/text.h"
@@ -45,8 +46,11 @@ constexpr int kNotRegular = ENXIO;
 int open_at_once(const fs::path& path, int flags) {
   constexpr int kLooks = 600;
   constexpr auto kBetweenLooks = std::chrono::milliseconds(100);
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
   for (int look = 0;; ++look) {
-    const int descriptor = ::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, kNewFileMode);
+    const bool follows = !writes || (fs::is_symlink(path) && !is_link_of_another(path));
+    const int descriptor =
+        ::open(path.c_str(), flags | (follows ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, kNewFileMode);
     if (descriptor >= 0 || errno != EWOULDBLOCK || look == kLooks) return descriptor;
     std::this_thread::sleep_for(kBetweenLooks);
   }
@@ -82,9 +86,15 @@ int open_file_at(const fs::path& path) {
   return !error && fs::canonical(folder_of(path), error) == open_files ? static_cast<int>(number) : -1;
 }
 
+/// How the names of temporary files of a file begin. A file system takes 255 bytes, with the number behind it.
+std::string temporary_prefix(const fs::path& path) {
+  constexpr std::size_t kLongest = 245;
+  return fmt::format(".{}.", path.filename().string().substr(0, kLongest));
+}
+
 /// Removes temporary files that killed processes left of the same file.
 void remove_left_beside(const fs::path& path) {
-  const std::string prefix = fmt::format(".{}.", path.filename().string());
+  const std::string prefix = temporary_prefix(path);
   std::error_code error;
   for (fs::directory_iterator entry(folder_of(path), error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
@@ -100,7 +110,7 @@ std::pair<int, fs::path> create_beside(const fs::path& path) {
   std::random_device random;
   constexpr int kTries = 100;
   for (int i = 0; i < kTries; ++i) {
-    fs::path file = folder_of(path) / fmt::format(".{}.{:08x}", path.filename().string(), random());
+    fs::path file = folder_of(path) / fmt::format("{}{:08x}", temporary_prefix(path), random());
     const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFileMode);
     if (descriptor >= 0) return {descriptor, std::move(file)};
     if (errno != EEXIST) break;
@@ -111,7 +121,10 @@ std::pair<int, fs::path> create_beside(const fs::path& path) {
 }  // namespace
 
 void throw_file_error(std::string_view action, const fs::path& path, int error_number) {
-  const std::string cause = error_number == kNotRegular ? "it is not a regular file" : std::strerror(error_number);
+  const bool foreign = error_number == ELOOP && is_link_of_another(path);
+  const std::string cause = error_number == kNotRegular ? "it is not a regular file"
+                            : foreign                   ? "it is a link that another user laid\nremove it"
+                                                        : std::strerror(error_number);
   const std::string message = fmt::format("cannot {} {}: {}", action, path.string(), cause);
   switch (error_number) {
     case ENOSPC:
@@ -183,7 +196,7 @@ fs::path behind_links(fs::path path) {
   constexpr int kMaxLinks = 40;
   std::error_code error;
   for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)) && open_file_at(path) < 0; ++links) {
-    if (links == kMaxLinks) throw_file_error("write", path, ELOOP);
+    if (links == kMaxLinks || is_link_of_another(path)) throw_file_error("write", path, ELOOP);
     const fs::path target = fs::read_symlink(path, error);
     if (error) throw_file_error("read the link", path, error.value());
     path = target.is_absolute() ? target : folder_of(path) / target;
@@ -286,12 +299,14 @@ AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(O_CREAT); 
 void AppendFile::open(int flags) {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
   descriptor_ = open_regular(path_, O_RDWR | O_APPEND | flags, "write");
-  // Ends a line that a kill truncated, so that the next line stays whole.
+  if (is_torn()) write_fully(descriptor_, "\n", 1, path_);
+}
+
+/// Whether the last line has no end: its writer was killed, or its disk was full.
+bool AppendFile::is_torn() const {
   const off_t size = ::lseek(descriptor_, 0, SEEK_END);
   char last = '\n';
-  if (size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n') {
-    write_fully(descriptor_, "\n", 1, path_);
-  }
+  return size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n';
 }
 
 AppendFile::~AppendFile() {
@@ -299,13 +314,29 @@ AppendFile::~AppendFile() {
 }
 
 void AppendFile::append(std::string_view line, bool durable) {
-  std::string whole = cut_ ? "\n" : "";
+  std::string whole = is_torn() ? "\n" : "";  // other processes append, too
   whole += line;
   whole += '\n';
-  cut_ = true;
-  write_fully(descriptor_, whole.data(), whole.size(), path_);
-  cut_ = false;
+  std::size_t done = 0;
+  while (done < whole.size()) {
+    const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      take_back(done);
+      throw_file_error("write", path_, error);
+    }
+    done += static_cast<std::size_t>(written);
+  }
   if (durable) sync();
+}
+
+/// Removes the last bytes that this process wrote, unless others have written behind them.
+void AppendFile::take_back(std::size_t bytes) const {
+  const off_t end = ::lseek(descriptor_, 0, SEEK_CUR);
+  struct stat status {};
+  if (bytes == 0 || ::fstat(descriptor_, &status) != 0 || status.st_size != end) return;
+  [[maybe_unused]] const int result = ::ftruncate(descriptor_, end - static_cast<off_t>(bytes));
 }
 
 bool AppendFile::is_replaced() const {

@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 
 /// Opens a regular file with the flags of open(2), for this process alone. Throws DataError for a file that cannot be
 /// opened, and for a pipe, a device or a socket: these may have any name in a folder, and their other end is never
-/// waited for. Every reader and appender uses this function. Only a file that a user names may be something else;
-/// read_argument opens it.
+/// waited for. Nothing is written through a link that another user laid. Every reader and appender uses this function.
+/// Only a file that a user names may be something else; read_argument opens it.
 int open_regular(const fs::path& path, int flags, std::string_view action);
 
 /// The whole file as bytes. Throws DataError when it is missing or longer than `limit` bytes.
@@ -43,7 +43,8 @@ fs::path folder_of(const fs::path& path);
 void sync_folder(const fs::path& folder);
 
 /// A file under construction. Bytes go to a temporary file next to `path`; `commit` gives it its name, whole and
-/// durable. Without `commit` it leaves nothing. A symbolic link stays, and its target is written. A device, a pipe with
+/// durable. Without `commit` it leaves nothing. A symbolic link of this user's or root's stays, and its target is
+/// written. A device, a pipe with
 /// a reader, and a file that this process has open ("/dev/stdout") are written directly. Removes what killed processes
 /// left of the same file.
 class AtomicFile {
@@ -77,7 +78,8 @@ bool is_unfinished_name(const std::string& name);
 /// Removes what AtomicFiles of killed processes left in a folder and below it.
 void remove_unfinished_files(const fs::path& folder);
 
-/// A file opened for appending whole lines, each written by one system call.
+/// A file opened for appending whole lines, each written by one system call. A line that cannot be written whole is
+/// taken back; one that another process left without its end is ended first.
 class AppendFile {
  public:
   explicit AppendFile(fs::path path);
@@ -98,10 +100,11 @@ class AppendFile {
  private:
   void open(int flags);
   bool is_replaced() const;
+  bool is_torn() const;
+  void take_back(std::size_t bytes) const;
 
   fs::path path_;
   int descriptor_ = -1;
-  bool cut_ = false;  // the last line may be incomplete: the disk was full
 };
 
 /// While it lives, append_shared does not append to the file: for processes that replace or remove it. Has no effect if

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <functional>
 #include <future>
 #include <thread>
@@ -298,19 +299,69 @@ TEST(Files, AFolderThatAppearsLateIsWaitedFor) {
   EXPECT_TRUE(fs::is_directory(path / "inner"));
 }
 
-TEST(Files, ALineAfterATruncatedOneIsSeparate) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.path() / "f";
-  AppendFile out(file);
+/// Appends while files may not grow beyond so many bytes, as on a full disk.
+void append_without_room(AppendFile& out, const std::string& line, rlim_t bytes) {
   std::signal(SIGXFSZ, SIG_IGN);
   struct rlimit before {};
   ::getrlimit(RLIMIT_FSIZE, &before);
-  const struct rlimit small { 10, before.rlim_max };
+  const struct rlimit small { bytes, before.rlim_max };
   ::setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(out.append("a line of more than ten bytes"), ResourceError);
+  EXPECT_THROW(out.append(line), ResourceError);
   ::setrlimit(RLIMIT_FSIZE, &before);
-  out.append("failed");
-  EXPECT_EQ(read_file(file), "a line of \nfailed\n");
+}
+
+TEST(Files, ALineWithoutRoomIsTakenBack) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "f";
+  AppendFile worker(file);
+  AppendFile note(file);
+  worker.append("one");
+  for (const rlim_t room : {4, 5, 9}) {
+    append_without_room(note, "a note of more than ten bytes", room);
+    EXPECT_EQ(read_file(file), "one\n") << room;
+  }
+  worker.append("two");
+  note.append("three");
+  EXPECT_EQ(read_file(file), "one\ntwo\nthree\n");
+}
+
+TEST(Files, ALineAfterAnotherProcesssTornOneIsSeparate) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "f";
+  AppendFile worker(file);
+  worker.append("one");
+  for (const char* torn : {"{", "{\"type\":", "a whole note but for its end"}) {
+    std::ofstream(file, std::ios::app) << torn;  // its process was killed
+    worker.append("two");
+    EXPECT_TRUE(read_file(file).ends_with(std::string("\n") + torn + "\ntwo\n")) << read_file(file);
+  }
+}
+
+TEST(Files, NothingIsWrittenThroughALinkOfAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  const TemporaryFolder folder;
+  const fs::path own = folder.path() / "own";
+  const fs::path link = folder.path() / "link";
+  write_file(own, "mine");
+  fs::create_symlink(own, link);
+  AppendFile(link).append("!");
+  EXPECT_EQ(read_file(own), "mine\n!\n") << "a link of one's own";
+  ASSERT_EQ(::lchown(link.c_str(), 3001, 3001), 0);
+  const auto refused = ::testing::HasSubstr("it is a link that another user laid");
+  EXPECT_THAT(thrown_message<DataError>([&] { AppendFile file(link); }), refused);
+  EXPECT_THAT(thrown_message<DataError>([&] { write_file(link, "theirs"); }), refused);
+  EXPECT_EQ(read_file(own), "mine\n!\n");
+  EXPECT_EQ(read_file(link), "mine\n!\n") << "to read through it does no harm";
+}
+
+TEST(Files, NamesMayBeAsLongAsTheFileSystemTakes) {
+  const TemporaryFolder folder;
+  for (const std::size_t bytes : {244, 245, 246, 255}) {
+    const fs::path file = folder.path() / std::string(bytes, 'n');
+    write_file(file, "one");
+    write_file(file, "two");
+    EXPECT_EQ(read_file(file), "two") << bytes;
+  }
 }
 
 TEST(Files, AppendedLinesStayWhole) {
