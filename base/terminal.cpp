@@ -22,17 +22,22 @@ void set_size(Terminal& terminal, int descriptor) {
   if (size.ws_row > 0) terminal.height = size.ws_row;
 }
 
+/// The longest beginning of `text` that takes at most `width` columns.
+std::string_view beginning(std::string_view text, std::size_t width) {
+  std::size_t columns = 0;
+  std::string_view left = text;
+  while (!left.empty()) {
+    std::string_view rest = left;
+    columns += take_character(rest);
+    if (columns > width) break;
+    left = rest;
+  }
+  return text.substr(0, text.size() - left.size());
+}
+
 std::string shorten(const std::string& text, std::size_t width) {
   if (display_width(text) <= width) return text;
-  std::string kept = text;
-  while (!kept.empty() && display_width(kept) + 1 > width) {
-    do {
-      kept.pop_back();
-    } while (!kept.empty() && (static_cast<unsigned char>(kept.back()) & 0xC0U) == 0x80U);
-    // A lead byte whose continuation was removed is removed, too.
-    if (!kept.empty() && static_cast<unsigned char>(kept.back()) >= 0xC0U) kept.pop_back();
-  }
-  return kept + "…";
+  return std::string(beginning(text, std::max<std::size_t>(width, 1) - 1)) + "…";
 }
 
 }  // namespace
@@ -83,10 +88,7 @@ void say(std::string_view text, std::FILE* out) {
 
 std::string cut_to_line(const Terminal& terminal, std::string line) {
   constexpr int kLeastWidth = 10;
-  while (display_width(line) >= static_cast<std::size_t>(std::max(terminal.width, kLeastWidth))) {
-    while (line.size() > 1 && (static_cast<unsigned char>(line.back()) & 0xC0U) == 0x80U) line.pop_back();
-    line.pop_back();  // the first byte of a character
-  }
+  line.resize(beginning(line, static_cast<std::size_t>(std::max(terminal.width, kLeastWidth)) - 1).size());
   return line;
 }
 

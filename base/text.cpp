@@ -187,31 +187,31 @@ bool parse_real(std::string_view text, double& value) {
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
 }
 
+std::size_t take_character(std::string_view& text) {
+  if (text.starts_with("\033[")) {  // colours take no columns
+    const std::size_t end = text.find('m', 2);
+    text.remove_prefix(end == std::string_view::npos ? 2 : end + 1);
+    return 0;
+  }
+  if (const char first = text.front(); first >= ' ' && first <= '~') {
+    text.remove_prefix(1);
+    return 1;
+  }
+  wchar_t character = 0;
+  std::mbstate_t state{};
+  const std::size_t bytes = std::mbrtowc(&character, text.data(), text.size(), &state);
+  if (bytes == 0 || bytes > text.size()) {  // a zero byte, or not valid in this locale: count bytes that start one
+    const bool starts = (static_cast<unsigned char>(text.front()) & 0xC0U) != 0x80U;
+    text.remove_prefix(1);
+    return starts ? 1 : 0;
+  }
+  text.remove_prefix(bytes);
+  return static_cast<std::size_t>(std::max(0, ::wcwidth(character)));
+}
+
 std::size_t display_width(std::string_view text) {
   std::size_t columns = 0;
-  std::mbstate_t state{};
-  while (!text.empty()) {
-    if (text.starts_with("\033[")) {  // colours take no columns
-      text.remove_prefix(
-          std::min(text.size(), text.find('m', 2) == std::string_view::npos ? 2 : text.find('m', 2) + 1));
-      continue;
-    }
-    if (const char first = text.front(); first >= ' ' && first <= '~') {
-      ++columns;
-      text.remove_prefix(1);
-      continue;
-    }
-    wchar_t character = 0;
-    const std::size_t bytes = std::mbrtowc(&character, text.data(), text.size(), &state);
-    if (bytes == 0 || bytes > text.size()) {  // a zero byte, or not valid in this locale: count bytes that start one
-      columns += (static_cast<unsigned char>(text.front()) & 0xC0U) == 0x80U ? 0 : 1;
-      text.remove_prefix(1);
-      state = {};
-      continue;
-    }
-    columns += static_cast<std::size_t>(std::max(0, ::wcwidth(character)));
-    text.remove_prefix(bytes);
-  }
+  while (!text.empty()) columns += take_character(text);
   return columns;
 }
 

@@ -55,6 +55,9 @@ bool parse_real(std::string_view text, double& value);
 /// it literally in any quotes of #SBATCH lines, and so gets the same word.
 std::string shell_word(const std::string& text);
 
+/// Removes the first character, or what sets a colour, from a text that is not empty. Returns its columns.
+std::size_t take_character(std::string_view& text);
+
 /// Columns that `text` takes on a terminal. Counts UTF-8, combining marks and wide characters; colours take none.
 std::size_t display_width(std::string_view text);
 

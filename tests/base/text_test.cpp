@@ -16,6 +16,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/terminal.h"
+#include "tests/growth.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -83,6 +84,28 @@ TEST(Terminal, CutsALineBetweenCharacters) {
   EXPECT_EQ(cut_to_line(narrow, "01234567890"), "0123456789");
   EXPECT_EQ(cut_to_line(narrow, "日本日本日本"), "日本日本日");
   EXPECT_EQ(cut_to_line({.width = 0}, "0123456789"), "012345678");
+}
+
+TEST(TextTable, CutsLongTextsInLinearTime) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto render = [](const std::string& piece, std::size_t times) {
+    std::string text;
+    for (std::size_t i = 0; i < times; ++i) text += piece;
+    TextTable table({{"name"}, {"text"}});
+    table.add({"a", text});
+    return [table, text] {
+      table.render(TextTable::Format::kText, 80);
+      cut_cell(text, 20);
+      cut_to_line({.is_terminal = true, .width = 80}, text);
+    };
+  };
+  for (const char* piece : {"a", "日本", "é ", "\033[31ma\033[0m", "\xff"}) {
+    EXPECT_LT(growth(render(piece, 2000), render(piece, 32000)), 64) << piece;
+  }
+  EXPECT_EQ(cut_cell("日本日本", 5), "日本…");
+  EXPECT_EQ(cut_cell("日本日本", 4), "日…");
+  EXPECT_EQ(cut_cell("\xff\xff\xff\xff", 3), "\xff\xff…");
+  EXPECT_EQ(cut_cell("abc", 1), "…");
 }
 
 TEST(TextTable, AlignsShortensAndQuotes) {
