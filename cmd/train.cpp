@@ -12,6 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/results_store.h"
 #include "cmd/run_results.h"
+#include "cmd/trust.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/model_locator.h"
@@ -188,6 +189,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   const Yaml tree = configuration_of_command(command, global);
+  if (command.parent.empty()) check_file_of_run(command.config, tree);
   const ChooseValue choose = choose_in_store(global);
   Yaml configuration = run_part(tree);
   std::vector<RecordedChoice> choices = choose_values(configuration, choose);
@@ -241,6 +243,7 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--debug", command->debug,
                "Look at every activation, gradient and weight: if the run diverges, the error names the first that is "
                "not finite (train.debug)");
+  add_trust_option(app);
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "

@@ -17,6 +17,7 @@
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/run_news.h"
 #include "experiments/collections/unpacking.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/submission.h"
@@ -172,6 +173,7 @@ class RunMerge {
     std::error_code error;
     fs::rename(from_, to_, error);
     if (error) return false;
+    forget_submitted(to_);
     sync_folder(folder_of(to_));
     sync_folder(folder_of(from_));
     release_moved_lock(to_, lock.token());
@@ -243,6 +245,7 @@ class RunMerge {
     }
     if (!lock.still_owner()) throw RunLockedError("");
     if (journal_mark(to_) != mark) return false;
+    forget_submitted(to_);
     put(found.before, staged.path());
     if (journal.empty()) {
       put_state(found, staged.path());

@@ -74,6 +74,7 @@ RunInputs read_program_inputs(const RunConfiguration& run, const std::vector<fs:
   inputs.code = std::make_shared<const Code>(read_code(code_request(*run.program, exclude)));
   inputs.git = git_facts(run.program->folder);
   inputs.contents[kCodeContent] = inputs.code->hash;
+  inputs.read_code = inputs.code->hash;
   return inputs;
 }
 

@@ -20,6 +20,7 @@ struct RunInputs {
   /// folder: its code.
   std::map<std::string, std::string> contents;
   std::shared_ptr<const Code> code = nullptr;  // of a program, and what git says of it
+  std::string read_code = {};                  // the hash of its code as it lies in its folder now
   Json git = Json::object();
 };
 

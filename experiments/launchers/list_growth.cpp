@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/yaml.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/sweeps/recipe.h"
@@ -73,13 +75,19 @@ void wait_for_change(const WorkList& list, const std::string& before, const Laun
 }  // namespace
 
 std::vector<SweepRun> grown_runs(const WorkList& list) {
+  if (list.from_file && list.growth->mark != own_mark(list.growth->text()) && !are_trusted(list.runs)) {
+    throw DataError(
+        fmt::format("the search in {} is not what you submitted: no runs of it are planned\n"
+                    "run the sweep's own file, or trust what others put there: --trust {}",
+                    list.file().string(), list.runs.string()));
+  }
   const InFolder folder(list.growth->folder);
   const Recipe recipe = recipe_of(parse_yaml(list.growth->configuration, list.growth->source));
   std::vector<SweepRun> runs = plan_sweep(recipe, list.runs, false, {.counts_failed = true, .records = true});
   for (SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || run.status != RunStatus::kFailed) continue;
     run.action = SweepAction::kLeave;  // only a new command tries it again
-    run.reason = "failed; its trial counts as the worst";
+    run.reason = "failed; only a new command tries it again";
   }
   return runs;
 }

@@ -279,7 +279,7 @@ RunStatus Scheduler::status_of(const SweepRun& run) {
 SweepRun Scheduler::with_current_status(const SweepRun& run) const {
   SweepRun looked_at = run;
   try {
-    if (list_.from_file) looked_at.evaluations = read_run(run.planned.paths.folder).wanted;
+    if (list_.from_file) looked_at.evaluations = evaluations_to_make(read_run(run.planned.paths.folder));
   } catch (const Error&) {
     // look_at reports a damaged folder.
   }

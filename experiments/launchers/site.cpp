@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "experiments/launchers/directive.h"
+#include "experiments/runs/own_submissions.h"
 
 namespace xlm {
 namespace {
@@ -34,17 +35,9 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
 fs::path find_site(const fs::path& named) {
   if (!named.empty()) return named;
   if (const char* variable = std::getenv("XLM_SITE"); variable != nullptr && *variable != '\0') return variable;
-  const char* configuration = std::getenv("XDG_CONFIG_HOME");
-  const char* home = std::getenv("HOME");
-  fs::path folder;
-  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: ignore relative ones
-    folder = configuration;
-  } else if (home != nullptr && *home != '\0') {
-    folder = fs::path(home) / ".config";
-  } else {
-    return {};
-  }
-  const fs::path file = folder / "xlm" / "site.yaml";
+  const fs::path folder = user_folder();
+  if (folder.empty()) return {};
+  const fs::path file = folder / "site.yaml";
   std::error_code ignored;
   return fs::exists(file, ignored) ? file : fs::path();
 }

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
@@ -101,6 +102,7 @@ void write_work_list(const WorkList& list) {
     const ListGrowth& growth = *list.growth;
     content["growth"] = {
         {"configuration", growth.configuration}, {"source", growth.source}, {"folder", growth.folder.string()}};
+    content["growth"]["mark"] = own_mark(growth.text());
   }
   write_file(list.file(), json_text(content));
 }
@@ -123,7 +125,7 @@ WorkList read_work_list(const fs::path& file) {
     if (content.contains("growth")) {
       const Json& growth = content["growth"];
       list.growth = ListGrowth{growth.at("configuration").get<std::string>(), growth.at("source").get<std::string>(),
-                               growth.at("folder").get<std::string>()};
+                               growth.at("folder").get<std::string>(), growth.value("mark", "")};
     }
     for (const Json& entry : content.at("runs")) list.items.push_back(item_of(entry, list.runs));
   } catch (const Json::exception& error) {

@@ -18,6 +18,9 @@ struct ListGrowth {
   std::string configuration;  // as YAML
   std::string source;         // the file that it was read from, for messages
   fs::path folder;            // to which its relative paths belong
+  std::string mark = {};      // of who wrote it (own_mark), if it was read from a list
+
+  std::string text() const { return configuration + "\n" + source + "\n" + folder.string(); }
 };
 
 struct WorkList {

@@ -174,7 +174,17 @@ void sort_by_use(const fs::path& runs, const std::string& id, std::vector<RunInp
 std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& options, const RunInputs& inputs) {
   const RunPaths paths{folder};
   try {
-    const RunConfiguration own = read_run_options(read_yaml(paths.config()));
+    return holds_run(folder, read_file(paths.config()), options, inputs);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<bool> holds_run(const fs::path& folder, const std::string& config, const RunConfiguration& options,
+                              const RunInputs& inputs) {
+  const RunPaths paths{folder};
+  try {
+    const RunConfiguration own = read_run_options(parse_yaml(config, paths.config().string()));
     const Json environment = read_json_object(paths.environment());
     RunInputs own_inputs = inputs;
     own_inputs.data.fingerprint = environment.value("fingerprint", "");

@@ -17,6 +17,9 @@ namespace xlm {
 
 /// Whether the configuration and data of a run folder are those of this work. Returns nullopt if they cannot be read.
 std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& options, const RunInputs& inputs);
+/// The same, if `config` is the text of its config.yaml.
+std::optional<bool> holds_run(const fs::path& folder, const std::string& config, const RunConfiguration& options,
+                              const RunInputs& inputs);
 
 /// A run to be done, with everything that its id depends on.
 struct PlannedRun {

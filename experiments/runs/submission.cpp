@@ -11,6 +11,8 @@
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/own_submissions.h"
+#include "experiments/runs/program_paths.h"
 #include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -98,6 +100,25 @@ void record_directions(const PlannedRun& planned, const Run& run) {
   if (!news.empty()) Journal(planned.paths.journal()).append("better", {{"values", std::move(news)}}, true);
 }
 
+/// Vouches for what this user submits to a program's run: its configuration, and its code unless that also has files
+/// which the user's code does not have.
+void vouch(const PlannedRun& planned, const fs::path& folder, const std::string& config) {
+  if (!planned.options.program) return;
+  const std::string& code = planned.inputs.contents.at("program.folder");
+  note_submitted(folder, submitted_config(config), planned.id());
+  if (code == planned.inputs.read_code) note_submitted(folder, submitted_code(code), planned.id());
+}
+
+/// Takes over a run that others made, or that was merged: what a program might import from its work is set aside.
+void take_over(const PlannedRun& planned, const Run& run, const std::string& config) {
+  const fs::path& folder = planned.paths.folder;
+  if (!planned.options.program) return;
+  const bool is_alive = run.status == RunStatus::kRunning;
+  const bool is_own = is_submitted(folder, submitted_code(planned.inputs.contents.at("program.folder")));
+  if (!is_own && !is_alive) set_aside(ProgramPaths{folder}.work());
+  vouch(planned, folder, config);
+}
+
 /// Device, processes and other settings that do not change the result may change between two attempts.
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
@@ -107,11 +128,18 @@ void refresh(const PlannedRun& planned) {
   }
   record_choices(planned, run);
   record_directions(planned, run);
-  if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) return;
+  if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) {
+    const std::string config = read_file(planned.paths.config());
+    if (holds_run(planned.paths.folder, config, planned.options, planned.inputs) == true) {
+      take_over(planned, run, config);
+    }
+    return;
+  }
   RunConfiguration options = planned.options;
   options.experiment = run.experiment;
   const std::string text = to_text(resolved(options));
   if (read_file(planned.paths.config()) != text) write_file(planned.paths.config(), text);
+  take_over(planned, run, text);
 }
 
 }  // namespace
@@ -138,7 +166,10 @@ void submit(const PlannedRun& run) {
       .config = to_text(resolved(run.options)),
       .environment = submitted_environment(run),
       .records = {{"experiment", {{"name", experiment}}}, {"state", {{"state", "queued"}, {"experiment", experiment}}}},
-      .bring = [&run](const fs::path& folder) { bring_start_of(run, folder); }};
+      .bring = [&](const fs::path& folder) {
+        bring_start_of(run, folder);
+        vouch(run, folder, content.config);
+      }};
   if (run.branch) {
     for (const std::string& note : run.branch->notes) content.records.emplace_back("message", Json{{"text", note}});
   }

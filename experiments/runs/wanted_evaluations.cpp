@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "experiments/configuration/evaluation_command.h"
+#include "experiments/runs/own_submissions.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -25,6 +26,12 @@ bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
   } catch (const Error&) {
     return false;
   }
+}
+
+std::string submitted(const WantedEvaluation& wanted) {
+  Json changes = Json::object();
+  for (const auto& [key, value] : wanted.changes) changes[key] = value;
+  return submitted_evaluation({wanted.split, changes, wanted.program});
 }
 
 }  // namespace
@@ -61,6 +68,7 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   const std::vector<WantedEvaluation> known = read_run(run.folder).wanted;
   Journal journal(run.journal());
   for (const WantedEvaluation& one : wanted) {
+    if (!one.program.is_null()) note_submitted(run.folder, submitted(one));
     if (std::find(known.begin(), known.end(), one) != known.end()) continue;
     Json changes = Json::object();
     for (const auto& [key, value] : one.changes) changes[key] = value;
@@ -93,6 +101,14 @@ std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vec
   std::vector<WantedEvaluation> missing;
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
                [&](const WantedEvaluation& one) { return !has_evaluation(run, one); });
+  return missing;
+}
+
+std::vector<WantedEvaluation> evaluations_to_make(const Run& run) {
+  std::vector<WantedEvaluation> missing = missing_evaluations(run, run.wanted);
+  std::erase_if(missing, [&](const WantedEvaluation& one) {
+    return !one.program.is_null() && !is_submitted(run.folder, submitted(one));
+  });
   return missing;
 }
 

@@ -24,6 +24,10 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 /// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
+/// The evaluations that a worker of this user has to make: those that the journal wants and does not have. A command
+/// that others put there is left out.
+std::vector<WantedEvaluation> evaluations_to_make(const Run& run);
+
 /// The settings of an evaluation that a program is to make: what it changes, with a hash of the command, its patterns
 /// and its code. So a changed command measures again.
 Json settings_by_program(const WantedEvaluation& wanted);

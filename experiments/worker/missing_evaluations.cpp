@@ -32,7 +32,7 @@ void make_evaluation(Core& core, const Run& run, const RunOptions& options, cons
 EvaluationsReport make_missing_evaluations(const Run& run, JournalSink& sink,
                                            const std::function<void(const WantedEvaluation&)>& make) {
   EvaluationsReport report;
-  for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
+  for (const WantedEvaluation& wanted : evaluations_to_make(run)) {
     if (sink.should_stop()) report.stopped = true;
     if (report.stopped) break;
     const auto failed = [&](const std::string& why, ExitCode code) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "experiments/programs/code_snapshot.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/own_submissions.h"
 
 namespace xlm {
 namespace {
@@ -99,10 +100,17 @@ std::vector<MetricDescription> described_metrics(const ProgramOptions& program, 
   return metrics;
 }
 
+RunConfiguration submitted_configuration(const Run& run) {
+  const fs::path file = RunPaths{run.folder}.config();
+  const std::string text = read_file(file);
+  check_submitted(run.folder, text, run.contents.at("program.folder"));
+  return read_run_options(parse_yaml(text, file.string()));
+}
+
 void put_code(const fs::path& place, const std::string& hash, const fs::path& work) {
   check_frozen_code(place, hash);
   const fs::path folder = code_folder(place, hash);
-  create_folders(work);
+  make_own_folder(work);
   for (const fs::path& file : frozen_files(folder)) {
     if (is_as_frozen(work / file, folder / file)) continue;
     std::error_code error;

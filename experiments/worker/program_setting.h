@@ -31,6 +31,9 @@ ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPath
 std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
                                                  const fs::path& work);
 
+/// The configuration of a program's run, as this user submitted it. Throws DataError if others changed it.
+RunConfiguration submitted_configuration(const Run& run);
+
 /// Puts the frozen code into the folder in which the program runs, over what is there. Throws Error if the frozen code
 /// is missing or damaged.
 void put_code(const fs::path& place, const std::string& hash, const fs::path& work);

@@ -183,7 +183,7 @@ class ProgramWork final : public Work {
   explicit ProgramWork(const WorkSettings& settings) : settings_(settings) {}
 
   TrainOutcome run(const Run& run, JournalSink& sink) override {
-    const RunConfiguration configuration = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+    const RunConfiguration configuration = submitted_configuration(run);
     const ProgramOptions& program = *configuration.program;
     check_same_data(run, configuration);
     const ProgramPaths paths{fs::absolute(run.folder).lexically_normal()};
@@ -218,7 +218,7 @@ class ProgramWork final : public Work {
   }
 
   EvaluationsReport evaluate(const Run& run, JournalSink& sink) override {
-    const RunConfiguration configuration = read_run_options(read_yaml(RunPaths{run.folder}.config()));
+    const RunConfiguration configuration = submitted_configuration(run);
     return make_program_evaluations(run, configuration, threads_of(run, configuration, settings_), sink);
   }
 

@@ -14,6 +14,7 @@
 #include "experiments/programs/program_end.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -32,7 +33,7 @@ std::optional<RunReport> stopped_by_request(const Run& run) {
 /// A report where there is nothing to do.
 std::optional<RunReport> settled(const Run& run, bool retry) {
   if (run.status == RunStatus::kDone) {
-    if (!missing_evaluations(run, run.wanted).empty()) return stopped_by_request(run);
+    if (!evaluations_to_make(run).empty()) return stopped_by_request(run);
     return RunReport{kDone, run.status, fmt::format("{} is done already", run.id)};
   }
   if (auto report = stopped_by_request(run)) return report;
@@ -168,6 +169,7 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
     remove_unfinished_files(run_folder);
     return *report;
   }
+  check_links(run_folder);
   const RunLock lock(run_folder, settings.lock);
   Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;

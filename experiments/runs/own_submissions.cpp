@@ -1,0 +1,185 @@
+// What this user has submitted to a run.
+#include "experiments/runs/own_submissions.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/closed_place.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/text.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kKeyVariable = "XLM_SUBMISSION_KEY";  // where there is no home to keep it
+constexpr const char* kTheirs = ".theirs";
+
+fs::path notes_file(const fs::path& run_folder) { return run_folder / kSubmittedName; }
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored) ? split(read_file(file), '\n') : std::vector<std::string>();
+}
+
+bool has_line(const fs::path& file, std::string_view line) {
+  const std::vector<std::string> lines = lines_of(file);
+  return std::any_of(lines.begin(), lines.end(), [&](const std::string& one) { return same_proof(one, line); });
+}
+
+/// Puts a new key at its name, whole, unless another process was faster. Only its owner can read it.
+void make_key(const fs::path& file) {
+  create_folders(file.parent_path());
+  const fs::path fresh = file.string() + fmt::format(".{}", ::getpid());
+  const std::string key = fresh_secret();
+  const int descriptor = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) throw_file_error("write", fresh, errno);
+  const bool written = ::write(descriptor, key.data(), key.size()) == static_cast<ssize_t>(key.size());
+  const int error = written && ::fsync(descriptor) == 0 ? 0 : errno;
+  ::close(descriptor);
+  if (error == 0 && ::link(fresh.c_str(), file.c_str()) != 0 && errno != EEXIST) ::rename(fresh.c_str(), file.c_str());
+  ::unlink(fresh.c_str());
+  if (error != 0) throw_file_error("write", fresh, error);
+}
+
+std::string own_key() {
+  if (const char* given = std::getenv(kKeyVariable)) return given;  // NOLINT(concurrency-mt-unsafe)
+  if (const fs::path folder = user_folder(); !folder.empty()) {
+    const fs::path file = folder / "key";
+    std::error_code ignored;
+    try {
+      if (!fs::exists(file, ignored)) make_key(file);
+      const std::string key = read_file(file);
+      if (key.size() == kSecretLength) return key;
+    } catch (const Error&) {
+      // A home that cannot be written is none.
+    }
+  }
+  const std::string key = fresh_secret();
+  ::setenv(kKeyVariable, key.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  return key;
+}
+
+/// The note of a text is true of one run alone.
+std::string note_of(const std::string& id, const std::string& text) { return own_mark(id + "\n" + text); }
+
+fs::path trusted_file() { return user_folder() / "trusted"; }
+
+std::string real_name(const fs::path& runs) {
+  std::error_code ignored;
+  return fs::weakly_canonical(fs::absolute(runs), ignored).string();
+}
+
+/// Whether others may have put something into the folder, or it is none.
+bool is_foreign(const fs::path& folder) {
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) != 0) return false;
+  const bool open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !are_trusted(folder.parent_path().parent_path());
+  return !S_ISDIR(status.st_mode) || open || !is_owned_by_this_user(folder);
+}
+
+}  // namespace
+
+fs::path user_folder() {
+  const char* configuration = std::getenv("XDG_CONFIG_HOME");               // NOLINT(concurrency-mt-unsafe)
+  const char* home = std::getenv("HOME");                                   // NOLINT(concurrency-mt-unsafe)
+  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: ignore relative ones
+    return fs::path(configuration) / "xlm";
+  }
+  return home != nullptr && *home != '\0' ? fs::path(home) / ".config" / "xlm" : fs::path();
+}
+
+std::string own_mark(std::string_view text) { return proof(own_key(), text); }
+
+void note_submitted(const fs::path& run_folder, const std::string& text, const std::string& id) {
+  const std::string note = note_of(id.empty() ? run_folder.filename().string() : id, text);
+  if (!has_line(notes_file(run_folder), note)) AppendFile(notes_file(run_folder)).append(note, true);
+}
+
+bool is_submitted(const fs::path& run_folder, const std::string& text) {
+  return has_line(notes_file(run_folder), note_of(run_folder.filename().string(), text)) ||
+         are_trusted(fs::absolute(run_folder).lexically_normal().parent_path());
+}
+
+void forget_submitted(const fs::path& run_folder) {
+  std::error_code error;
+  fs::remove(notes_file(run_folder), error);
+  if (error) throw_file_error("remove", notes_file(run_folder), error.value());
+}
+
+std::string submitted_config(std::string_view text) { return fmt::format("config\n{}", text); }
+std::string submitted_code(std::string_view hash) { return fmt::format("code\n{}", hash); }
+std::string submitted_evaluation(const Json& evaluation) { return "evaluation\n" + evaluation.dump(); }
+
+namespace {
+
+void check_own(const fs::path& run_folder, const char* what, const std::string& text) {
+  if (is_submitted(run_folder, text)) return;
+  throw DataError(
+      fmt::format("{} of {} is not what you submitted, and no command of others is executed\n"
+                  "submit the run by train or sweep with your own file; or execute also what others put into that "
+                  "folder: xlm sweep --trust {} FILE",
+                  what, run_folder.filename().string(),
+                  shell_word(real_name(fs::absolute(run_folder).lexically_normal().parent_path()))));
+}
+
+}  // namespace
+
+void check_submitted_config(const fs::path& run_folder, const std::string& config) {
+  check_own(run_folder, "config.yaml", submitted_config(config));
+}
+
+void check_submitted(const fs::path& run_folder, const std::string& config, const std::string& code) {
+  check_submitted_config(run_folder, config);
+  check_own(run_folder, "the code", submitted_code(code));
+}
+
+void trust_runs(const fs::path& runs) {
+  if (!fs::is_directory(runs)) throw UsageError(fmt::format("--trust: there is no folder {}", runs.string()));
+  if (user_folder().empty()) throw UsageError("--trust: HOME is not set, so nothing can be kept");
+  create_folders(user_folder());
+  if (!are_trusted(runs)) AppendFile(trusted_file()).append(real_name(runs), true);
+}
+
+bool are_trusted(const fs::path& runs) { return !user_folder().empty() && has_line(trusted_file(), real_name(runs)); }
+
+void set_aside(const fs::path& folder) {
+  std::error_code error;
+  const fs::path theirs = folder.string() + kTheirs;
+  if (fs::is_directory(fs::symlink_status(folder, error)) && !fs::exists(fs::symlink_status(theirs, error))) {
+    fs::rename(folder, theirs, error);
+  } else {
+    fs::remove_all(folder, error);
+  }
+  if (error) throw_file_error("move", folder, error.value());
+}
+
+void make_own_folder(const fs::path& folder) {
+  if (is_foreign(folder)) set_aside(folder);
+  {
+    const OwnerWrites unshared;
+    create_folders(folder);
+  }
+  std::error_code error;
+  fs::permissions(folder, fs::perms::owner_all, error);
+  if (error) throw_file_error("protect", folder, error.value());
+}
+
+void check_links(const fs::path& run_folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(run_folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename() == "work" || !is_link_of_another(entry->path())) continue;
+    throw DataError(fmt::format("{} is a link that another user laid, and nothing is written through it\nremove it",
+                                entry->path().string()));
+  }
+}
+
+}  // namespace xlm
