@@ -29,8 +29,9 @@ class MetricReader {
   virtual void output_is_told() {}
 };
 
-/// All `lines:` of a program together, which read the same output.
-std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, ProgramRecords& records);
+/// All `lines:` of a program together, which read the same output. It is also in `log`.
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, const fs::path& log,
+                                                 ProgramRecords& records);
 
 /// $XLM_METRICS: every line is a record, and what is not is an error.
 std::unique_ptr<MetricReader> make_metrics_file_reader(const fs::path& file, ProgramRecords& records);

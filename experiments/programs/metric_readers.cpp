@@ -36,7 +36,7 @@ struct MetricReaders::Parts {
 };
 
 MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file,
-                             RecordSink& sink)
+                             RecordSink& sink, const fs::path& log)
     : parts_(std::make_unique<Parts>(sink)) {
   ProgramRecords& records = parts_->records;
   parts_->readers.push_back(make_metrics_file_reader(metrics_file, records));
@@ -57,18 +57,20 @@ MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions,
         break;
     }
   }
-  if (!lines.empty()) parts_->readers.push_back(make_output_reader(lines, records));
+  if (!lines.empty()) parts_->readers.push_back(make_output_reader(lines, log, records));
 }
 
 MetricReaders::~MetricReaders() = default;
 
 void MetricReaders::begin(const Json& position) {
-  if (position.is_null() || position.empty()) {
-    for (const auto& reader : parts_->readers) reader->begin(position);
-    if (position.is_null()) return;
-  } else {
-    begin_behind(position);
+  try {
+    begin_at(position);
+  } catch (const Json::exception& error) {
+    parts_->left_wrong =
+        fmt::format("it is not known how far it was read, so all of it is read again ({})", reason_of(error));
+    begin_at(Json::object());
   }
+  if (position.is_null()) return;
   try {
     poll();
   } catch (const DataError& error) {
@@ -79,19 +81,24 @@ void MetricReaders::begin(const Json& position) {
   parts_->records.begin_attempt();
 }
 
-void MetricReaders::begin_behind(const Json& position) {
-  try {
-    const Json& readers = position.at("readers");
-    if (readers.size() != parts_->readers.size()) throw DataError("an earlier attempt had other readers");
-    parts_->records.begin(position.at("records"));
-    for (std::size_t i = 0; i < readers.size(); ++i) parts_->readers[i]->begin(readers[i]);
-  } catch (const Json::exception& error) {
-    throw DataError(fmt::format("where an earlier attempt had read to cannot be understood: {}", reason_of(error)));
+/// Throws Json::exception for a position that cannot be understood.
+void MetricReaders::begin_at(const Json& position) {
+  const bool knows = position.is_object() && !position.empty();
+  const Json readers = knows ? position.at("readers") : Json();
+  if (knows && readers.size() != parts_->readers.size()) {
+    throw Json::other_error::create(501, "an earlier attempt had other readers", &position);
   }
+  if (knows) parts_->records.begin(position.at("records"));
+  for (std::size_t i = 0; i < parts_->readers.size(); ++i) parts_->readers[i]->begin(knows ? readers[i] : position);
 }
 
+/// What the program wrote to files before it said this comes first: a number without a step belongs to the step before
+/// it.
 void MetricReaders::output(std::string_view bytes) {
-  parts_->for_each([&](MetricReader& reader) { reader.output(bytes); });
+  parts_->for_each([&](MetricReader& reader) {
+    reader.poll();
+    reader.output(bytes);
+  });
 }
 
 void MetricReaders::poll() {

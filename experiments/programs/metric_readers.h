@@ -22,8 +22,10 @@ namespace xlm {
 /// what was wrong.
 class MetricReaders {
  public:
-  /// `metrics_file` is $XLM_METRICS, which need not exist. `sink` outlives the readers.
-  MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file, RecordSink& sink);
+  /// `metrics_file` is $XLM_METRICS, which need not exist. `sink` outlives the readers. `log` gets the program's output
+  /// before `output` does (program_log.h); empty: there is none, and no later attempt reads on.
+  MetricReaders(const std::vector<MetricDescription>& descriptions, const fs::path& metrics_file, RecordSink& sink,
+                const fs::path& log = {});
   MetricReaders(const MetricReaders&) = delete;
   MetricReaders& operator=(const MetricReaders&) = delete;
   ~MetricReaders();
@@ -51,7 +53,7 @@ class MetricReaders {
  private:
   struct Parts;
 
-  void begin_behind(const Json& position);
+  void begin_at(const Json& position);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "experiments/programs/line_pattern.h"
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/number_text.h"
+#include "experiments/programs/program_log.h"
 #include "experiments/programs/shown_line.h"
 
 namespace xlm {
@@ -43,22 +45,39 @@ std::string without_escapes(std::string_view line) {
 
 class OutputReader : public MetricReader {
  public:
-  OutputReader(const std::vector<MetricDescription>& lines, ProgramRecords& records) : records_(records) {
+  OutputReader(const std::vector<MetricDescription>& lines, fs::path log, ProgramRecords& records)
+      : log_(std::move(log)), records_(records) {
     for (const MetricDescription& one : lines) patterns_.emplace_back(LinePattern(one.target), one.thousands);
   }
 
   void begin(const Json& position) override {
-    if (position.is_object() && position.contains("step")) step_ = position["step"].get<std::int64_t>();
+    if (!position.is_object()) return;
+    if (position.contains("step")) step_ = position["step"].get<std::int64_t>();
+    if (position.contains("log")) left_ = position["log"];
+  }
+
+  /// What an earlier attempt said behind its position: its worker was killed.
+  void poll() override {
+    if (left_.is_null()) return;
+    reads_again_ = true;
+    read_log_behind(log_, std::exchange(left_, Json()), [this](std::string_view bytes) { output(bytes); });
+    pending_.clear();  // a line without an end may be a part of one
+    pending_bytes_ = 0;
+    reads_again_ = false;
+    lines_ = 0;
   }
 
   Json position() const override {
     Json position = Json::object();
+    if (!log_.empty()) position["log"] = end_of_log(log_, pending_bytes_);
     if (step_) position["step"] = *step_;
     return position;
   }
 
   /// A carriage return ends a line, too: so each state of a progress bar is a line.
   void output(std::string_view bytes) override {
+    ++pieces_;
+    steps_before_ = std::exchange(steps_now_, records_.changes_of_step());
     std::size_t begin = 0;
     std::size_t line_feed = bytes.find('\n');
     std::size_t carriage_return = bytes.find('\r');
@@ -68,12 +87,14 @@ class OutputReader : public MetricReader {
       const std::size_t end = std::min(line_feed, carriage_return);
       const std::string_view part = bytes.substr(begin, end - begin);
       const bool is_whole = end != std::string_view::npos;
+      if (!is_whole) pending_bytes_ += part.size();
       if (!is_whole || !pending_.empty()) {
         pending_ += part.substr(0, kLongestOutputLine - std::min(kLongestOutputLine, pending_.size()));
       }
       if (!is_whole) return;
       line(pending_.empty() ? part : pending_);
       pending_.clear();
+      pending_bytes_ = 0;
       if (end == line_feed) ++lines_;
       begin = end + 1;
     }
@@ -82,6 +103,7 @@ class OutputReader : public MetricReader {
   void finish(bool /*is_done*/) override {
     line(pending_);
     pending_.clear();
+    pending_bytes_ = 0;
   }
 
   void output_is_told() override { is_output_told_ = true; }
@@ -90,6 +112,13 @@ class OutputReader : public MetricReader {
     std::vector<std::string> warnings;
     for (const Pattern& pattern : patterns_) {
       if (pattern.matches == 0) warnings.push_back(never_fitted(pattern));
+    }
+    if (unsure_ > 0) {
+      warnings.push_back(
+          fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
+                      "may belong to "
+                      "an earlier step than shown\na pattern with (?<step>…) says it",
+                      unsure_));
     }
     if (without_step_ > 0 && warnings.empty()) {
       warnings.push_back(fmt::format(
@@ -112,6 +141,7 @@ class OutputReader : public MetricReader {
     char thousands = 0;
     std::vector<ProgramRecords::Name*> names = {};  // by group; null: the step
     std::int64_t matches = 0;
+    std::int64_t piece = 0;  // the last that had a line of it
   };
 
   void line(std::string_view text) {
@@ -139,6 +169,11 @@ class OutputReader : public MetricReader {
       if (names[i] == kStepGroup && groups_[i].data() != nullptr) take_step(pattern, groups_[i], place, text);
     }
     const std::int64_t step = step_.value_or(records_.newest_step());
+    // Several steps of another source came together with this line, or several such lines with one step.
+    const bool is_sure = step_ || !records_.has_seen_step() || reads_again_ ||
+                         (steps_now_ - steps_before_ <= 1 && pattern.piece != pieces_);
+    if (!is_sure) ++unsure_;
+    pattern.piece = pieces_;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (pattern.names[i] == nullptr || groups_[i].data() == nullptr) continue;
       const std::optional<std::string> plain = pattern.plain(groups_[i]);
@@ -148,6 +183,7 @@ class OutputReader : public MetricReader {
         records_.fault(place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
+      if (reads_again_ && !step_ && records_.has_seen_step()) continue;  // its step was that of another source
       if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
       records_.number(*pattern.names[i], step, *number, place);
     }
@@ -182,11 +218,19 @@ class OutputReader : public MetricReader {
     return name;
   }
 
+  fs::path log_;
+  Json left_;                      // the place in the log up to which an earlier attempt has read
+  bool reads_again_ = false;       // what is behind it
+  std::int64_t pieces_ = 0;        // of output
+  std::int64_t steps_before_ = 0;  // of all sources, before the last piece but one
+  std::int64_t steps_now_ = 0;     // and before the last piece
+  std::int64_t unsure_ = 0;        // lines without a step
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;
   std::vector<std::string_view> groups_;
   bool is_output_told_ = false;
-  std::string pending_;  // of a line without an end so far
+  std::string pending_;              // of a line without an end so far
+  std::uint64_t pending_bytes_ = 0;  // all of them
   std::string plain_;
   std::int64_t lines_ = 0;
   std::optional<std::int64_t> step_;
@@ -197,8 +241,9 @@ class OutputReader : public MetricReader {
 
 }  // namespace
 
-std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, ProgramRecords& records) {
-  return std::make_unique<OutputReader>(lines, records);
+std::unique_ptr<MetricReader> make_output_reader(const std::vector<MetricDescription>& lines, const fs::path& log,
+                                                 ProgramRecords& records) {
+  return std::make_unique<OutputReader>(lines, log, records);
 }
 
 }  // namespace xlm

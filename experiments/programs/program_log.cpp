@@ -8,13 +8,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/text.h"
+#include "experiments/programs/file_look.h"
 
 namespace xlm {
+namespace {
+
+constexpr std::string_view kLimitReached = "\n[xlm: the limit of this file is reached;";
+
+}  // namespace
 
 ProgramLog::ProgramLog(fs::path file, std::uint64_t part) : file_(std::move(file)), part_(part) {
   open(file_, O_APPEND);
@@ -49,9 +57,8 @@ void ProgramLog::begin_end() {
     std::error_code ignored;
     fs::rename(end, older_end_file(file_), ignored);
   } else {
-    append(
-        fmt::format("\n[xlm: the limit of this file is reached; the output goes on in {}, of which the last {} stay]\n",
-                    end.filename().string(), human_bytes(static_cast<double>(part_))));
+    append(fmt::format("{} the output goes on in {}, of which the last {} stay]\n", kLimitReached,
+                       end.filename().string(), human_bytes(static_cast<double>(part_))));
   }
   in_end_ = true;
   open(end, O_APPEND | O_TRUNC);
@@ -97,6 +104,58 @@ void ProgramLog::write(std::string_view output) {
     if (append(piece)) continue;
     lost_ += output.size();
     return;
+  }
+}
+
+namespace {
+
+constexpr std::uint64_t kKnownOfLog = 256;  // bytes by which a place is known
+
+/// The files of a log from the oldest bytes to the newest.
+std::vector<fs::path> files_of_log(const fs::path& file) {
+  return {file, ProgramLog::older_end_file(file), ProgramLog::end_file(file)};
+}
+
+std::uint64_t size_of_log(const fs::path& file) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file, error);
+  return error ? 0 : size;
+}
+
+std::string bytes_before(const fs::path& file, std::uint64_t offset) {
+  const FileLook look(file);
+  const std::uint64_t known = std::min(offset, kKnownOfLog);
+  return look.is_there() && look.size() >= offset ? look.read(offset - known, known) : "";
+}
+
+}  // namespace
+
+Json end_of_log(const fs::path& file, std::uint64_t back) {
+  std::error_code ignored;
+  const fs::path end = ProgramLog::end_file(file);
+  const fs::path last = fs::exists(end, ignored) ? end : file;
+  const std::uint64_t size = size_of_log(last);
+  const std::uint64_t offset = size - std::min(size, back);
+  return {{"in_end", last == end}, {"offset", offset}, {"known", sha256(bytes_before(last, offset))}};
+}
+
+void read_log_behind(const fs::path& file, const Json& place, const std::function<void(std::string_view)>& take) {
+  const auto offset = place.at("offset").get<std::uint64_t>();
+  const std::vector<fs::path> files = files_of_log(file);
+  const auto is_place = [&](const fs::path& one) {
+    const bool may_be = place.at("in_end").get<bool>() == (one != file);
+    return may_be && size_of_log(one) >= offset && sha256(bytes_before(one, offset)) == place.at("known");
+  };
+  // A new end may begin as the older one did: the newest file with these bytes is meant.
+  const auto found = std::find_if(files.rbegin(), files.rend(), is_place);
+  if (found == files.rend()) return;
+  for (std::size_t i = static_cast<std::size_t>(files.rend() - found) - 1; i < files.size(); ++i) {
+    const FileLook look(files[i]);
+    if (!look.is_there()) continue;
+    const std::uint64_t begin = files[i] == *found ? offset : 0;
+    std::string text = look.read(begin, look.size() - std::min(begin, look.size()));
+    if (files[i] == file) text.resize(std::min(text.rfind(kLimitReached), text.size()));
+    take(text);
   }
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/files.h"
+#include "base/json.h"
 
 namespace xlm {
 
@@ -44,5 +46,11 @@ class ProgramLog {
   std::uint64_t lost_ = 0;  // bytes since the last that was written
   std::string failure_;
 };
+
+/// The place `back` bytes before the end of a log, for read_log_behind.
+Json end_of_log(const fs::path& file, std::uint64_t back);
+
+/// Hands on what the log has behind a place, also if its files have been renamed since. Nothing if the place is gone.
+void read_log_behind(const fs::path& file, const Json& place, const std::function<void(std::string_view)>& take);
 
 }  // namespace xlm

@@ -207,13 +207,18 @@ class ProgramProcess::State {
     OwnedFile watchers_end(sockets[1]);
     ::fcntl(output_.get(), F_SETPIPE_SZ, kPipeBytes);  // where the limit of the user allows it
     ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
+    const fs::path log_end = command_.log.empty() ? fs::path() : ProgramLog::end_file(command_.log);
     const WatchedCommand watched{.file = file.c_str(),
                                  .arguments = arguments.data(),
                                  .environment = variables.data(),
                                  .folder = command_.folder.c_str(),
                                  .grace = std::clamp(command_.grace.count(), 0.0, kLongestGrace),
                                  .control = watchers_end.get(),
-                                 .output = write_end.get()};
+                                 .output = write_end.get(),
+                                 .reading = output_.get(),
+                                 .log = command_.log.empty() ? nullptr : command_.log.c_str(),
+                                 .log_end = log_end.c_str(),
+                                 .log_part = kLogPart};
     sigset_t all;
     sigset_t before;
     ::sigfillset(&all);

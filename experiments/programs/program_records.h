@@ -49,8 +49,12 @@ class ProgramRecords {
 
   /// The step that was read last, from any source. Numbers without a step belong to it.
   std::int64_t newest_step() const { return newest_step_.value_or(0); }
-  void seen_step(std::int64_t step) { newest_step_ = step; }
+  void seen_step(std::int64_t step) {
+    if (newest_step_ != step) ++changes_of_step_;
+    newest_step_ = step;
+  }
   bool has_seen_step() const { return newest_step_.has_value(); }
+  std::int64_t changes_of_step() const { return changes_of_step_; }
 
   /// Hands on all there is. Throws what was wrong (metric_readers.h).
   void flush();
@@ -77,6 +81,7 @@ class ProgramRecords {
   RecordSink& sink_;
   std::map<std::string, Name, std::less<>> names_;
   std::optional<std::int64_t> newest_step_;
+  std::int64_t changes_of_step_ = 0;
   std::int64_t metrics_step_ = 0;
   std::map<std::string, double> metrics_;
   std::map<std::string, LatestEvaluation> evaluations_;  // by split

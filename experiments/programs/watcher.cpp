@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,6 +122,7 @@ class Watcher {
     const double largest = largest_of(RUSAGE_CHILDREN);
     report_.largest = largest > own_size_ ? largest : 0;
     send_report(command_.control, report_);
+    if (worker_gone_) save_rest();
   }
 
  private:
@@ -166,6 +168,25 @@ class Watcher {
       report_.status = status;
       report_.stopped = stopping_ || killing_ ? 1 : 0;
       if (!killing_) next_ = WatchTime::now() + kLinger;
+    }
+  }
+
+  /// What the program said last, and a worker that was killed has not read: a checkpoint may be behind it.
+  void save_rest() const {
+    if (command_.log == nullptr) return;
+    constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    constexpr mode_t kMode = 0666;  // minus the umask
+    int log = ::open(command_.log, kFlags, kMode);
+    struct stat status {};
+    if (log >= 0 && ::fstat(log, &status) == 0 && static_cast<std::uint64_t>(status.st_size) >= command_.log_part) {
+      ::close(log);
+      log = ::open(command_.log_end, kFlags, kMode);
+    }
+    if (log < 0 || ::fstat(log, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    std::array<char, 65536> piece;
+    ssize_t count = 0;
+    while ((count = ::read(command_.reading, piece.data(), piece.size())) > 0) {
+      if (::write(log, piece.data(), static_cast<std::size_t>(count)) != count) return;
     }
   }
 
@@ -262,17 +283,20 @@ void run_watcher(const WatchedCommand& command) {
   ::setsid();  // what a terminal sends is not for it
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "xlm-watcher");
-  // Only two files of the parent stay, behind the standard ones.
+  // Only three files of the parent stay, behind the standard ones.
   const int nothing = ::open("/dev/null", O_RDWR);
   const int control = ::fcntl(command.control, F_DUPFD, 64);
   const int output = ::fcntl(command.output, F_DUPFD, 64);
+  const int reading = ::fcntl(command.reading, F_DUPFD, 64);
   for (int file = 0; file < kFirstFile; ++file) ::dup2(nothing, file);
   ::dup2(control, kFirstFile);
   ::dup2(output, kFirstFile + 1);
-  leave_files(kFirstFile + 2, false);
+  ::dup2(reading, kFirstFile + 2);
+  leave_files(kFirstFile + 3, false);
   WatchedCommand own = command;
   own.control = kFirstFile;
   own.output = kFirstFile + 1;
+  own.reading = kFirstFile + 2;
   Watcher(own).run();
   ::_exit(0);
 }

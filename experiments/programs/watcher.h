@@ -17,6 +17,12 @@ struct WatchedCommand {
   double grace = 0;  // seconds
   int control = -1;  // its end of a socket of packets
   int output = -1;   // where the program's standard output and error go
+  int reading = -1;  // the other end of that
+  /// What is left in `reading` when the worker is gone goes to the first of these files, or to the second if that has
+  /// so many bytes (program_log.h). Null: nowhere.
+  const char* log = nullptr;
+  const char* log_end = nullptr;
+  std::uint64_t log_part = 0;
 };
 
 /// What a worker says: one byte. The end of the socket means kKillProgram: the worker is gone.

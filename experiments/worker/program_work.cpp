@@ -90,12 +90,13 @@ class Attempt {
         resumes_(resumes),
         sink_(sink),
         results_(sink, before),
-        readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_),
+        readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_, paths.output()),
         checkpoints_(run.checkpoints()) {}
 
   ProgramEnd run() {
     sink_.batch_evaluations();
     readers_.begin(position_of_earlier());
+    note_position();
     ProgramProcess process({.words = setting_.words,
                             .folder = paths_.work(),
                             .environment = setting_.environment,
@@ -125,7 +126,11 @@ class Attempt {
  private:
   /// Up to where earlier attempts have read; null for the first one.
   Json position_of_earlier() const {
-    if (fs::exists(paths_.position())) return read_json(paths_.position());
+    try {
+      if (fs::exists(paths_.position())) return read_json(paths_.position());
+    } catch (const DataError& error) {
+      sink_.message(fmt::format("warning: {}: all that the program left is read again", first_line(error.what())));
+    }
     return resumes_ ? Json::object() : Json();
   }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "experiments/programs/metric_readers.h"
+#include "experiments/programs/program_log.h"
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/growth.h"
 #include "tests/temporary_folder.h"
@@ -98,6 +99,81 @@ TEST_F(ProgramOutput, TheStepGoesOnAfterAResumption) {
   use({R"(^step (?<step>\d+))", R"(test (?<test.bpc>\S+))"});
   readers_->begin(position);
   EXPECT_THAT(records_of("test 1.5\n"), ElementsAre("test 70: bpc=1.5"));
+}
+
+/// A worker was killed after it had noted how far it had read: the log has more.
+TEST_F(ProgramOutput, WhatAnEarlierWorkerDidNotReadIsReadFromTheLog) {
+  const fs::path log = folder_.path() / "output.txt";
+  const std::vector<MetricDescription> lines{{.target = R"(^step (?<step>\d+))"},
+                                             {.target = R"(valid (?<valid.bpc>\S+))"}};
+  const auto reader = [&] {
+    readers_ = std::make_unique<MetricReaders>(lines, folder_.path() / "metrics.jsonl", sink_, log);
+  };
+  for (const std::uint64_t part : {1000, 40, 20}) {  // bytes of each file of the log
+    for (const char* name : {"output.txt", "output.end.txt", "output.end.1.txt"})
+      fs::remove(folder_.path() / name);
+    ProgramLog file(log, part);
+    reader();
+    readers_->begin(Json());
+    const std::string read = "step 1\nvalid 5\nste";
+    file.write(read);
+    readers_->output(read);
+    const Json position = Json::parse(readers_->position().dump());
+    file.write("p 2\nvalid 4\nstep 3\nvalid 3\nvali");
+    sink_.take();
+    reader();
+    readers_->begin(position);
+    EXPECT_THAT(sink_.take(), ::testing::Contains("valid 3: bpc=3")) << part;
+    EXPECT_THAT(records_of("d 9\n"), IsEmpty()) << "another attempt's line";
+    readers_->finish(true);
+    EXPECT_THAT(sink_.take(), ElementsAre("valid 3: bpc=3 final")) << part;
+  }
+}
+
+TEST_F(ProgramOutput, WithoutAPlaceInTheLogNothingIsReadAgain) {
+  const fs::path log = folder_.path() / "output.txt";
+  const std::vector<MetricDescription> lines{{.target = R"(step (?<step>\d+) valid (?<valid.bpc>\S+))"}};
+  append(log, "step 1 valid 5\n");
+  for (const Json& position : {Json(), Json::object()}) {
+    MetricReaders readers(lines, folder_.path() / "metrics.jsonl", sink_, log);
+    readers.begin(position);
+    EXPECT_THAT(sink_.take(), IsEmpty());
+  }
+  MetricReaders first(lines, folder_.path() / "metrics.jsonl", sink_, log);
+  first.begin(Json());
+  const Json position = first.position();
+  write_whole(log, "another file: step 9 valid 1\nstep 10 valid 1\n");
+  MetricReaders second(lines, folder_.path() / "metrics.jsonl", sink_, log);
+  second.begin(position);
+  EXPECT_THAT(sink_.take(), IsEmpty());
+}
+
+/// Steps are in a file, which the program writes before it prints.
+TEST_F(ProgramOutput, ANumberHasTheStepThatAFileHadBeforeIt) {
+  use({R"(valid (?<valid.bpc>\S+))"});
+  const fs::path metrics = folder_.path() / "metrics.jsonl";
+  for (int step = 20; step <= 60; step += 20) {
+    append(metrics, fmt::format("{{\"step\": {}, \"loss\": 1}}\n", step));
+    EXPECT_THAT(records_of(fmt::format("valid {}\n", step)),
+                ElementsAre(fmt::format("{}: loss=1", step), fmt::format("valid {0}: bpc={0}", step)));
+  }
+  EXPECT_THAT(readers_->warnings(), IsEmpty());
+}
+
+TEST_F(ProgramOutput, AStepThatIsNotSureIsSaid) {
+  const auto warnings = [&](const std::string& steps, const std::string& output) {
+    fs::remove(folder_.path() / "metrics.jsonl");
+    use({R"((step (?<step>\d+) )?valid (?<valid.bpc>\S+))"});
+    append(folder_.path() / "metrics.jsonl", steps);
+    readers_->output(output);
+    return readers_->warnings();
+  };
+  const std::string two = "{\"step\": 1, \"loss\": 1}\n{\"step\": 2, \"loss\": 1}\n";
+  const auto said = ElementsAre(HasSubstr("a pattern with (?<step>…) says it"));
+  EXPECT_THAT(warnings(two, "valid 1\n"), said);
+  EXPECT_THAT(warnings("{\"step\": 1, \"loss\": 1}\n", "valid 1\nvalid 2\n"), said);
+  EXPECT_THAT(warnings(two, "step 1 valid 1\nstep 2 valid 2\n"), IsEmpty());
+  EXPECT_THAT(warnings("{\"step\": 1, \"loss\": 1}\n", "valid 1\n"), IsEmpty());
 }
 
 TEST_F(ProgramOutput, ComesInPiecesOfAnySize) {
