@@ -21,6 +21,22 @@ bool is_lost(const SweepRun& run) { return run.status == RunStatus::kFailed || r
 /// A run that a new command does again, so that its trial may still get a value.
 bool may_be_retried(const SweepRun& run) { return is_lost(run) && run.action == SweepAction::kRun; }
 
+/// Whether the run failed because its attempts were killed or their machine was gone, fewer times in a row than a
+/// worker tries by itself. That says nothing about its setting.
+bool was_killed(const Run& run) {
+  constexpr int kMost = 3;
+  static const std::set<std::string_view> kKills{name_of(EndCause::kKilled), name_of(EndCause::kGone),
+                                                 name_of(EndCause::kNode), name_of(EndCause::kTime)};
+  if (run.status != RunStatus::kFailed || run.history.empty() || !kKills.contains(run.history.back().cause))
+    return false;
+  int killed = 0;
+  for (auto state = run.history.rbegin(); state != run.history.rend(); ++state) {
+    if (state->state == name_of(RunStatus::kPreempted)) break;
+    killed += kKills.contains(state->cause) ? 1 : 0;
+  }
+  return killed < kMost;
+}
+
 /// The value that represents a run which is done: what the store shows in the measure's column.
 std::optional<double> final_value(const Run& run, const EvaluationColumn& column) {
   for (const RunEvaluation& evaluation : run.evaluations) {
@@ -119,7 +135,7 @@ std::optional<TrialOutcome> outcome_of(const Search& search, const std::vector<c
     } catch (const DataError&) {
       return std::nullopt;  // absent, or damaged and to be written again
     }
-    if (!has_ended(read.back().status)) return std::nullopt;
+    if (!has_ended(read.back().status) || was_killed(read.back())) return std::nullopt;
     stopped = stopped || read.back().status == RunStatus::kPruned;
     lost =
         lost || is_lost(*run) || read.back().status == RunStatus::kFailed || read.back().status == RunStatus::kDiverged;

@@ -7,7 +7,10 @@
 
 #include "base/error.h"
 #include "experiments/sweeps/recipe.h"
+#include "experiments/sweeps/search_rounds.h"
 #include "experiments/sweeps/sweep_conditions.h"
+#include "tests/results/run_maker.h"
+#include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
 
 namespace xlm {
@@ -168,6 +171,41 @@ TEST(SearchPoints, AValueOfTheCommandLineIsNotSearched) {
   const Search search = *recipe_of(tree, {"model.layers=3"}).search;
   ASSERT_EQ(search.keys.size(), 1U);
   EXPECT_EQ(search.keys[0].name, "optimizer.lr");
+}
+
+/// What a search makes of a run whose attempts ended in these ways, one after the other.
+std::optional<TrialOutcome> outcome_after(const std::vector<Json>& ends) {
+  const TemporaryFolder folder;
+  RunMaker maker(folder.path() / "runs");
+  const MadeRun made{.id = "a", .state = "running"};
+  maker.make(made);
+  for (const Json& end : ends) {
+    Journal journal = maker.journal(made);
+    journal.append("state", {{"state", "running"}});
+    journal.append("state", end);
+  }
+  SweepRun run;
+  run.planned.paths.folder = maker.folder("a");
+  run.status = "failed";
+  const Search search = *read_search(search_tree(kBegin + "{a: [1, 2]}"));
+  return outcome_of(search, {&run});
+}
+
+TEST(SearchOutcome, AKillIsNoResult) {
+  for (const EndCause cause : {EndCause::kKilled, EndCause::kGone, EndCause::kNode, EndCause::kTime}) {
+    const Json killed = {{"state", "failed"}, {"cause", name_of(cause)}};
+    EXPECT_FALSE(outcome_after({killed}).has_value()) << name_of(cause) << ": it is asked for again";
+    EXPECT_FALSE(outcome_after({killed, killed}).has_value());
+    ASSERT_TRUE(outcome_after({killed, killed, killed}).has_value()) << "it may be the setting that kills";
+    EXPECT_FALSE(outcome_after({killed, killed, killed})->value.has_value()) << "the worst";
+  }
+  const Json queued = {{"state", "queued"}, {"cause", "killed"}};
+  EXPECT_TRUE(outcome_after({queued, queued, {{"state", "failed"}, {"cause", "killed"}}}).has_value());
+  for (const Json& end : {Json{{"state", "failed"}, {"cause", "memory"}}, Json{{"state", "failed"}, {"cause", "error"}},
+                          Json{{"state", "failed"}}, Json{{"state", "diverged"}}}) {
+    ASSERT_TRUE(outcome_after({end}).has_value()) << end;
+    EXPECT_FALSE(outcome_after({end})->value.has_value()) << end;
+  }
 }
 
 }  // namespace
