@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,8 @@ namespace xlm {
 
 /// Writes a run's journal.
 ///
-/// A record is a JSON object on a line. Each has a "type" and a "time" (seconds since 1970). A worker's records also
+/// A record is a JSON object on a line. Each has a "type" and a "time" (seconds since 1970); an evaluation, a remark or
+/// a request is never older than what stands before it, whatever the clock says. A worker's records also
 /// have its fencing "token" (docs/glossary.md#fencing-token). The last field is "crc", a checksum of the line before
 /// it. A line with a wrong checksum is left out. The types and their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
@@ -51,10 +53,13 @@ class Journal {
   void sync();
 
  private:
+  double time_of(const std::string& type);
+
   fs::path path_;
   AppendFile file_;
   Clock clock_;
   std::int64_t token_;
+  std::optional<double> latest_;  // time of its records
 };
 
 /// Higher than any fencing token of a worker. A higher one in a journal would shut out all later workers.

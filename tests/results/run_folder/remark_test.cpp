@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
 #include "tests/results/run_maker.h"
 
 namespace xlm {
@@ -64,6 +66,45 @@ TEST(Remarks, TheLatestCountsWhereverItStands) {
   EXPECT_EQ(remarks.bad(), "later");
   remarks.add({{"tag", "paper"}, {"given", true}}, 20);
   EXPECT_THAT(remarks.tags(), ElementsAre("paper")) << "of two at one time the last";
+}
+
+/// Another machine, or a laptop without time service.
+TEST_F(RemarksOfRuns, TheLaterOneCountsWhateverTheClocksSay) {
+  const fs::path journal = RunPaths{maker_.folder("a")}.journal();
+  for (const double ahead : {600.0, 86400.0, 1e8}) {
+    Journal(journal, [&] { return wall_seconds() + ahead; }).append(kRemark, {{"note", "first"}});
+    Journal(journal, [&] { return wall_seconds() + ahead; }).append(kRemark, {{"bad", "first"}});
+    Journal(journal, [&] { return wall_seconds() + ahead; }).append(kRemark, {{"tag", "t"}, {"given", true}});
+    remark({{"note", "second"}});
+    remark({{"bad", "second"}});
+    remark({{"tag", "t"}, {"given", false}});
+    EXPECT_EQ(run().note, "second");
+    EXPECT_EQ(run().bad, "second");
+    EXPECT_THAT(run().tags, IsEmpty());
+  }
+}
+
+TEST_F(RemarksOfRuns, TheLaterEvaluationCountsWhateverTheClocksSay) {
+  const fs::path journal = RunPaths{maker_.folder("a")}.journal();
+  const auto evaluate = [&](const std::string& hash, double loss, double ahead, std::int64_t token) {
+    Journal(
+        journal, [&] { return wall_seconds() + ahead; }, token)
+        .append("evaluation", {{"step", 7},
+                               {"split", "test"},
+                               {"final", true},
+                               {"loss", loss},
+                               {"values", Json::object()},
+                               {"settings", {{kEvaluationCommand, hash}}}});
+    for (const RunEvaluation& evaluation : run().evaluations) {
+      if (evaluation.main && evaluation.split == "test") return evaluation.values.at("loss");
+    }
+    return 0.0;
+  };
+  EXPECT_EQ(evaluate("z", 6, 600, 0), 6);
+  EXPECT_EQ(evaluate("a", 106, 0, 0), 106);
+  EXPECT_EQ(evaluate("m", 107, -600, 0), 107);
+  EXPECT_EQ(evaluate("b", 108, 0, kHighestToken), 108) << "of a worker";
+  EXPECT_EQ(evaluate("y", 109, -1e8, kHighestToken), 109);
 }
 
 TEST_F(RemarksOfRuns, OfAWrongTypeAreCountedAsMalformed) {
