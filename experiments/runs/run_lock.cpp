@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -56,23 +57,25 @@ std::string lock_text(const ProcessIdentity& holder, bool released) {
   return content.dump() + "\n";
 }
 
-/// Creates the file with its content. Returns false if it exists.
+/// Creates the file, whole: a kill leaves no lock without a holder. Returns false if it exists.
 bool create_exclusively(const fs::path& path, const std::string& text) {
-  const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0 && errno == EEXIST) return false;
+  std::random_device random;
+  const fs::path whole = folder_of(path) / fmt::format(".{}.{:08x}", path.filename().string(), random());
+  const int descriptor = ::open(whole.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) throw_file_error("lock the run with", path, errno);
-  for (std::string_view left = text; !left.empty();) {
-    const ssize_t count = ::write(descriptor, left.data(), left.size());
-    if (count < 0 && errno != EINTR) {
-      const int error_number = errno;
-      ::close(descriptor);
-      ::unlink(path.c_str());
-      throw_file_error("lock the run with", path, error_number);
-    }
-    if (count > 0) left.remove_prefix(static_cast<std::size_t>(count));
-  }
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  int error = written == static_cast<ssize_t>(text.size()) ? 0 : written < 0 ? errno : ENOSPC;
   ::close(descriptor);
-  return true;
+  if (error == 0 && ::link(whole.c_str(), path.c_str()) != 0) error = errno;
+  if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS) {  // a file system without links
+    const int empty = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    error = empty < 0 ? errno : 0;
+    if (empty >= 0) ::close(empty);
+    if (error == 0 && ::rename(whole.c_str(), path.c_str()) != 0) error = errno;
+  }
+  ::unlink(whole.c_str());
+  if (error != 0 && error != EEXIST) throw_file_error("lock the run with", path, error);
+  return error == 0;
 }
 
 double seconds_since_change(const fs::path& path, const LockSettings& settings) {
