@@ -60,7 +60,6 @@ needs=(
   "libbenchmark-dev      benchmark        benchmark        include/benchmark/benchmark.h"
   "libboost-math-dev     libboost-devel   boost            include/boost/math/distributions.hpp"
   "libcli11-dev          cli11            cli11            include/CLI/CLI.hpp"
-  "libcpp-httplib-dev    cpp-httplib      cpp-httplib      include/httplib.h"
   "libcurl4-openssl-dev  libcurl          curl             include/curl/curl.h"
   "libfmt-dev            fmt=10           fmt@10           include/fmt/format.h"
   "libgmock-dev          gmock            googletest+gmock include/gmock/gmock.h"

@@ -1,5 +1,5 @@
-// A small HTTP server for this machine alone, with cpp-httplib. That links many libraries, so it is in a separate
-// library, which is opened on first use.
+// A small HTTP server for this machine alone. Who has not asked yet can neither keep it from others nor fill its
+// memory.
 #pragma once
 
 #include <functional>
@@ -29,10 +29,10 @@ struct HttpResponse {
   std::string file_name{};  // a browser saves the body under this name; empty: it shows the body
 };
 
-/// Called by several threads at once. It throws nothing.
+/// Called by the server's thread. It throws nothing.
 using HttpHandler = std::function<HttpResponse(const HttpRequest& request)>;
 
-/// A server that runs until it is destroyed. Its destructor waits for the requests that are being served.
+/// A server that runs until it is destroyed. Its destructor waits for the handler, but for no connection.
 class HttpServer {
  public:
   virtual ~HttpServer() = default;

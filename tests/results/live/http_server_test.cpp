@@ -2,6 +2,8 @@
 #include "results/live/http_server.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -35,7 +37,7 @@ TEST(HttpServerTest, PassesWhatABrowserAsksForToTheHandler) {
   const HttpAnswer answer = http_ask(server->port(), "GET", "/a%20b/c?where=seed%3C4%2Cx%3D%22a%20b%22&where=y&w=1+2",
                                      "Host: localhost:99\r\n");
   EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(answer.body, "localhost:99|/a b/c|w=1 2|where=seed<4,x=\"a b\"|where=y");
+  EXPECT_EQ(answer.body, "localhost:99|/a b/c|where=seed<4,x=\"a b\"|where=y|w=1 2");
   EXPECT_THAT(answer.head, HasSubstr("Content-Type: text/plain; charset=utf-8\r\n"));
 }
 
@@ -132,6 +134,65 @@ TEST(HttpServerTest, ServesManyReadersAtOnce) {
   }
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(right.load(), 200);
+}
+
+/// Connections of a stranger, who knows no token and sends this.
+class Strangers {
+ public:
+  Strangers(int port, std::size_t count, std::string_view request) {
+    for (std::size_t i = 0; i < count; ++i) {
+      sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+      sockaddr_in address{};
+      address.sin_family = AF_INET;
+      address.sin_port = htons(static_cast<std::uint16_t>(port));
+      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+      EXPECT_EQ(::connect(sockets_.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+      ::send(sockets_.back(), request.data(), request.size(), MSG_NOSIGNAL);
+    }
+  }
+  Strangers(const Strangers&) = delete;
+  Strangers& operator=(const Strangers&) = delete;
+  ~Strangers() {
+    for (const int socket : sockets_) ::close(socket);
+  }
+
+  /// Sends until the server closes a connection; the bytes that it took.
+  std::size_t send_on(const std::string& piece, std::size_t most) const {
+    std::size_t sent = 0;
+    while (sent < most) {
+      const ssize_t count = ::send(sockets_.front(), piece.data(), piece.size(), MSG_NOSIGNAL);
+      if (count <= 0) break;
+      sent += static_cast<std::size_t>(count);
+    }
+    return sent;
+  }
+
+ private:
+  std::vector<int> sockets_;
+};
+
+TEST(HttpServerTest, SlowConnectionsKeepNeitherItsOwnerNorItsEndWaiting) {
+  using Seconds = std::chrono::duration<double>;
+  const auto began = std::chrono::steady_clock::now();
+  for (const char* request : {"", "GET / HT", "GET / HTTP/1.1\r\nHost: x\r\n"}) {
+    auto server = serve_http(0, echo);
+    const Strangers strangers(server->port(), 300, request);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(http_get(server->port(), "/").status, 200) << request;
+    server.reset();
+  }
+  EXPECT_LT(Seconds(std::chrono::steady_clock::now() - began).count(), 4) << "it waited for a connection";
+}
+
+TEST(HttpServerTest, TakesNoHeadersWithoutEnd) {
+  constexpr std::size_t kMost = std::size_t{1} << 26;
+  const auto server = serve_http(0, echo);
+  for (const std::string piece : {"A: b\r\n", "AAAAAAAAAAAAAAAA"}) {
+    std::string many;
+    while (many.size() < 4096) many += piece;
+    const Strangers stranger(server->port(), 1, "GET / HTTP/1.1\r\n");
+    EXPECT_LT(stranger.send_on(many, kMost), kMost) << "the rest is in buffers of the system";
+  }
+  EXPECT_EQ(http_get(server->port(), "/").status, 200);
 }
 
 TEST(HttpServerTest, APortHasOneServerAndIsFreeAfterIt) {
