@@ -2,6 +2,7 @@
 #include "base/yaml.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 #include <unordered_map>
 #include <unordered_set>
@@ -13,6 +14,7 @@
 #include "base/argument_file.h"
 #include "base/core_schema.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -300,13 +302,49 @@ std::string Yaml::where() const {
   return line > 0 ? fmt::format("{}:{}", *source, line) : *source;
 }
 
+namespace {
+
+/// The number of four hexadecimal digits behind "\\u"; -1 if there are none.
+std::int64_t code_unit(std::string_view text) {
+  constexpr std::size_t kLength = 6;
+  std::int64_t unit = 0;
+  if (text.size() < kLength || !text.starts_with("\\u")) return -1;
+  const char* end = text.data() + kLength;
+  return std::from_chars(text.data() + 2, end, unit, 16).ptr == end ? unit : -1;
+}
+
+/// JSON may write a character beyond U+FFFF as two escapes, as Python does; YAML writes it as one of eight digits.
+std::string with_whole_characters(std::string_view json) {
+  std::string text;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::int64_t high = code_unit(json.substr(i));
+    const std::int64_t low = high >= 0xD800 && high < 0xDC00 ? code_unit(json.substr(i + 6)) : -1;
+    if (low >= 0xDC00 && low < 0xE000) {
+      text += fmt::format("\\U{:08x}", 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+      i += 11;
+    } else {
+      text += json[i];
+      if (json[i] == '\\' && i + 1 < json.size()) text += json[++i];
+    }
+  }
+  return text;
+}
+
+bool has_pairs(std::string_view text) {
+  const bool may_have = text.find("\\ud") != std::string_view::npos || text.find("\\uD") != std::string_view::npos;
+  return may_have && parse_json_if_any(text).has_value();
+}
+
+}  // namespace
+
 Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   const auto source = std::make_shared<const std::string>(source_name);
   if (text.size() > kMaximumBytes) fail(source, 0, fmt::format("longer than {} bytes", kMaximumBytes));
   check_utf8(text, source);
   check_nesting(text, source);
   try {
-    const YAML::Node document = only_document(std::string(text), source);
+    const YAML::Node document =
+        only_document(has_pairs(text) ? with_whole_characters(text) : std::string(text), source);
     if (document.IsDefined()) return Converter(source).convert(document);
     Yaml empty;
     empty.source = source;

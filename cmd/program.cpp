@@ -178,6 +178,7 @@ void install_error_handlers() {
 int run_command(const GlobalOptions& global, const std::function<int()>& runner) {
   configure_log(global);
   try {
+    if (is_portable()) ::prctl(PR_SET_NAME, "xlm");  // in lists of processes; the kernel has started the loader
     return runner();
   } catch (const std::exception& error) {
     const Error in_words = as_error(error);
@@ -213,7 +214,6 @@ int run_program(int argc, char** argv) {
   fill_closed_streams();
   install_error_handlers();
   std::setlocale(LC_CTYPE, "C.UTF-8");
-  if (is_portable()) ::prctl(PR_SET_NAME, "xlm");  // in lists of processes; the kernel has started the loader
   GlobalOptions global;
   global.standard_error = Terminal::of(STDERR_FILENO);
   global.standard_output = Terminal::of(STDOUT_FILENO);

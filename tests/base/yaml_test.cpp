@@ -24,6 +24,18 @@ TEST(Yaml, RemembersThePositionsOfValues) {
   EXPECT_EQ(tree.find("b")->find("c")->items.at(1).scalar, "y");
 }
 
+/// As Python's json module writes them.
+TEST(Yaml, ReadsCharactersBeyondU_FFFFOfJson) {
+  const auto value = [](const std::string& text) { return parse_yaml(text, "a.json").find("a")->scalar; };
+  EXPECT_EQ(value(R"({"a": "\ud83d\ude00"})"), "😀");
+  EXPECT_EQ(value(R"({"a": "\uD83D\uDE00 and \ud800\udc00\n\u00e9"})"), "😀 and 𐀀\né");
+  EXPECT_EQ(value(R"({"a": "\\ud83d\\ude00 \ud83d\ude00"})"), R"(\ud83d\ude00 😀)") << "backslashes that are text";
+  EXPECT_EQ(value(R"({a: '\ud83d\ude00'})"), R"(\ud83d\ude00)") << "text of YAML";
+  EXPECT_EQ(value(R"({"a": "\udbff\udfff"})"), "\U0010FFFF");
+  EXPECT_THROW(value(R"({"a": "\ud83d"})"), UsageError) << "half a character";
+  EXPECT_THROW(value(R"({"a": "\ude00\ud83d"})"), UsageError);
+}
+
 TEST(Yaml, RefusesEverythingButOneMap) {
   EXPECT_EQ(message_of("a: 1\na: 2\n"), "file.yaml:2: the key 'a' is given twice");
   EXPECT_TRUE(message_of("a: [1\n").starts_with("file.yaml:"));

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "base/json.h"
 #include "results/run_folder/journal.h"
 #include "tests/temporary_folder.h"
@@ -191,6 +193,26 @@ TEST(RunLock, ARestartedJobTakesItsOwnLockAtOnce) {
   const InJob second_start("1");
   EXPECT_FALSE(has_live_worker(folder.path()));
   EXPECT_EQ(RunLock(folder.path()).token(), 2);
+}
+
+/// So a kill at any moment leaves a lock with its holder, or none.
+TEST(RunLock, ItsFileIsNeverSeenWithoutItsHolder) {
+  const TemporaryFolder folder;
+  std::atomic<bool> ended = false;
+  std::atomic<int> empty = 0;
+  std::thread reader([&] {
+    while (!ended) {
+      for (std::int64_t token = 1; token <= 200; ++token) {
+        struct stat status {};
+        const fs::path file = folder.path() / fmt::format("lock.{}", token);
+        if (::stat(file.c_str(), &status) == 0 && status.st_size == 0) ++empty;
+      }
+    }
+  });
+  for (int i = 0; i < 200; ++i) RunLock(folder.path(), {});
+  ended = true;
+  reader.join();
+  EXPECT_EQ(empty.load(), 0);
 }
 
 TEST(RunLock, AFileWithoutContentCountsAsHeldUntilItIsOld) {
