@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "results/quantities/number_format.h"
 #include "results/store/variation.h"
-#include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
@@ -111,27 +110,12 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
   return rows;
 }
 
-std::string claims_as_markdown(const ClaimList& list) {
-  std::vector<TextTable::Column> columns;
-  for (const std::string& head : heads()) columns.push_back({head});
-  TextTable table(std::move(columns));
-  for (std::vector<std::string>& row : comparison_rows(list)) table.add(std::move(row));
-  std::string out = "**" + list.title + "**\n\n" + table.render(TextTable::Format::kMarkdown);
-  out += "\n" + counted_claims(count_claims(list.claims)) + "\n";
-  for (const std::string& note : list.notes) out += "\n" + note + "\n";
-  return out;
-}
-
-std::string claims_as_latex(const ClaimList& list) {
-  LatexTable latex{.caption = list.title, .name = list.name};
-  latex.notes = {counted_claims(count_claims(list.claims))};
-  latex.notes.insert(latex.notes.end(), list.notes.begin(), list.notes.end());
-  for (const std::string& head : heads()) latex.columns.push_back({latex_escape(head)});
-  for (const std::vector<std::string>& row : comparison_rows(list)) {
-    std::vector<std::string>& cells = latex.rows.emplace_back();
-    for (const std::string& cell : row) cells.push_back(latex_escape(cell));
-  }
-  return latex_table(latex);
+Sheet claims_sheet(const ClaimList& list) {
+  Sheet sheet{.title = list.title, .name = list.name, .notes = {counted_claims(count_claims(list.claims))}};
+  sheet.notes.insert(sheet.notes.end(), list.notes.begin(), list.notes.end());
+  for (const std::string& head : heads()) sheet.columns.push_back({head});
+  for (const std::vector<std::string>& row : comparison_rows(list)) sheet.add(row);
+  return sheet;
 }
 
 std::string claims_as_csv(const ClaimList& list) {
@@ -232,19 +216,10 @@ Json to_json(const ClaimList& list) {
 }
 
 std::string render_claims(const ClaimList& list, TableFormat format, int width) {
-  switch (format) {
-    case TableFormat::kText:
-      return claims_as_text(list, width);
-    case TableFormat::kMarkdown:
-      return claims_as_markdown(list);
-    case TableFormat::kCsv:
-      return claims_as_csv(list);
-    case TableFormat::kJson:
-      return json_text(to_json(list));
-    case TableFormat::kLatex:
-      return claims_as_latex(list);
-  }
-  return "";
+  if (format == TableFormat::kText) return claims_as_text(list, width);
+  if (format == TableFormat::kCsv) return claims_as_csv(list);
+  if (format == TableFormat::kJson) return json_text(to_json(list));
+  return render_sheet(claims_sheet(list), format);
 }
 
 }  // namespace xlm

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "results/figures/plot_room.h"
-#include "results/tables/latex.h"
+#include "results/sheets/latex.h"
 
 namespace xlm {
 namespace {

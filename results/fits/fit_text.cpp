@@ -11,7 +11,6 @@
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
-#include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
@@ -24,58 +23,28 @@ bool has_made(const std::vector<FitRow>& rows) {
   return std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.made.has_value(); });
 }
 
-/// Titles and cells for people.
-struct FitCells {
-  std::vector<TextTable::Column> columns;
-  std::vector<std::vector<std::string>> rows;
-};
-
-FitCells cells_of(const FitResult& fit) {
+Sheet fit_sheet(const FitResult& fit) {
   const std::vector<FitRow> rows = rows_of_fit(fit);
   const bool labels = has_labels(fit);
   const bool made = has_made(rows);
-  FitCells cells;
-  if (labels) cells.columns.push_back({join(fit.description.by, ", ")});
-  cells.columns.push_back({"number"});
-  cells.columns.push_back({"value", true});
-  cells.columns.push_back({fmt::format("{:g} % interval", fit.description.level), true});
-  if (made) cells.columns.push_back({"runs reached", true});
+  Sheet sheet{.title = fit.description.title, .name = fit.description.name, .notes = notes_of_fit(fit)};
+  if (labels) sheet.columns.push_back({join(fit.description.by, ", ")});
+  sheet.columns.push_back({"number"});
+  sheet.columns.push_back({"value", true});
+  sheet.columns.push_back({fmt::format("{:g} % interval", fit.description.level), true});
+  if (made) sheet.columns.push_back({"runs reached", true});
   std::string last;
   for (const FitRow& row : rows) {
-    std::vector<std::string>& line = cells.rows.emplace_back();
+    std::vector<std::string> line;
     if (labels) line.push_back(row.law == last ? "" : row.law);
     last = row.law;
     line.push_back(row.quantity);
     line.push_back(fit_number(row.value));
     line.push_back(fit_interval(row.interval));
     if (made) line.push_back(row.made ? fit_number(*row.made) : "");
+    sheet.add(line);
   }
-  return cells;
-}
-
-std::string fit_as_text(const FitResult& fit, TextTable::Format format, int width) {
-  const FitCells cells = cells_of(fit);
-  TextTable table(cells.columns);
-  for (const std::vector<std::string>& row : cells.rows) table.add(row);
-  const std::vector<std::string> notes = notes_of_fit(fit);
-  if (format == TextTable::Format::kMarkdown) {
-    return "**" + fit.description.title + "**\n\n" + table.render(format) + "\n" + join(notes, "\n\n") + "\n";
-  }
-  return wrapped_lines({fit.description.title}, width) + "\n" + table.render(format, width) + "\n" +
-         wrapped_lines(notes, width);
-}
-
-std::string fit_as_latex(const FitResult& fit) {
-  const FitCells cells = cells_of(fit);
-  LatexTable latex{.caption = fit.description.title, .name = fit.description.name, .notes = notes_of_fit(fit)};
-  for (const TextTable::Column& column : cells.columns) {
-    latex.columns.push_back({latex_escape(column.title), column.right});
-  }
-  for (const std::vector<std::string>& row : cells.rows) {
-    std::vector<std::string>& line = latex.rows.emplace_back();
-    for (const std::string& cell : row) line.push_back(latex_escape(cell));
-  }
-  return latex_table(latex);
+  return sheet;
 }
 
 std::string fits_as_csv(const std::vector<FitResult>& fits) {
@@ -319,14 +288,7 @@ std::string render_fits(const std::vector<FitResult>& fits, TableFormat format, 
     return json_text(list);
   }
   std::vector<std::string> texts;
-  for (const FitResult& fit : fits) {
-    if (format == TableFormat::kLatex) {
-      texts.push_back(fit_as_latex(fit));
-    } else {
-      const bool markdown = format == TableFormat::kMarkdown;
-      texts.push_back(fit_as_text(fit, markdown ? TextTable::Format::kMarkdown : TextTable::Format::kText, width));
-    }
-  }
+  for (const FitResult& fit : fits) texts.push_back(render_sheet(fit_sheet(fit), format, width));
   return join(texts, "\n");
 }
 

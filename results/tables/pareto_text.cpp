@@ -5,11 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/variation.h"
-#include "results/tables/latex.h"
 
 namespace xlm {
 namespace {
@@ -33,12 +31,13 @@ class ParetoRows {
   ParetoRows(const ParetoQuery& query, const ParetoResult& result, TableFormat format)
       : query_(query), full_(format == TableFormat::kCsv), differ_(any_differs(result)) {
     const bool name_corpus = result.fronts.size() > 1;
-    if (name_corpus) columns_.push_back({"corpus"});
-    columns_.push_back({"front"});
-    for (const std::string& name : query.columns) columns_.push_back({name, true});
-    for (const std::string& name : query.group_by) columns_.push_back({name});
-    columns_.push_back({"runs", !full_ && !query.group_by.empty()});
-    if (full_ && differ_) columns_.push_back({"differ in"});
+    std::vector<TextTable::Column>& columns = sheet_.columns;
+    if (name_corpus) columns.push_back({"corpus"});
+    columns.push_back({"front"});
+    for (const std::string& name : query.columns) columns.push_back({name, true});
+    for (const std::string& name : query.group_by) columns.push_back({name});
+    columns.push_back({"runs", !full_ && !query.group_by.empty()});
+    if (full_ && differ_) columns.push_back({"differ in"});
     const PointMarks marks = marks_of(format);
     for (const auto& [corpus, front] : result.fronts) {
       const std::vector<std::string> before =
@@ -48,8 +47,7 @@ class ParetoRows {
     }
   }
 
-  const std::vector<TextTable::Column>& columns() const { return columns_; }
-  const std::vector<std::vector<std::string>>& rows() const { return rows_; }
+  const Sheet& sheet() const { return sheet_; }
 
  private:
   static bool any_differs(const ParetoResult& result) {
@@ -77,14 +75,13 @@ class ParetoRows {
     cells.insert(cells.end(), point.group_values.begin(), point.group_values.end());
     cells.push_back(runs_of(point));
     if (full_ && differ_) cells.push_back(join(point.differ_in, " "));
-    rows_.push_back(std::move(cells));
+    sheet_.add(cells);
   }
 
   const ParetoQuery& query_;
   bool full_;
   bool differ_;
-  std::vector<TextTable::Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  Sheet sheet_;
 };
 
 std::string counts_of(const ParetoFront& front) {
@@ -129,42 +126,19 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
   return notes;
 }
 
-std::string render_rows(const ParetoRows& rows, TextTable::Format format, int width) {
-  TextTable table(rows.columns());
-  for (const std::vector<std::string>& row : rows.rows()) table.add(row);
-  return table.render(format, width);
-}
-
-std::string pareto_latex(const ParetoQuery& query, const ParetoRows& rows, const std::vector<std::string>& notes) {
-  std::vector<std::string> labels;
-  for (const std::string& column : query.columns) labels.push_back(column_label(column));
-  const std::string title = "Pareto front of " + listed_names(labels, labels.size());
-  LatexTable table{.caption = title, .name = name_from_title(title), .notes = notes};
-  for (const TextTable::Column& column : rows.columns())
-    table.columns.push_back({latex_escape(column.title), column.right});
-  for (const std::vector<std::string>& row : rows.rows()) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const std::string& cell : row) cells.push_back(latex_escape(cell));
-  }
-  return latex_table(table);
-}
-
 }  // namespace
 
 std::string render_pareto(const ParetoQuery& query, const ParetoResult& result, TableFormat format, int width) {
   if (format == TableFormat::kJson) return json_text(to_json(query, result));
-  const ParetoRows rows(query, result, format);
-  const std::vector<std::string> notes = notes_of(query, result);
-  switch (format) {
-    case TableFormat::kCsv:
-      return render_rows(rows, TextTable::Format::kCsv, 0);
-    case TableFormat::kLatex:
-      return pareto_latex(query, rows, notes);
-    case TableFormat::kMarkdown:
-      return render_rows(rows, TextTable::Format::kMarkdown, 0) + "\n" + join(notes, "\n\n") + "\n";
-    default:
-      return render_rows(rows, TextTable::Format::kText, width) + "\n" + wrapped_lines(notes, width);
+  Sheet sheet = ParetoRows(query, result, format).sheet();
+  sheet.notes = notes_of(query, result);
+  if (format == TableFormat::kLatex) {
+    std::vector<std::string> labels;
+    for (const std::string& column : query.columns) labels.push_back(column_label(column));
+    sheet.title = "Pareto front of " + listed_names(labels, labels.size());
+    sheet.name = name_from_title(sheet.title);
   }
+  return render_sheet(sheet, format, width);
 }
 
 }  // namespace xlm

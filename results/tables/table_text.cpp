@@ -5,99 +5,33 @@
 
 #include <fmt/format.h>
 
-#include "base/terminal.h"
 #include "base/text.h"
-#include "results/tables/latex.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
 namespace {
 
-/// How the best number of a column is set apart.
-struct BestMark {
-  std::string_view before;
-  std::string_view after;
-};
-constexpr BestMark kTextMark{"▸", ""};  // a terminal's bold would be lost in a file and on paper
-constexpr BestMark kMarkdownMark{"**", "**"};
-
-std::string cell_text(const TableCell& cell, const CellOptions& options, const BestMark& mark) {
-  std::string text = cell.value ? number_with_unit(*cell.value, options) : "–";
-  if (cell.best) text = fmt::format("{}{}{}", mark.before, text, mark.after);
-  if (cell.spread) text += " ± " + number_with_unit(*cell.spread, options);
-  if (cell.star) text += "*";
-  if (!cell.printed.empty()) text += " [" + cell.printed + "]";
-  return text;
-}
-
-std::vector<std::string> titles(const Table& table, std::size_t begin, std::size_t end) {
-  std::vector<std::string> result{table.corner};
-  for (std::size_t c = begin; c < end; ++c) result.push_back(table.columns[c].label);
-  return result;
-}
-
-/// The columns [begin, end) with the row labels in front.
-std::string render_columns(const Table& table, std::size_t begin, std::size_t end, TextTable::Format format,
-                           int width) {
-  std::vector<TextTable::Column> columns;
-  for (const std::string& title : titles(table, begin, end)) columns.push_back({title, !columns.empty()});
-  TextTable text(std::move(columns));
-  const BestMark& mark = format == TextTable::Format::kMarkdown ? kMarkdownMark : kTextMark;
+Sheet table_sheet(const Table& table, TableFormat format) {
+  Sheet sheet{.title = table.title,
+              .name = table.name,
+              .columns = {{table.corner}},
+              .notes = footnotes(table, best_mark(format)),
+              .goes_on_below = true};
+  for (const TableColumn& column : table.columns) sheet.columns.push_back({column.label, true});
   for (const TableRow& row : table.rows) {
-    std::vector<std::string> cells{row.label};
-    for (std::size_t c = begin; c < end; ++c) cells.push_back(cell_text(row.cells[c], table.columns[c].cells, mark));
-    text.add(std::move(cells));
-  }
-  return text.render(format, width);
-}
-
-std::size_t column_width(const Table& table, std::size_t column) {
-  std::size_t widest = display_width(table.columns[column].label);
-  for (const TableRow& row : table.rows) {
-    widest = std::max(widest, display_width(cell_text(row.cells[column], table.columns[column].cells, kTextMark)));
-  }
-  return widest;
-}
-
-/// Breaks a line at blanks so that it takes at most `width` columns.
-std::string wrapped(const std::string& text, int width) {
-  if (width <= 0) return text + "\n";
-  std::string out;
-  std::size_t used = 0;
-  for (const std::string& word : split(text, ' ')) {
-    const std::size_t length = display_width(word);
-    if (used > 0 && used + 1 + length > static_cast<std::size_t>(width)) {
-      out += "\n";
-      used = 0;
+    std::vector<SheetCell>& cells = sheet.rows.emplace_back();
+    cells.push_back({row.label});
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const TableCell& cell = row.cells[c];
+      const CellOptions& options = table.columns[c].cells;
+      cells.push_back({.text = cell.value ? number_with_unit(*cell.value, options) : "–",
+                       .best = cell.best,
+                       .behind = cell.spread ? " ± " + number_with_unit(*cell.spread, options) : "",
+                       .star = cell.star,
+                       .printed = cell.printed});
     }
-    out += (used > 0 ? " " : "") + word;
-    used += length + (used > 0 ? 1 : 0);
   }
-  return out + "\n";
-}
-
-std::string render_text(const Table& table, int width) {
-  std::string out = wrapped(table.title, width) + "\n";
-  std::size_t labels = display_width(table.corner);
-  for (const TableRow& row : table.rows) labels = std::max(labels, display_width(row.label));
-  for (std::size_t begin = 0; begin < table.columns.size();) {
-    std::size_t end = begin;
-    std::size_t used = labels;
-    while (end < table.columns.size() &&
-           (end == begin || width <= 0 || used + 2 + column_width(table, end) <= static_cast<std::size_t>(width))) {
-      used += 2 + column_width(table, end++);
-    }
-    out += render_columns(table, begin, end, TextTable::Format::kText, width) + "\n";
-    begin = end;
-  }
-  return out + wrapped_lines(footnotes(table, kTextMark.before), width);
-}
-
-std::string render_markdown(const Table& table) {
-  std::string out = "**" + table.title + "**\n\n";
-  out += render_columns(table, 0, table.columns.size(), TextTable::Format::kMarkdown, 0);
-  for (const std::string& note : footnotes(table, "Bold")) out += "\n" + note + "\n";
-  return out;
+  return sheet;
 }
 
 /// One line per row; behind each value its spread, number of seeds, what else its runs differ in and, if any row has
@@ -144,35 +78,6 @@ std::string render_csv(const Table& table) {
   }
   return text.render(TextTable::Format::kCsv);
 }
-
-/// As cell_text, with a bold best number and a raised star.
-std::string latex_cell(const TableCell& cell, const CellOptions& options) {
-  std::string text = cell.value ? latex_escape(number_with_unit(*cell.value, options)) : "--";
-  if (cell.best) text = "\\textbf{" + text + "}";
-  if (cell.spread) text += latex_escape(" ± " + number_with_unit(*cell.spread, options));
-  if (cell.star) text += "$^{*}$";
-  if (!cell.printed.empty()) text += latex_escape(" [" + cell.printed + "]");
-  return text;
-}
-
-std::string render_latex(const Table& table) {
-  LatexTable latex{.caption = table.title, .name = table.name, .notes = footnotes(table, "Bold")};
-  for (const std::string& title : titles(table, 0, table.columns.size())) {
-    latex.columns.push_back({latex_escape(title), !latex.columns.empty()});
-  }
-  for (const TableRow& row : table.rows) {
-    std::vector<std::string>& cells = latex.rows.emplace_back();
-    cells.push_back(latex_escape(row.label));
-    for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      cells.push_back(latex_cell(row.cells[c], table.columns[c].cells));
-    }
-  }
-  return latex_table(latex);
-}
-
-}  // namespace
-
-namespace {
 
 /// Null for what is not known, so that every cell has the same keys.
 void add_comparison(Json& item, const TableCell& cell) {
@@ -223,26 +128,10 @@ Json to_json(const Table& table) {
   return json;
 }
 
-std::string wrapped_lines(const std::vector<std::string>& lines, int width) {
-  std::string out;
-  for (const std::string& line : lines) out += wrapped(line, width);
-  return out;
-}
-
 std::string render_table(const Table& table, TableFormat format, int width) {
-  switch (format) {
-    case TableFormat::kText:
-      return render_text(table, width);
-    case TableFormat::kMarkdown:
-      return render_markdown(table);
-    case TableFormat::kCsv:
-      return render_csv(table);
-    case TableFormat::kJson:
-      return json_text(to_json(table));
-    case TableFormat::kLatex:
-      return render_latex(table);
-  }
-  return "";
+  if (format == TableFormat::kCsv) return render_csv(table);
+  if (format == TableFormat::kJson) return json_text(to_json(table));
+  return render_sheet(table_sheet(table, format), format, width);
 }
 
 }  // namespace xlm

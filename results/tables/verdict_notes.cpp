@@ -15,8 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr int kDigits = 3;                // of differences and spreads
-constexpr std::size_t kMaxNamedKeys = 6;  // named of those in which runs are not the paper's
+constexpr int kDigits = 3;  // of differences and spreads
 
 using EachCell = std::function<void(std::size_t row, std::size_t column, const TableCell& cell)>;
 
@@ -145,9 +144,7 @@ std::string difference_from_print(const PrintedComparison& compared, const CellO
 std::string keys_in_words(const std::vector<KeyApart>& apart) {
   std::vector<std::string> names;
   for (const KeyApart& one : apart) names.push_back(to_text(one));
-  if (names.size() <= kMaxNamedKeys) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamedKeys);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxNamedKeys);
+  return some_listed(names);
 }
 
 bool any_not_comparable(const Table& table) {

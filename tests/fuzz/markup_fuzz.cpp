@@ -8,7 +8,8 @@
 
 #include "base/json.h"
 #include "results/pages/html.h"
-#include "results/tables/latex.h"
+#include "results/sheets/latex.h"
+#include "results/sheets/sheet.h"
 
 namespace {
 
@@ -64,8 +65,9 @@ void check_latex(const std::string& text) {
       }
     }
   }
-  xlm::LatexTable table{.caption = text, .name = text, .columns = {{"a", false}}, .rows = {{escaped}}, .notes = {text}};
-  if (!braces_match(xlm::latex_table(table))) std::abort();
+  xlm::Sheet sheet{.title = text, .name = text, .columns = {{"a", false}}, .notes = {text}};
+  sheet.add({text});
+  if (!braces_match(xlm::render_sheet(sheet, xlm::TableFormat::kLatex))) std::abort();
 }
 
 }  // namespace

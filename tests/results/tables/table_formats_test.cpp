@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "results/quantities/number_format.h"
-#include "results/tables/latex.h"
+#include "results/sheets/latex.h"
 #include "results/tables/table_text.h"
 #include "tests/results/tables/tables.h"
 

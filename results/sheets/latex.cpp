@@ -1,13 +1,8 @@
 // Text for LaTeX.
-#include "results/tables/latex.h"
+#include "results/sheets/latex.h"
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-
-#include <fmt/format.h>
-
-#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -154,12 +149,6 @@ std::string in_mathematics(std::string_view number) {
   return out + "$";
 }
 
-/// `name` as far as a label takes it.
-std::string latex_label(std::string name) {
-  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; });
-  return name;
-}
-
 }  // namespace
 
 std::string latex_escape(std::string_view text) {
@@ -184,34 +173,6 @@ std::string latex_escape(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string latex_table(const LatexTable& table) {
-  std::string alignment;
-  std::vector<std::string> titles;
-  for (const LatexTable::Column& column : table.columns) {
-    alignment += column.right ? 'r' : 'l';
-    titles.push_back(column.title);
-  }
-  std::string out = "\\begin{table}\n  \\centering\n";
-  // Standard classes leave no room below a caption that stands above its table. All of this ends with the table.
-  out += "  \\setlength{\\abovecaptionskip}{0pt}\\setlength{\\belowcaptionskip}{6pt}\n";
-  out += "  \\ifdefined\\toprule\\else\\let\\toprule\\hline\\let\\midrule\\hline\\let\\bottomrule\\hline\\fi\n";
-  out += fmt::format("  \\caption{{{}}}\n", latex_escape(table.caption));
-  if (const std::string name = latex_label(table.name); !name.empty())
-    out += fmt::format("  \\label{{tab:{}}}\n", name);
-  out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", alignment);
-  const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
-  line(titles);
-  out += "    \\midrule\n";
-  for (const std::vector<std::string>& row : table.rows) line(row);
-  out += "    \\bottomrule\n  \\end{tabular}\n";
-  if (!table.notes.empty()) {
-    out += "\n  \\medskip\n  {\\footnotesize\n";
-    for (const std::string& note : table.notes) out += "  " + latex_escape(note) + "\\par\n";
-    out += "  }\n";
-  }
-  return out + "\\end{table}\n";
 }
 
 }  // namespace xlm

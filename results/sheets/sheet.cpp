@@ -1,0 +1,172 @@
+// Sheets as text, Markdown, CSV and LaTeX.
+#include "results/sheets/sheet.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/sheets/latex.h"
+
+namespace xlm {
+namespace {
+
+/// Breaks a line at blanks so that it takes at most `width` columns.
+std::string wrapped(const std::string& text, int width) {
+  if (width <= 0) return text + "\n";
+  std::string out;
+  std::size_t used = 0;
+  for (const std::string& word : split(text, ' ')) {
+    const std::size_t length = display_width(word);
+    if (used > 0 && used + 1 + length > static_cast<std::size_t>(width)) {
+      out += "\n";
+      used = 0;
+    }
+    out += (used > 0 ? " " : "") + word;
+    used += length + (used > 0 ? 1 : 0);
+  }
+  return out + "\n";
+}
+
+/// A cell whose best number stands between two marks. A terminal's bold would be lost in a file and on paper.
+std::string marked(const SheetCell& cell, TextTable::Format format) {
+  std::string text = cell.text;
+  if (cell.best) text = format == TextTable::Format::kMarkdown ? "**" + text + "**" : "▸" + text;
+  text += cell.behind;
+  if (cell.star) text += "*";
+  if (!cell.printed.empty()) text += " [" + cell.printed + "]";
+  return text;
+}
+
+/// The first column, and behind it those from `begin` to below `end`.
+std::string render_columns(const Sheet& sheet, std::size_t begin, std::size_t end, TextTable::Format format,
+                           int width) {
+  const auto place = [](std::size_t c) { return static_cast<std::ptrdiff_t>(c); };
+  std::vector<TextTable::Column> columns{sheet.columns.front()};
+  columns.insert(columns.end(), sheet.columns.begin() + place(begin), sheet.columns.begin() + place(end));
+  TextTable text(std::move(columns));
+  for (const std::vector<SheetCell>& row : sheet.rows) {
+    std::vector<std::string> cells{marked(row.front(), format)};
+    for (std::size_t c = begin; c < end; ++c) cells.push_back(marked(row[c], format));
+    text.add(std::move(cells));
+  }
+  return text.render(format, width);
+}
+
+std::size_t column_width(const Sheet& sheet, std::size_t column) {
+  std::size_t widest = display_width(sheet.columns[column].title);
+  for (const std::vector<SheetCell>& row : sheet.rows) {
+    widest = std::max(widest, display_width(marked(row[column], TextTable::Format::kText)));
+  }
+  return widest;
+}
+
+std::string sheet_as_text(const Sheet& sheet, int width) {
+  std::string out = sheet.title.empty() ? "" : wrapped_lines({sheet.title}, width) + "\n";
+  for (std::size_t begin = 1; begin < sheet.columns.size();) {
+    std::size_t end = begin;
+    std::size_t used = column_width(sheet, 0);
+    while (end < sheet.columns.size()) {
+      used += 2 + column_width(sheet, end);
+      if (sheet.goes_on_below && end > begin && width > 0 && used > static_cast<std::size_t>(width)) break;
+      ++end;
+    }
+    out += render_columns(sheet, begin, end, TextTable::Format::kText, width) + "\n";
+    begin = end;
+  }
+  return out + wrapped_lines(sheet.notes, width);
+}
+
+std::string sheet_as_markdown(const Sheet& sheet) {
+  std::string out = sheet.title.empty() ? "" : "**" + sheet.title + "**\n\n";
+  out += render_columns(sheet, 1, sheet.columns.size(), TextTable::Format::kMarkdown, 0);
+  for (const std::string& note : sheet.notes) out += "\n" + note + "\n";
+  return out;
+}
+
+std::string latex_cell(const SheetCell& cell) {
+  std::string text = latex_escape(cell.text);
+  if (cell.best) text = "\\textbf{" + text + "}";
+  text += latex_escape(cell.behind);
+  if (cell.star) text += "$^{*}$";
+  if (!cell.printed.empty()) text += latex_escape(" [" + cell.printed + "]");
+  return text;
+}
+
+/// `name` as far as a label takes it.
+std::string latex_label(std::string name) {
+  std::erase_if(name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; });
+  return name;
+}
+
+/// Rules are those of booktabs where the document loads that package, and otherwise LaTeX's own: it needs no package.
+std::string sheet_as_latex(const Sheet& sheet) {
+  std::string alignment;
+  std::vector<std::string> titles;
+  for (const TextTable::Column& column : sheet.columns) {
+    alignment += column.right ? 'r' : 'l';
+    titles.push_back(latex_escape(column.title));
+  }
+  std::string out = "\\begin{table}\n  \\centering\n";
+  // Standard classes leave no room below a caption that stands above its table. All of this ends with the table.
+  out +=
+      "  "
+      "\\setlength{\\abovecaptionskip}{0pt}\\setlength{\\belowcaptionskip}{"
+      "6pt}\n";
+  out +=
+      "  "
+      "\\ifdefined\\toprule\\else\\let\\toprule\\hline\\let\\midrule\\hline"
+      "\\let\\bottomrule\\hline\\fi\n";
+  out += fmt::format("  \\caption{{{}}}\n", latex_escape(sheet.title));
+  if (const std::string name = latex_label(sheet.name); !name.empty())
+    out += fmt::format("  \\label{{tab:{}}}\n", name);
+  out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", alignment);
+  const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
+  line(titles);
+  out += "    \\midrule\n";
+  for (const std::vector<SheetCell>& row : sheet.rows) {
+    std::vector<std::string> cells;
+    std::transform(row.begin(), row.end(), std::back_inserter(cells), latex_cell);
+    line(cells);
+  }
+  out += "    \\bottomrule\n  \\end{tabular}\n";
+  if (!sheet.notes.empty()) {
+    out += "\n  \\medskip\n  {\\footnotesize\n";
+    for (const std::string& note : sheet.notes) out += "  " + latex_escape(note) + "\\par\n";
+    out += "  }\n";
+  }
+  return out + "\\end{table}\n";
+}
+
+}  // namespace
+
+void Sheet::add(const std::vector<std::string>& cells) {
+  std::vector<SheetCell>& row = rows.emplace_back();
+  for (const std::string& cell : cells) row.push_back({cell});
+}
+
+std::string_view best_mark(TableFormat format) { return format == TableFormat::kText ? "▸" : "Bold"; }
+
+std::string render_sheet(const Sheet& sheet, TableFormat format, int width) {
+  switch (format) {
+    case TableFormat::kText:
+      return sheet_as_text(sheet, width);
+    case TableFormat::kMarkdown:
+      return sheet_as_markdown(sheet);
+    case TableFormat::kLatex:
+      return sheet_as_latex(sheet);
+    case TableFormat::kCsv:
+    case TableFormat::kJson:
+      break;
+  }
+  return render_columns(sheet, 1, sheet.columns.size(), TextTable::Format::kCsv, 0);
+}
+
+std::string wrapped_lines(const std::vector<std::string>& lines, int width) {
+  std::string out;
+  for (const std::string& line : lines) out += wrapped(line, width);
+  return out;
+}
+
+}  // namespace xlm
