@@ -18,7 +18,7 @@ double distance_to_nearest(double value, const Limits& limits) {
 /// What a test of more seeds would rest on.
 struct Planned {
   Estimate estimate;
-  double seed_error = 0;  // the part of its error that further seeds draw anew
+  double seed_error = 0;  // the part of its error that further seeds draw again
 };
 using PlanOf = std::function<Planned(std::int64_t seeds)>;
 

@@ -27,7 +27,7 @@ double student_power(double t, double freedom, double shift) {
     const double reach = (z + shift) / t;
     return reach <= 0 ? 0 : boost::math::pdf(standard, z) * boost::math::cdf(squares, freedom * reach * reach);
   };
-  constexpr double kFarthest = 9;  // a normal number is farther from 0 once in 10¹⁸
+  constexpr double kFarthest = 9;  // a normal number is further from 0 once in 10¹⁸
   constexpr unsigned kDepth = 12;
   constexpr double kAccuracy = 1e-9;
   const double begin = std::max(-kFarthest, -shift);
