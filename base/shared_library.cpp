@@ -33,7 +33,8 @@ constexpr const char* kProgram = "libexec/xlm";
 fs::path started_file() {
   std::error_code error;
   fs::path file = fs::read_symlink("/proc/self/exe", error);
-  if (error) throw Error("cannot find the program's own file: " + error.message() + "\nit is named by /proc: mount that");
+  if (error)
+    throw Error("cannot find the program's own file: " + error.message() + "\nit is named by /proc: mount that");
   return file;
 }
 

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/program_paths.h"
 #include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
@@ -45,7 +44,7 @@ bool is_temporary(const fs::path& relative) {
   if (is_unfinished_name(name) || (name.front() == '.' && name.ends_with(kReplacedSuffix))) return true;
   if (relative.has_parent_path()) return false;
   const bool is_lock = name.starts_with(kLockPrefix) && is_number(name.substr(kLockPrefix.size()));
-  return is_lock || name == "stop" || name == kSubmittedName || name.starts_with(".meeting.");
+  return is_lock || name == "stop" || name.starts_with(".meeting.");
 }
 
 /// Of a model's run.

@@ -141,7 +141,7 @@ class RunMerge {
 
   /// Whether a file of the run is a user's.
   bool is_own(const fs::path& file) const {
-    return is_users_file(file) && !(is_programs_file(file) && has_program(from_));
+    return is_users_file(file) && file != kSubmittedName && !(is_programs_file(file) && has_program(from_));
   }
 
   /// A run that is moved is soon gone there, so its models and checkpoints need not be copied.
@@ -173,7 +173,6 @@ class RunMerge {
     std::error_code error;
     fs::rename(from_, to_, error);
     if (error) return false;
-    forget_submitted(to_);
     sync_folder(folder_of(to_));
     sync_folder(folder_of(from_));
     release_moved_lock(to_, lock.token());
@@ -245,7 +244,6 @@ class RunMerge {
     }
     if (!lock.still_owner()) throw RunLockedError("");
     if (journal_mark(to_) != mark) return false;
-    forget_submitted(to_);
     put(found.before, staged.path());
     if (journal.empty()) {
       put_state(found, staged.path());

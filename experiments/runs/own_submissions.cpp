@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <vector>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -78,12 +78,32 @@ std::string real_name(const fs::path& runs) {
   return fs::weakly_canonical(fs::absolute(runs), ignored).string();
 }
 
-/// Whether others may have put something into the folder, or it is none.
-bool is_foreign(const fs::path& folder) {
-  struct stat status {};
-  if (::lstat(folder.c_str(), &status) != 0) return false;
-  const bool open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !are_trusted(folder.parent_path().parent_path());
-  return !S_ISDIR(status.st_mode) || open || !is_owned_by_this_user(folder);
+/// A copy of a folder is another one. The number of a removed one may be given again, but not the time of its birth.
+std::string made_folder(const fs::path& folder) {
+  struct statx status {};
+  if (::statx(AT_FDCWD, folder.c_str(), AT_SYMLINK_NOFOLLOW, STATX_INO | STATX_BTIME, &status) != 0) {
+    throw_file_error("read", folder, errno);
+  }
+  return fmt::format("folder\n{} {}.{}", status.stx_ino, status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+}
+
+/// Whether others may have put something into the folder of a run, or it is none.
+bool is_foreign(const fs::path& run_folder, const fs::path& folder, const struct stat& status) {
+  if (!S_ISDIR(status.st_mode)) return true;
+  if (are_trusted(run_folder.parent_path())) return false;
+  const bool open = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  return open || status.st_uid != ::geteuid() || !is_submitted(run_folder, made_folder(folder));
+}
+
+void set_aside(const fs::path& folder) {
+  std::error_code error;
+  const fs::path theirs = folder.string() + kTheirs;
+  if (fs::is_directory(fs::symlink_status(folder, error)) && !fs::exists(fs::symlink_status(theirs, error))) {
+    fs::rename(folder, theirs, error);
+  } else {
+    fs::remove_all(folder, error);
+  }
+  if (error) throw_file_error("move", folder, error.value());
 }
 
 }  // namespace
@@ -99,20 +119,22 @@ fs::path user_folder() {
 
 std::string own_mark(std::string_view text) { return proof(own_key(), text); }
 
-void note_submitted(const fs::path& run_folder, const std::string& text, const std::string& id) {
-  const std::string note = note_of(id.empty() ? run_folder.filename().string() : id, text);
-  if (!has_line(notes_file(run_folder), note)) AppendFile(notes_file(run_folder)).append(note, true);
+void note_submitted(const fs::path& run_folder, const std::vector<std::string>& texts, const std::string& id) {
+  const fs::path file = notes_file(run_folder);
+  const std::vector<std::string> known = lines_of(file);
+  std::optional<AppendFile> notes;
+  for (const std::string& text : texts) {
+    const std::string note = note_of(id.empty() ? run_folder.filename().string() : id, text);
+    if (std::find(known.begin(), known.end(), note) != known.end()) continue;
+    if (!notes) notes.emplace(file);
+    notes->append(note);
+  }
+  if (notes) notes->sync();
 }
 
 bool is_submitted(const fs::path& run_folder, const std::string& text) {
   return has_line(notes_file(run_folder), note_of(run_folder.filename().string(), text)) ||
          are_trusted(fs::absolute(run_folder).lexically_normal().parent_path());
-}
-
-void forget_submitted(const fs::path& run_folder) {
-  std::error_code error;
-  fs::remove(notes_file(run_folder), error);
-  if (error) throw_file_error("remove", notes_file(run_folder), error.value());
 }
 
 std::string submitted_config(std::string_view text) { return fmt::format("config\n{}", text); }
@@ -151,26 +173,15 @@ void trust_runs(const fs::path& runs) {
 
 bool are_trusted(const fs::path& runs) { return !user_folder().empty() && has_line(trusted_file(), real_name(runs)); }
 
-void set_aside(const fs::path& folder) {
-  std::error_code error;
-  const fs::path theirs = folder.string() + kTheirs;
-  if (fs::is_directory(fs::symlink_status(folder, error)) && !fs::exists(fs::symlink_status(theirs, error))) {
-    fs::rename(folder, theirs, error);
-  } else {
-    fs::remove_all(folder, error);
+void make_own_folder(const fs::path& run_folder, const std::string& name) {
+  const fs::path folder = run_folder / name;
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) == 0) {
+    if (!is_foreign(run_folder, folder, status)) return;
+    set_aside(folder);
   }
-  if (error) throw_file_error("move", folder, error.value());
-}
-
-void make_own_folder(const fs::path& folder) {
-  if (is_foreign(folder)) set_aside(folder);
-  {
-    const OwnerWrites unshared;
-    create_folders(folder);
-  }
-  std::error_code error;
-  fs::permissions(folder, fs::perms::owner_all, error);
-  if (error) throw_file_error("protect", folder, error.value());
+  if (::mkdir(folder.c_str(), S_IRWXU) != 0) throw_file_error("create the folder", folder, errno);
+  note_submitted(run_folder, {made_folder(folder)});
 }
 
 void check_links(const fs::path& run_folder) {

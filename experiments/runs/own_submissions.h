@@ -5,13 +5,14 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
 
 namespace xlm {
 
-/// The file of a run folder with the notes. It is this user's and this machine's, so it is never copied.
+/// The file of a run folder with the notes. Those of others mean nothing here.
 inline constexpr const char* kSubmittedName = ".submitted";
 
 /// Where this user's own settings are: ~/.config/xlm, or where XDG_CONFIG_HOME says. Empty if there is no home.
@@ -21,14 +22,11 @@ fs::path user_folder();
 /// process and those that it starts.
 std::string own_mark(std::string_view text);
 
-/// Notes that this user submitted `text` to a run. The note is in the run folder, is true of this run alone, and is
-/// never merged or packed. `id`: of the run, if its folder is still under construction and has another name.
-void note_submitted(const fs::path& run_folder, const std::string& text, const std::string& id = "");
+/// Notes that this user submitted these texts to a run. The note is in the run folder, is true of this run alone, and
+/// is never merged or packed. `id`: of the run, if its folder is still under construction and has another name.
+void note_submitted(const fs::path& run_folder, const std::vector<std::string>& texts, const std::string& id = "");
 /// Whether this user did so, or trusts the folder of runs.
 bool is_submitted(const fs::path& run_folder, const std::string& text);
-/// From here on the folder holds what others made.
-void forget_submitted(const fs::path& run_folder);
-
 /// What is submitted: the text of config.yaml, the hash of the code, an evaluation by a command.
 std::string submitted_config(std::string_view text);
 std::string submitted_code(std::string_view hash);
@@ -43,11 +41,9 @@ void check_submitted(const fs::path& run_folder, const std::string& config, cons
 void trust_runs(const fs::path& runs);
 bool are_trusted(const fs::path& runs);
 
-/// Makes `folder`, in which a program runs, this user's alone: nothing in it comes from others. What others made there
-/// is moved to NAME.theirs.
-void make_own_folder(const fs::path& folder);
-/// Moves the folder to NAME.theirs. A link is removed.
-void set_aside(const fs::path& folder);
+/// Makes the folder `name` of a run, in which its program runs, this user's alone. One that this function did not make,
+/// in which others may have put something, is moved to NAME.theirs; a link is removed.
+void make_own_folder(const fs::path& run_folder, const std::string& name);
 
 /// Throws DataError for a link that another user laid into a run folder: this process would write where it leads.
 void check_links(const fs::path& run_folder);

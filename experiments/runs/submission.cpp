@@ -12,7 +12,6 @@
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/own_submissions.h"
-#include "experiments/runs/program_paths.h"
 #include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -105,18 +104,9 @@ void record_directions(const PlannedRun& planned, const Run& run) {
 void vouch(const PlannedRun& planned, const fs::path& folder, const std::string& config) {
   if (!planned.options.program) return;
   const std::string& code = planned.inputs.contents.at("program.folder");
-  note_submitted(folder, submitted_config(config), planned.id());
-  if (code == planned.inputs.read_code) note_submitted(folder, submitted_code(code), planned.id());
-}
-
-/// Takes over a run that others made, or that was merged: what a program might import from its work is set aside.
-void take_over(const PlannedRun& planned, const Run& run, const std::string& config) {
-  const fs::path& folder = planned.paths.folder;
-  if (!planned.options.program) return;
-  const bool is_alive = run.status == RunStatus::kRunning;
-  const bool is_own = is_submitted(folder, submitted_code(planned.inputs.contents.at("program.folder")));
-  if (!is_own && !is_alive) set_aside(ProgramPaths{folder}.work());
-  vouch(planned, folder, config);
+  std::vector<std::string> texts{submitted_config(config)};
+  if (code == planned.inputs.read_code) texts.push_back(submitted_code(code));
+  note_submitted(folder, texts, planned.id());
 }
 
 /// Device, processes and other settings that do not change the result may change between two attempts.
@@ -129,17 +119,17 @@ void refresh(const PlannedRun& planned) {
   record_choices(planned, run);
   record_directions(planned, run);
   if (run.status == RunStatus::kDone || run.status == RunStatus::kRunning) {
+    if (!planned.options.program) return;
     const std::string config = read_file(planned.paths.config());
-    if (holds_run(planned.paths.folder, config, planned.options, planned.inputs) == true) {
-      take_over(planned, run, config);
-    }
+    const bool is_ours = holds_run(planned.paths.folder, config, planned.options, planned.inputs).value_or(false);
+    if (is_ours) vouch(planned, planned.paths.folder, config);
     return;
   }
   RunConfiguration options = planned.options;
   options.experiment = run.experiment;
   const std::string text = to_text(resolved(options));
   if (read_file(planned.paths.config()) != text) write_file(planned.paths.config(), text);
-  take_over(planned, run, text);
+  vouch(planned, planned.paths.folder, text);
 }
 
 }  // namespace

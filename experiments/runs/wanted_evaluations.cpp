@@ -68,7 +68,7 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   const std::vector<WantedEvaluation> known = read_run(run.folder).wanted;
   Journal journal(run.journal());
   for (const WantedEvaluation& one : wanted) {
-    if (!one.program.is_null()) note_submitted(run.folder, submitted(one));
+    if (!one.program.is_null()) note_submitted(run.folder, {submitted(one)});
     if (std::find(known.begin(), known.end(), one) != known.end()) continue;
     Json changes = Json::object();
     for (const auto& [key, value] : one.changes) changes[key] = value;

@@ -24,7 +24,7 @@ bool may_be_retried(const SweepRun& run) { return is_lost(run) && run.action == 
 /// Whether the run failed because its attempts were killed or their machine was gone, fewer times in a row than a
 /// worker tries by itself. That says nothing about its setting.
 bool was_killed(const Run& run) {
-  constexpr int kMost = 3;
+  constexpr int kMaxKilled = 3;
   static const std::set<std::string_view> kKills{name_of(EndCause::kKilled), name_of(EndCause::kGone),
                                                  name_of(EndCause::kNode), name_of(EndCause::kTime)};
   if (run.status != RunStatus::kFailed || run.history.empty() || !kKills.contains(run.history.back().cause))
@@ -34,7 +34,7 @@ bool was_killed(const Run& run) {
     if (state->state == name_of(RunStatus::kPreempted)) break;
     killed += kKills.contains(state->cause) ? 1 : 0;
   }
-  return killed < kMost;
+  return killed < kMaxKilled;
 }
 
 /// The value that represents a run which is done: what the store shows in the measure's column.

@@ -110,7 +110,7 @@ RunConfiguration submitted_configuration(const Run& run) {
 void put_code(const fs::path& place, const std::string& hash, const fs::path& work) {
   check_frozen_code(place, hash);
   const fs::path folder = code_folder(place, hash);
-  make_own_folder(work);
+  make_own_folder(work.parent_path(), work.filename().string());
   for (const fs::path& file : frozen_files(folder)) {
     if (is_as_frozen(work / file, folder / file)) continue;
     std::error_code error;

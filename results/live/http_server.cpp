@@ -1,4 +1,4 @@
-// The HTTP server: one thread, which waits for no connection. Whoever connects may know no token, so each connection
+// The HTTP server: one thread, which waits for no connection. A stranger may connect, so each connection
 // has little time and room before its request is whole.
 #include "results/live/http_server.h"
 
@@ -238,8 +238,9 @@ class LoopbackServer : public HttpServer {
       const std::size_t end = one.request.find("\r\n\r\n");
       one.has_asked = end != std::string::npos || one.request.size() > kMaxRequest;
       if (!one.has_asked) continue;
-      one.answer = end == std::string::npos ? bytes_of(refusal(431), true)
-                                            : answer_to(std::string_view(one.request).substr(0, end + 2), handler_);
+      one.answer = std::min(end, one.request.size()) > kMaxRequest
+                       ? bytes_of(refusal(431), true)
+                       : answer_to(std::string_view(one.request).substr(0, end + 2), handler_);
       one.until = Clock::now() + kTimeWithoutTaking;
     }
     return true;

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/json_parser.h"
+#include "results/run_folder/remark.h"
 
 namespace xlm {
 namespace {
@@ -74,12 +75,12 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
   if (durable) sync();
 }
 
-/// Of evaluations, remarks and requests the later one counts, and clocks differ: none is older than what the journal
+/// Of evaluations, remarks and directions the later one counts, and clocks differ: none is older than what the journal
 /// has. Other records tell how long something took.
 double Journal::time_of(const std::string& type) {
   constexpr double kLater = 1e-6;
   const double now = clock_();
-  if (token_ > 0 && type != "evaluation") return now;
+  if (type != "evaluation" && type != kRemark && type != "better") return now;
   if (token_ == 0 || !latest_) latest_ = std::max(latest_.value_or(0), latest_time(path_));
   latest_ = now >= *latest_ ? now : *latest_ + kLater;
   return *latest_;

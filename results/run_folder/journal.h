@@ -15,7 +15,7 @@ namespace xlm {
 /// Writes a run's journal.
 ///
 /// A record is a JSON object on a line. Each has a "type" and a "time" (seconds since 1970); an evaluation, a remark or
-/// a request is never older than what stands before it, whatever the clock says. A worker's records also
+/// a direction is never older than what stands before it, whatever the clock says. A worker's records also
 /// have its fencing "token" (docs/glossary.md#fencing-token). The last field is "crc", a checksum of the line before
 /// it. A line with a wrong checksum is left out. The types and their fields:
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}

@@ -82,7 +82,8 @@ Formula::Formula(std::string_view name) : parts_(std::make_unique<Parts>()) {
     parts_->parser.Eval(values);
     if (values != 1) throw parts_->wrong("it has two values, with a comma between them");
   } catch (const mu::ParserError& error) {
-    throw parts_->wrong(error.GetMsg());
+    const bool is_cut = error.GetCode() == mu::ecINTERNAL_ERROR;  // what muParser says of a sign alone
+    throw parts_->wrong(is_cut ? "a sign in it has no value" : error.GetMsg());
   }
   if (parts_->columns.empty()) throw parts_->wrong("it names no column");
 }

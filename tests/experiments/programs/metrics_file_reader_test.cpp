@@ -324,11 +324,18 @@ TEST_F(MetricsFile, WhatIsNoFileIsAnErrorAndNothingHangs) {
               HasSubstr("metrics.jsonl"));
 }
 
-TEST_F(MetricsFile, ADamagedPositionIsAnError) {
-  RecordingSink sink;
-  MetricReaders readers({}, file_, sink);
-  EXPECT_THROW(readers.begin({{"readers", Json::array()}}), DataError);
-  EXPECT_THROW(readers.begin({{"records", 1}, {"readers", Json::array({1})}}), DataError);
+/// It was an error for ever. What is read twice counts once.
+TEST_F(MetricsFile, BehindADamagedPositionAllIsReadAgain) {
+  append(file_, R"({"step": 1, "loss": 2})"
+                "\n");
+  for (const Json& position : {Json{{"readers", Json::array()}}, Json{{"records", 1}, {"readers", Json::array({1})}},
+                               Json{{"records", Json::object()}, {"readers", {Json::object()}}}, Json{{"x", 1}}}) {
+    RecordingSink sink;
+    MetricReaders readers({}, file_, sink);
+    readers.begin(position);
+    EXPECT_THAT(sink.take(), ElementsAre("1: loss=2")) << position;
+    EXPECT_THAT(readers.warnings(), ::testing::Contains(HasSubstr("all of it is read again"))) << position;
+  }
 }
 
 }  // namespace

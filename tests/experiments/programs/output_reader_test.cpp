@@ -110,8 +110,7 @@ TEST_F(ProgramOutput, WhatAnEarlierWorkerDidNotReadIsReadFromTheLog) {
     readers_ = std::make_unique<MetricReaders>(lines, folder_.path() / "metrics.jsonl", sink_, log);
   };
   for (const std::uint64_t part : {1000, 40, 20}) {  // bytes of each file of the log
-    for (const char* name : {"output.txt", "output.end.txt", "output.end.1.txt"})
-      fs::remove(folder_.path() / name);
+    for (const char* name : {"output.txt", "output.end.txt", "output.end.1.txt"}) fs::remove(folder_.path() / name);
     ProgramLog file(log, part);
     reader();
     readers_->begin(Json());

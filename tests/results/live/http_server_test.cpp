@@ -184,13 +184,13 @@ TEST(HttpServerTest, SlowConnectionsKeepNeitherItsOwnerNorItsEndWaiting) {
 }
 
 TEST(HttpServerTest, TakesNoHeadersWithoutEnd) {
-  constexpr std::size_t kMost = std::size_t{1} << 26;
+  constexpr std::size_t kMaxBytes = std::size_t{1} << 26;
   const auto server = serve_http(0, echo);
   for (const std::string piece : {"A: b\r\n", "AAAAAAAAAAAAAAAA"}) {
     std::string many;
     while (many.size() < 4096) many += piece;
     const Strangers stranger(server->port(), 1, "GET / HTTP/1.1\r\n");
-    EXPECT_LT(stranger.send_on(many, kMost), kMost) << "the rest is in buffers of the system";
+    EXPECT_LT(stranger.send_on(many, kMaxBytes), kMaxBytes) << "the rest is in buffers of the system";
   }
   EXPECT_EQ(http_get(server->port(), "/").status, 200);
 }

@@ -43,6 +43,8 @@ TEST(Formulas, ThatAreNoneAreRefused) {
                                                                   {"=(a", "formula '(a'"},
                                                                   {"={a", "a brace is not closed"},
                                                                   {"=1 + 2", "it names no column"},
+                                                                  {"=+", "a sign in it has no value"},
+                                                                  {"=-", "a sign in it has no value"},
                                                                   {"=sqrt()", "formula"}}) {
     EXPECT_THAT([&wrong = text] { Formula formula(wrong); }, ThrowsMessage<UsageError>(HasSubstr(complaint))) << text;
   }
