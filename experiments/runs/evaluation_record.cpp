@@ -50,7 +50,7 @@ fs::path measured_folder(const fs::path& model, const PreparedSummary& data, con
 }
 
 /// The folder of the request's evaluations. It may not exist yet.
-fs::path folder_of(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
+fs::path evaluations_folder(const EvaluationRequest& request, const PreparedSummary& data, const fs::path& runs) {
   if (!request.place.run.empty()) return request.place.run;
   return measured_folder(request.place.model, data, runs);
 }
@@ -121,7 +121,7 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 }
 
 std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, const fs::path& runs) {
-  const fs::path folder = folder_of(request, summarize_prepared(request.options.data.path), runs);
+  const fs::path folder = evaluations_folder(request, summarize_prepared(request.options.data.path), runs);
   if (!fs::exists(RunPaths{folder}.config())) return std::nullopt;
   const Run run = read_run(folder);
   std::optional<RunEvaluation> known = find_evaluation(request, run);
@@ -132,7 +132,7 @@ std::optional<RunEvaluation> find_evaluation(const EvaluationRequest& request, c
 fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluation, const fs::path& runs,
                            const std::function<void(const Run& run)>& before) {
   const PreparedSummary data = summarize_prepared(request.options.data.path);
-  fs::path folder = folder_of(request, data, runs);
+  fs::path folder = evaluations_folder(request, data, runs);
   if (request.place.run.empty() && !fs::exists(folder)) make_measured_run(folder, request, data);
   const Run run = read_run(folder);
   add_experiment(run, request.experiment);
