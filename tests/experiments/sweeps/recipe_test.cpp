@@ -10,19 +10,21 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
-std::string complaint_about(const std::string& section) {
+std::string complaint_about_recipe(const std::string& section) {
   return thrown_message([&] { recipe_of(parse_yaml("experiment: e\n" + section, "r.yaml")); });
 }
 
 TEST(Recipe, ASlipInAnySectionIsRefusedWithItsLine) {
-  EXPECT_THAT(complaint_about("sweep: {gird: {seed: [1]}}\n"), StartsWith("r.yaml:2: unknown key 'gird' in 'sweep'"));
-  EXPECT_THAT(complaint_about("sweep: {grid: {seed: 1}}\n"), StartsWith("r.yaml:2: the values of 'seed'"));
-  EXPECT_THAT(complaint_about("sweep:\n  when: {a: {b: 1}}\n"), StartsWith("r.yaml:3: sweep.when names 'a'"));
-  EXPECT_THAT(complaint_about("sweep: {search: [1]}\n"), StartsWith("r.yaml:2: sweep.search must be a map"));
-  EXPECT_THAT(complaint_about("sweep:\n  early_stopping: {keep: 2}\n"), StartsWith("r.yaml:3: keep is '2'"));
-  EXPECT_THAT(complaint_about("evaluate: {splt: valid}\n"), StartsWith("r.yaml:2: an evaluation cannot change 'splt'"));
-  EXPECT_THAT(complaint_about("resources: {time: 4}\n"), StartsWith("r.yaml:2: resources.time must be a time"));
-  EXPECT_THAT(complaint_about("corpora: [text8]\n"), StartsWith("r.yaml:2: corpora must be a map"));
+  EXPECT_THAT(complaint_about_recipe("sweep: {gird: {seed: [1]}}\n"),
+              StartsWith("r.yaml:2: unknown key 'gird' in 'sweep'"));
+  EXPECT_THAT(complaint_about_recipe("sweep: {grid: {seed: 1}}\n"), StartsWith("r.yaml:2: the values of 'seed'"));
+  EXPECT_THAT(complaint_about_recipe("sweep:\n  when: {a: {b: 1}}\n"), StartsWith("r.yaml:3: sweep.when names 'a'"));
+  EXPECT_THAT(complaint_about_recipe("sweep: {search: [1]}\n"), StartsWith("r.yaml:2: sweep.search must be a map"));
+  EXPECT_THAT(complaint_about_recipe("sweep:\n  early_stopping: {keep: 2}\n"), StartsWith("r.yaml:3: keep is '2'"));
+  EXPECT_THAT(complaint_about_recipe("evaluate: {splt: valid}\n"),
+              StartsWith("r.yaml:2: an evaluation cannot change 'splt'"));
+  EXPECT_THAT(complaint_about_recipe("resources: {time: 4}\n"), StartsWith("r.yaml:2: resources.time must be a time"));
+  EXPECT_THAT(complaint_about_recipe("corpora: [text8]\n"), StartsWith("r.yaml:2: corpora must be a map"));
 }
 
 TEST(Recipe, HoldsWhatEverySectionSays) {

@@ -22,7 +22,7 @@ Yaml search_tree(const std::string& search, const std::string& more = "") {
   return parse_yaml("model: {type: adaptive-span}\nsweep:\n  search: {" + search + "}\n" + more, "s.yaml");
 }
 
-std::string complaint_about(const std::string& search, const std::string& more = "") {
+std::string complaint_about_search(const std::string& search, const std::string& more = "") {
   return thrown_message([&] { read_search(search_tree(search, more)); });
 }
 
@@ -54,33 +54,34 @@ TEST(SearchDescription, TheMeasureKnowsWhichWayIsBetter) {
   const std::string keys = "trials: 1, keys: {a: [1, 2]}, ";
   EXPECT_FALSE(read_search(search_tree(keys + "measure: test.loss"))->higher);
   EXPECT_TRUE(read_search(search_tree(keys + "measure: valid.f1_of_mine, better: higher"))->higher);
-  EXPECT_THAT(complaint_about(keys + "measure: valid.f1_of_mine"), HasSubstr("say which way is better"));
-  EXPECT_THAT(complaint_about(keys + "measure: valid.bpc, better: higher"), HasSubstr("of valid.bpc lower is better"));
-  EXPECT_THAT(complaint_about(keys + "measure: valid.bpc, better: up"), HasSubstr("it is lower or higher"));
-  EXPECT_THAT(complaint_about(keys + "measure: loss"), HasSubstr("must be a column of an evaluation"));
+  EXPECT_THAT(complaint_about_search(keys + "measure: valid.f1_of_mine"), HasSubstr("say which way is better"));
+  EXPECT_THAT(complaint_about_search(keys + "measure: valid.bpc, better: higher"),
+              HasSubstr("of valid.bpc lower is better"));
+  EXPECT_THAT(complaint_about_search(keys + "measure: valid.bpc, better: up"), HasSubstr("it is lower or higher"));
+  EXPECT_THAT(complaint_about_search(keys + "measure: loss"), HasSubstr("must be a column of an evaluation"));
 }
 
 TEST(SearchDescription, RefusesWhatCannotBeSearched) {
-  EXPECT_THAT(complaint_about(kBegin + "{}"), HasSubstr("s.yaml:3: sweep.search.keys is empty"));
-  EXPECT_THAT(complaint_about(kBegin + "[a]"), HasSubstr("must be a map of keys"));
-  EXPECT_THAT(complaint_about(kBegin + "{seed: [1, 2]}"), HasSubstr("seeds: 3"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: 3}"), HasSubstr("'a' must be a range"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: []}"), HasSubstr("choices of 'a' is empty"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 1}}"), HasSubstr("lacks 'high'"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 3, high: 1}}"), HasSubstr("range of 'a' is empty"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 3, high: .inf}}"), HasSubstr("high must be a number"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: .nan, high: 3}}"), HasSubstr("low must be a number"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: -1e308, high: 1e308}}"), HasSubstr("must have finite bounds"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 0.0, high: 1.0, log: true}}"), HasSubstr("needs low above 0"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 1, high: 9, step: 2, log: true}}"), HasSubstr("log and step"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 0, high: 1}}"), HasSubstr("write low: 0.0, high: 1.0"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: {low: 1, high: 9, lgo: true}}"), HasSubstr("lgo"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: [1, 2], a.b: [1, 2]}"), HasSubstr("one is part of the other"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: [1, 2]}, seeds: 0"), HasSubstr("seeds must be"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: [1, 2]}, seeds: [1, 1]"), HasSubstr("different seeds"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: [1, 2]}, sampler: grid"), HasSubstr("sampler"));
-  EXPECT_THAT(complaint_about("measure: valid.bpc, keys: {a: [1, 2]}"), HasSubstr("trials is missing"));
-  EXPECT_THAT(complaint_about(kBegin + "{a: [1, 2]}", "  grid: {seed: [1, 2]}\n"),
+  EXPECT_THAT(complaint_about_search(kBegin + "{}"), HasSubstr("s.yaml:3: sweep.search.keys is empty"));
+  EXPECT_THAT(complaint_about_search(kBegin + "[a]"), HasSubstr("must be a map of keys"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{seed: [1, 2]}"), HasSubstr("seeds: 3"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: 3}"), HasSubstr("'a' must be a range"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: []}"), HasSubstr("choices of 'a' is empty"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 1}}"), HasSubstr("lacks 'high'"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 3, high: 1}}"), HasSubstr("range of 'a' is empty"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 3, high: .inf}}"), HasSubstr("high must be a number"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: .nan, high: 3}}"), HasSubstr("low must be a number"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: -1e308, high: 1e308}}"), HasSubstr("must have finite bounds"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 0.0, high: 1.0, log: true}}"), HasSubstr("needs low above 0"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 1, high: 9, step: 2, log: true}}"), HasSubstr("log and step"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 0, high: 1}}"), HasSubstr("write low: 0.0, high: 1.0"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: {low: 1, high: 9, lgo: true}}"), HasSubstr("lgo"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: [1, 2], a.b: [1, 2]}"), HasSubstr("one is part of the other"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: [1, 2]}, seeds: 0"), HasSubstr("seeds must be"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: [1, 2]}, seeds: [1, 1]"), HasSubstr("different seeds"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: [1, 2]}, sampler: grid"), HasSubstr("sampler"));
+  EXPECT_THAT(complaint_about_search("measure: valid.bpc, keys: {a: [1, 2]}"), HasSubstr("trials is missing"));
+  EXPECT_THAT(complaint_about_search(kBegin + "{a: [1, 2]}", "  grid: {seed: [1, 2]}\n"),
               HasSubstr("s.yaml:4: sweep.search cannot be used with sweep.grid"));
 }
 
@@ -186,7 +187,7 @@ std::optional<TrialOutcome> outcome_after(const std::vector<Json>& ends) {
   }
   SweepRun run;
   run.planned.paths.folder = maker.folder("a");
-  run.status = "failed";
+  run.status = {.recorded = RunStatus::kFailed};
   const Search search = *read_search(search_tree(kBegin + "{a: [1, 2]}"));
   return outcome_of(search, {&run});
 }
