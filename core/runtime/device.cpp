@@ -62,7 +62,8 @@ torch::Device prepare_device(const RunOptions& options, const Processes& process
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {
   CudaState state;
   if (const auto named = named_gpus(); named && named->empty()) {
-    state.reason = "CUDA_VISIBLE_DEVICES or NVIDIA_VISIBLE_DEVICES hides every GPU";
+    const bool by_cuda = std::getenv("CUDA_VISIBLE_DEVICES") != nullptr;
+    state.reason = fmt::format("{}_VISIBLE_DEVICES hides every GPU", by_cuda ? "CUDA" : "NVIDIA");
     state.remedy = ", or unset that variable";
     return state;
   }

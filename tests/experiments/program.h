@@ -16,8 +16,15 @@
 #include <vector>
 
 #include "base/files.h"
+#include "tests/temporary_folder.h"
 
 namespace xlm {
+
+/// Where programs that tests start keep their user's settings, unless a test says otherwise: never in the user's home.
+inline std::string settings_of_tests() {
+  static const TemporaryFolder folder;
+  return folder.path().string();
+}
 
 struct ProgramResult {
   int code = 0;  // 128 + signal where one killed it
@@ -33,9 +40,11 @@ class BackgroundProgram {
     std::vector<char*> pointers;
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
+    const std::string settings = settings_of_tests();
     pid_ = ::fork();
     if (pid_ != 0) return;
     ::setpgid(0, 0);
+    ::setenv("XDG_CONFIG_HOME", settings.c_str(), 0);
     if (::chdir(folder.c_str()) != 0) ::_exit(126);
     ::dup2(::open(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 1);
     ::dup2(::open(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);

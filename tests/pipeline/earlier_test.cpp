@@ -58,7 +58,9 @@ TEST_F(Earlier, RunsAreFoundAndNothingTrainsAgain) {
 
 TEST_F(Earlier, AStoppedRunResumesFromItsCheckpoint) {
   const auto before = journals();
-  const ProgramResult result = xlm({"train", "transformer.yaml"});
+  EXPECT_THAT(xlm({"train", "transformer.yaml"}).err, HasSubstr("say --anyway")) << "one run, two versions";
+  EXPECT_EQ(journals(), before);
+  const ProgramResult result = xlm({"train", "transformer.yaml", "--anyway"});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.err + result.out, HasSubstr("resuming from step 107"));
   const auto after = journals();
@@ -82,7 +84,8 @@ TEST_F(Earlier, ModelsAndPreparedDataAreEvaluatedAsThen) {
   for (const Json& run : store()) {
     const std::string id = run.at("run_id").get<std::string>();
     if (run.at("evaluations").size() != 2 || !fs::exists(folder_.path() / "runs" / id / "model")) continue;
-    const ProgramResult result = xlm({"eval", id, "--json"});
+    const fs::path data = run.at("params").at("data.path").get<std::string>();  // where it was made
+    const ProgramResult result = xlm({"eval", id, "data.path=data/" + data.filename().string(), "--json"});
     ASSERT_EQ(result.code, 0) << result.err;
     const Json& test = run.at("evaluations").at(0);
     EXPECT_NEAR(parse_json(result.out, "eval").at("loss").get<double>(), test.at("loss").get<double>(), 1e-4) << id;

@@ -60,7 +60,7 @@ TEST_F(FindCuda, AHiddenGpuIsNone) {
     const CudaState state = find_cuda({gpu_}, library_);
     EXPECT_FALSE(state.gpu);
     EXPECT_EQ(choose_device("auto", state), torch::Device(torch::kCPU));
-    EXPECT_THAT(error_of("cuda", state), HasSubstr("hides every GPU"));
+    EXPECT_THAT(error_of("cuda", state), HasSubstr("CUDA_VISIBLE_DEVICES hides"));
   }
 }
 
