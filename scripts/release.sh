@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # release.sh BUILD OUT: makes what a release hands out in the new folder OUT/xlm-VERSION: the portable archive, the wheel with
-# the program, the wheel of the module alone, the sources, NOTES.md (this version's part of CHANGELOG.md) and SHA256SUMS. All
+# the program, the wheel of the module alone, the sources, NOTES (this version's part of CHANGELOG.md) and SHA256SUMS. All
 # of it names the commit, so that the checkout must have no changes. Wheels are built by pip, which fetches setuptools.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -25,7 +25,7 @@ for kind in none "$build"; do
   rm -rf "$work/sources/build"
 done
 git archive --format=tar.gz --prefix="xlm-$version/" --output "$work/release/xlm-$version.tar.gz" HEAD
-printf '%s\n' "$notes" >"$work/release/NOTES.md"
+printf '%s\n' "$notes" >"$work/release/NOTES"
 (cd "$work/release" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
 mkdir -p "$2"
 mv "$work/release" "$out"

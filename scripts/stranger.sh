@@ -15,7 +15,7 @@ mkdir -p "$place/a clone"
 chmod 755 "$place"
 git clone --quiet "$checkout" "$clone"
 # The first block below "Two commands" of README, without its comments.
-mapfile -t commands < <(sed -n '/^## Two commands/,${/^make /{s/ *#.*//;p};/^```$/{x;s/^/x/;/xx/q;x}}' "$clone/README.md")
+mapfile -t commands < <(cd "$clone" && sed -n '/^## Two commands/,${/^make /{s/ *#.*//;p};/^```$/{x;s/^/x/;/xx/q;x}}' README.md)
 [ ${#commands[@]} = 2 ] || { echo "stranger: README has ${#commands[@]} commands instead of two" >&2; exit 1; }
 
 # make_root: a minimal Debian, and what the packages' and Python's servers are reached by on this machine.
