@@ -11,6 +11,10 @@ export XLM_PREFIX := $(abspath $(XLM_PREFIX))
 export PATH := $(XLM_PREFIX)/bin:$(PATH)
 export CXX := $(or $(wildcard $(XLM_PREFIX)/bin/g++),$(CXX))
 endif
+# A user without a home has no place for ccache, which would fail.
+ifeq ($(CCACHE_DIR)$(shell test -w "$$HOME" && echo yes),)
+export CCACHE_DISABLE := 1
+endif
 XLM := $(BUILD)/bin/xlm
 ROOM ?= base
 # What starts whole programs or a browser is left to `make test`.
