@@ -53,13 +53,12 @@ TEST_F(Earlier, RunsAreFoundAndNothingTrainsAgain) {
     const ProgramResult result = xlm({"train", model});
     EXPECT_EQ(result.code, 0) << result.err;
   }
-  EXPECT_EQ(journals(), before);
+  EXPECT_TRUE(journals() == before) << "a run has gone on";
 }
 
 TEST_F(Earlier, AStoppedRunResumesFromItsCheckpoint) {
   const auto before = journals();
   EXPECT_THAT(xlm({"train", "transformer.yaml"}).err, HasSubstr("say --anyway")) << "one run, two versions";
-  EXPECT_EQ(journals(), before);
   const ProgramResult result = xlm({"train", "transformer.yaml", "--anyway"});
   ASSERT_EQ(result.code, 0) << result.err;
   EXPECT_THAT(result.err + result.out, HasSubstr("resuming from step 107"));
@@ -85,7 +84,7 @@ TEST_F(Earlier, ModelsAndPreparedDataAreEvaluatedAsThen) {
     const std::string id = run.at("run_id").get<std::string>();
     if (run.at("evaluations").size() != 2 || !fs::exists(folder_.path() / "runs" / id / "model")) continue;
     const fs::path data = run.at("params").at("data.path").get<std::string>();  // where it was made
-    const ProgramResult result = xlm({"eval", id, "data.path=data/" + data.filename().string(), "--json"});
+    const ProgramResult result = xlm({"eval", id, "--data", "data/" + data.filename().string(), "--json"});
     ASSERT_EQ(result.code, 0) << result.err;
     const Json& test = run.at("evaluations").at(0);
     EXPECT_NEAR(parse_json(result.out, "eval").at("loss").get<double>(), test.at("loss").get<double>(), 1e-4) << id;
