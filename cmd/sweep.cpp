@@ -20,6 +20,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_conditions.h"
@@ -52,6 +53,7 @@ void check_devices(const std::vector<SweepRun>& runs) {
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const Yaml file = read_yaml_argument(command.file);
   const Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
+  if (!command.trusted.empty()) trust_runs(command.trusted);
   check_file_of_run(command.file, tree);
   check_condition_values(file, tree);
   const Recipe recipe = recipe_of(tree, command.overrides);
@@ -127,7 +129,7 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
       ->excludes("--dry-run");
   app.add_flag("--shuffle", command->shuffle, "Shuffle the runs, so that half a sweep covers all of it");
   app.add_flag("--retry", command->retry, "Retry diverged runs");
-  add_trust_option(app);
+  add_trust_option(app, command->trusted);
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Exit code: 0 all runs done (or submitted), 1 some failed or diverged, 75 stopped.\n"

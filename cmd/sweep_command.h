@@ -23,6 +23,7 @@ struct SweepCommand {
   bool wait = false;
   bool print_site = false;
   fs::path site;
+  fs::path trusted;  // folder of runs of others
 };
 
 }  // namespace xlm

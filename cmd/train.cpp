@@ -16,6 +16,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/model_locator.h"
+#include "experiments/runs/own_submissions.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
@@ -30,6 +31,7 @@ namespace {
 
 struct TrainCommand {
   fs::path config;
+  fs::path trusted;  // folder of runs of others
   std::vector<std::string> overrides;
   std::string profile;
   std::string parent;   // goes on from this run
@@ -189,6 +191,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   const Yaml tree = configuration_of_command(command, global);
+  if (!command.trusted.empty()) trust_runs(command.trusted);
   if (command.parent.empty()) check_file_of_run(command.config, tree);
   const ChooseValue choose = choose_in_store(global);
   Yaml configuration = run_part(tree);
@@ -243,7 +246,7 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--debug", command->debug,
                "Look at every activation, gradient and weight: if the run diverges, the error names the first that is "
                "not finite (train.debug)");
-  add_trust_option(app);
+  add_trust_option(app, command->trusted);
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Resumes from the last checkpoint if the run was started before. All keys, and how to quote values: "

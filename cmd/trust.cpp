@@ -7,17 +7,9 @@
 
 namespace xlm {
 
-void add_trust_option(CLI::App& app) {
-  app.add_option_function<std::string>(
-         "--trust",
-         [](const std::string& runs) {
-           try {
-             trust_runs(runs);
-           } catch (const Error& error) {
-             throw CLI::ValidationError(error.what());
-           }
-         },
-         "From now on execute also what others put into this folder of runs (kept in ~/.config/xlm/trusted)")
+void add_trust_option(CLI::App& app, fs::path& trusted) {
+  app.add_option("--trust", trusted,
+                 "From now on execute also what others put into this folder of runs (kept in ~/.config/xlm/trusted)")
       ->type_name("RUNS");
 }
 

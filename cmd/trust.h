@@ -8,8 +8,8 @@
 
 namespace xlm {
 
-/// --trust RUNS, which counts from then on.
-void add_trust_option(CLI::App& app);
+/// --trust RUNS.
+void add_trust_option(CLI::App& app, fs::path& trusted);
 
 /// Throws DataError if `file` is the config.yaml of a run of others and describes a program.
 void check_file_of_run(const fs::path& file, const Yaml& tree);

@@ -338,7 +338,7 @@ TEST(Files, ALineAfterAnotherProcesssTornOneIsSeparate) {
 }
 
 TEST(Files, NothingIsWrittenThroughALinkOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const TemporaryFolder folder;
   const fs::path own = folder.path() / "own";
   const fs::path link = folder.path() / "link";

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "tests/experiments/program_of_user_fixture.h"
+#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -205,7 +206,7 @@ TEST_F(ProgramForeignRuns, WithoutAHomeOnesOwnSweepRuns) {
 }
 
 TEST_F(ProgramForeignRuns, NothingIsWrittenThroughALinkOfAnotherUser) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only root can act as another user";
+  if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const fs::path own = folder_.path() / "own.txt";
   write_file(own, "mine\n");
   for (const char* name : {"log.txt", "output.txt", "journal.jsonl", "checkpoints", "metrics.position.json"}) {
