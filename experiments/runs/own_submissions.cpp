@@ -57,13 +57,13 @@ std::string own_key() {
     std::error_code ignored;
     try {
       if (!fs::exists(file, ignored)) make_key(file);
-      const std::string key = read_file(file);
+      std::string key = read_file(file);
       if (key.size() == kSecretLength) return key;
     } catch (const Error&) {
       // A home that cannot be written is none.
     }
   }
-  const std::string key = fresh_secret();
+  std::string key = fresh_secret();
   ::setenv(kKeyVariable, key.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   return key;
 }
