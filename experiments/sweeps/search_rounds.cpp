@@ -2,6 +2,7 @@
 #include "experiments/sweeps/search_rounds.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -21,20 +22,20 @@ bool is_lost(const SweepRun& run) { return run.status == RunStatus::kFailed || r
 /// A run that a new command does again, so that its trial may still get a value.
 bool may_be_retried(const SweepRun& run) { return is_lost(run) && run.action == SweepAction::kRun; }
 
+bool is_kill(std::string_view cause) {
+  constexpr std::array<EndCause, 4> kKills{EndCause::kKilled, EndCause::kGone, EndCause::kNode, EndCause::kTime};
+  return std::any_of(kKills.begin(), kKills.end(), [&](EndCause kill) { return cause == name_of(kill); });
+}
+
 /// Whether the run failed because its attempts were killed or their machine was gone, fewer times in a row than a
 /// worker tries by itself. That says nothing about its setting.
 bool was_killed(const Run& run) {
   constexpr int kMaxKilled = 3;
-  static const std::set<std::string_view> kKills{name_of(EndCause::kKilled), name_of(EndCause::kGone),
-                                                 name_of(EndCause::kNode), name_of(EndCause::kTime)};
-  if (run.status != RunStatus::kFailed || run.history.empty() || !kKills.contains(run.history.back().cause))
-    return false;
-  int killed = 0;
-  for (auto state = run.history.rbegin(); state != run.history.rend(); ++state) {
-    if (state->state == name_of(RunStatus::kPreempted)) break;
-    killed += kKills.contains(state->cause) ? 1 : 0;
-  }
-  return killed < kMaxKilled;
+  if (run.status != RunStatus::kFailed || run.history.empty() || !is_kill(run.history.back().cause)) return false;
+  const auto was_preempted = [](const auto& state) { return state.state == name_of(RunStatus::kPreempted); };
+  const auto begin = std::find_if(run.history.rbegin(), run.history.rend(), was_preempted);
+  return std::count_if(run.history.rbegin(), begin, [](const auto& state) { return is_kill(state.cause); }) <
+         kMaxKilled;
 }
 
 /// The value that represents a run which is done: what the store shows in the measure's column.
