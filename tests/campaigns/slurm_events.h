@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,9 @@ class SlurmEvents {
     for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
       const pid_t pid = std::atoi(entry.path().filename().c_str());
       std::ifstream file(entry.path() / "cmdline");
-      const std::string words{std::istreambuf_iterator<char>(file), {}};
+      std::ostringstream text;
+      text << file.rdbuf();  // nothing of a process that has ended meanwhile
+      const std::string words = text.str();
       const bool ours = words.find(runs_.string()) != std::string::npos || words.starts_with("runs/");
       if (pid > 0 && ours && words.find(mark) != std::string::npos) found.push_back(pid);
     }
