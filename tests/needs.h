@@ -24,6 +24,5 @@ inline constexpr const char* kNetwork =
     "[network] no network file system is mounted twice: make test-skipped XLM_TEST_NETWORK=/MOUNT/A:/MOUNT/B";
 inline constexpr const char* kDisassembler = "[nvdisasm] NVIDIA's disassembler is not installed: make null-cuda";
 inline constexpr const char* kSoak = "[soak] takes too long for here: make null-cuda";
-inline constexpr const char* kNotInThisModel = "[model] the test is about what this model does not do";
 
 }  // namespace xlm::needs

@@ -12,7 +12,6 @@
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"
-#include "tests/needs.h"
 #include "tests/temporary_folder.h"
 #include "tests/test_seed.h"
 
@@ -76,6 +75,13 @@ std::string case_name(const ModelOptions& defaults, const ModelOptions& options,
   return name;
 }
 
+Vocabulary letters_with_a_space() {
+  Vocabulary vocabulary;
+  for (std::int64_t i = 0; i < kSymbolCount; ++i) vocabulary.symbols.emplace_back(1, static_cast<char>('a' + i));
+  vocabulary.symbols[3] = " ";
+  return vocabulary;
+}
+
 /// The smallest models of every type.
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
@@ -102,11 +108,18 @@ TEST(Registry, TheSmallestModelsTakeEveryValueOfEveryChoice) {
   }
 }
 
-Vocabulary letters_with_a_space() {
-  Vocabulary vocabulary;
-  for (std::int64_t i = 0; i < kSymbolCount; ++i) vocabulary.symbols.emplace_back(1, static_cast<char>('a' + i));
-  vocabulary.symbols[3] = " ";
-  return vocabulary;
+/// Flags of the text, for a model that learns from them.
+torch::Tensor segmentation(const LanguageModel& model, const torch::Tensor& tokens) {
+  return tokenizer_of(model).empty() ? torch::Tensor() : tokens % 3 == 0;
+}
+
+/// The smallest models that do something: the names of tests say what.
+std::vector<Case> cases_where(bool (*does)(LanguageModel&)) {
+  std::vector<Case> cases;
+  for (const Case& each : all_cases()) {
+    if (does(*make_model(each.options, letters_with_a_space()))) cases.push_back(each);
+  }
+  return cases;
 }
 
 class EveryModel : public testing::TestWithParam<Case> {
@@ -117,10 +130,6 @@ class EveryModel : public testing::TestWithParam<Case> {
     tokens_ = torch::randint(kSymbolCount, {kRows, kLength});
     model_->eval();
   }
-  /// Flags of the text, for a model that learns from them.
-  torch::Tensor segmentation(const torch::Tensor& tokens) const {
-    return tokenizer_of(*model_).empty() ? torch::Tensor() : tokens % 3 == 0;
-  }
   torch::Tensor logits(const torch::Tensor& tokens) { return logits_of(*model_, {.tokens = tokens}); }
   static torch::Tensor logits_of(LanguageModel& model, const ModelInput& input) {
     const torch::NoGradGuard no_grad;
@@ -130,6 +139,11 @@ class EveryModel : public testing::TestWithParam<Case> {
   std::shared_ptr<LanguageModel> model_;
   torch::Tensor tokens_;
 };
+
+class ModelWithState : public EveryModel {};
+class ModelOfWindows : public EveryModel {};
+class ModelThatReadsOn : public EveryModel {};
+class ModelWithGroups : public EveryModel {};
 
 /// Matrices that begin as zeros get numbers: what passes through them must not come from later tokens either.
 void open_paths(LanguageModel& model) {
@@ -157,8 +171,7 @@ TEST_P(EveryModel, DoesNotSeeLaterTokens) {
   }
 }
 
-TEST_P(EveryModel, StateCarriedOverBlocksEqualsOnePass) {
-  if (model_->scheme() != TextScheme::kStreaming) GTEST_SKIP() << needs::kNotInThisModel;
+TEST_P(ModelWithState, CarriedOverBlocksEqualsOnePass) {
   const torch::NoGradGuard no_grad;
   State state = model_->initial_state(kRows);
   std::vector<torch::Tensor> parts;
@@ -181,8 +194,7 @@ TEST_P(EveryModel, RowsDoNotMix) {
   EXPECT_TRUE(torch::allclose(both.narrow(0, 0, 1), logits(tokens_.narrow(0, 0, 1)), 1e-4, 1e-5));
 }
 
-TEST_P(EveryModel, GivesOnlyLogitsOfScoredTokens) {
-  if (model_->scheme() == TextScheme::kStreaming) GTEST_SKIP() << needs::kNotInThisModel;
+TEST_P(ModelOfWindows, GivesOnlyLogitsOfScoredTokens) {
   const torch::Tensor last = logits_of(*model_, {.tokens = tokens_, .scored = 5});
   EXPECT_TRUE(torch::allclose(last, logits(tokens_).narrow(1, kLength - 5, 5), 1e-5, 1e-6));
 }
@@ -213,7 +225,7 @@ TEST_P(EveryModel, OverfitsOneBatch) {
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     optimizer.zero_gradients();
     const torch::Tensor seen = tokens_.narrow(1, 0, kLength - 1);
-    const ModelInput input{.tokens = seen, .boundaries = segmentation(seen)};
+    const ModelInput input{.tokens = seen, .boundaries = segmentation(*model_, seen)};
     const ModelOutput output = model_->forward(input, model_->initial_state(kRows));
     torch::Tensor total =
         torch::cross_entropy_loss(output.logits().flatten(0, 1), tokens_.narrow(1, 1, kLength - 1).flatten());
@@ -238,16 +250,14 @@ TEST_P(EveryModel, ReportsItsCost) {
 TEST_P(EveryModel, ReadsWindowsIfItsSchemeSaysSo) {
   const auto* reads = capability<ReadsWindows>(*model_);
   EXPECT_EQ(reads != nullptr, model_->scheme() == TextScheme::kWindows);
-  if (reads == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
+  if (reads == nullptr) return;
   EXPECT_GE(reads->windows().overlap, 0);
   EXPECT_GT(reads->windows().window, reads->windows().overlap);
 }
 
-TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
-  auto* reads = capability<ReadsIncrementally>(*model_);
-  if (reads == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
+TEST_P(ModelThatReadsOn, GivesTheSameLogitsTokenByToken) {
   const torch::NoGradGuard no_grad;
-  const auto reader = reads->reader(kLength + 1);
+  const auto reader = capability<ReadsIncrementally>(*model_)->reader(kLength + 1);
   // One window, behind a beginning if its scheme has one.
   const bool begins = model_->scheme() == TextScheme::kRandomWindows;
   const torch::Tensor text =
@@ -258,16 +268,14 @@ TEST_P(EveryModel, ReadsTokenByTokenWithTheSameLogits) {
   }
 }
 
-TEST_P(EveryModel, GroupsEndByEarlierTokens) {
+TEST_P(ModelWithGroups, EndsThemByEarlierTokens) {
   auto* pools = capability<PoolsTokens>(*model_);
-  if (pools == nullptr) GTEST_SKIP() << needs::kNotInThisModel;
   const torch::NoGradGuard no_grad;
   const auto drawn = [&](const torch::Tensor& tokens) {
     torch::manual_seed(5);
-    return pools->boundaries({.tokens = tokens, .boundaries = segmentation(tokens)});
+    return pools->boundaries({.tokens = tokens, .boundaries = segmentation(*model_, tokens)});
   };
   const torch::Tensor ends = drawn(tokens_);
-  if (!ends.defined()) GTEST_SKIP() << needs::kNotInThisModel;
   EXPECT_EQ(ends.sizes(), tokens_.sizes());
   EXPECT_EQ(ends.scalar_type(), torch::kBool);
   torch::Tensor changed = tokens_.clone();
@@ -322,8 +330,22 @@ TEST_P(EveryModel, RefusesWeightsThatDoNotFit) {
   EXPECT_THROW(load_weights(*model_, misshapen, "test"), DataError);
 }
 
-INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, testing::ValuesIn(all_cases()),
-                         [](const auto& instance) { return instance.param.name; });
+std::string name_of_case(const testing::TestParamInfo<Case>& instance) { return instance.param.name; }
+
+bool keeps_state(LanguageModel& model) { return model.scheme() == TextScheme::kStreaming; }
+bool scores_a_part(LanguageModel& model) { return !keeps_state(model); }
+bool reads_on(LanguageModel& model) { return capability<ReadsIncrementally>(model) != nullptr; }
+bool makes_groups(LanguageModel& model) {
+  auto* pools = capability<PoolsTokens>(model);
+  const torch::Tensor tokens = torch::zeros({1, kLength}, torch::kLong);
+  return pools != nullptr && pools->boundaries({.tokens = tokens, .boundaries = segmentation(model, tokens)}).defined();
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryModel, testing::ValuesIn(all_cases()), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, ModelWithState, testing::ValuesIn(cases_where(keeps_state)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, ModelOfWindows, testing::ValuesIn(cases_where(scores_a_part)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, ModelThatReadsOn, testing::ValuesIn(cases_where(reads_on)), name_of_case);
+INSTANTIATE_TEST_SUITE_P(Registry, ModelWithGroups, testing::ValuesIn(cases_where(makes_groups)), name_of_case);
 
 }  // namespace
 }  // namespace xlm
