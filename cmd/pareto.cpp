@@ -83,8 +83,9 @@ std::vector<double> reference_point(const std::string& text, std::size_t columns
     if (!parse_real(trim(part), value)) throw UsageError(fmt::format("--reference: '{}' is not a number", part));
     reference.push_back(value);
   }
+  if (columns != 2) throw UsageError("--reference: only a front of two columns has a hypervolume; leave out --also");
   if (reference.size() != columns) {
-    throw UsageError(fmt::format("--reference needs {} numbers, one per column, not {}", columns, reference.size()));
+    throw UsageError(fmt::format("--reference needs two numbers, X,Y, not {}", reference.size()));
   }
   return reference;
 }
@@ -174,7 +175,8 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--minimize", options->minimize, "Axis on which less is better, if nothing else says it")
       ->allow_extra_args(false)
       ->type_name("AXIS");
-  app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
+  app.add_option("--reference", options->reference,
+                 "Reference of the hypervolume of two columns (default: the worst of each)")
       ->type_name("X,Y");
   app.add_option("--choose", options->choose, "Show the best setting over these keys, by the column of --by")
       ->allow_extra_args(false)

@@ -14,8 +14,6 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double kMaxSlices = 1e7;  // work that an exact hypervolume may take
-
 /// Everything is computed with smaller as better.
 void flip(Values& values, const std::vector<bool>& maximize) {
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -69,41 +67,17 @@ void split_front(std::vector<ParetoPoint> points, ParetoFront& out) {
   }
 }
 
-/// Volume between `points` and `reference` in their first `dimensions` columns, by slicing along the last of them.
-double volume(std::vector<Values> points, const Values& reference, std::size_t dimensions) {
-  if (dimensions == 1) {
-    double best = reference[0];
-    for (const Values& point : points) best = std::min(best, point[0]);
-    return reference[0] - best;
-  }
-  const std::size_t last = dimensions - 1;
-  std::sort(points.begin(), points.end(), [&](const Values& a, const Values& b) { return a[last] < b[last]; });
-  double total = 0;
-  double best = std::numeric_limits<double>::infinity();  // two columns: a running minimum does for the slice
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const double next = i + 1 < points.size() ? points[i + 1][last] : reference[last];
-    const double height = next - points[i][last];
-    best = std::min(best, points[i][0]);
-    if (height <= 0) continue;
-    const auto slice = points.begin() + static_cast<std::ptrdiff_t>(i + 1);
-    total += height * (dimensions == 2 ? reference[0] - best : volume({points.begin(), slice}, reference, last));
-  }
-  return total;
-}
-
-std::optional<double> hypervolume(const std::vector<ParetoPoint>& front, const Values& reference) {
-  const std::size_t dimensions = reference.size();
-  std::vector<Values> inside;
+/// The area between a front of two columns, in the order of the first, and `reference`.
+double hypervolume(const std::vector<ParetoPoint>& front, const Values& reference) {
+  double area = 0;
+  double height = reference[1];  // from which the next point takes a part
   for (const ParetoPoint& point : front) {
-    bool better = true;
-    for (std::size_t i = 0; i < dimensions; ++i) better = better && point.values[i] < reference[i];
-    if (better) inside.push_back(point.values);
+    const Values& at = point.values;
+    if (at[0] >= reference[0] || at[1] >= height) continue;
+    area += (reference[0] - at[0]) * (height - at[1]);
+    height = at[1];
   }
-  if (dimensions > 2 &&
-      std::pow(static_cast<double>(inside.size()), static_cast<double>(dimensions - 1)) > kMaxSlices) {
-    return std::nullopt;
-  }
-  return volume(std::move(inside), reference, dimensions);
+  return area;
 }
 
 std::vector<std::string> group_values(RunTable& runs, const std::vector<std::string>& columns, std::size_t run) {
@@ -206,7 +180,7 @@ ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool
   }
   merge_equal(points);
   split_front(std::move(points), result);
-  result.hypervolume = hypervolume(result.front, reference);
+  if (reference.size() == 2) result.hypervolume = hypervolume(result.front, reference);
   for (ParetoPoint& point : result.front) flip(point.values, maximize);
   for (ParetoPoint& point : result.dominated) flip(point.values, maximize);
   flip(reference, maximize);

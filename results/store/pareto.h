@@ -26,13 +26,13 @@ struct ParetoFront {
   std::vector<ParetoPoint> front;      // by the first column, best first
   std::vector<ParetoPoint> dominated;  // likewise
   std::vector<double> reference;
-  std::optional<double> hypervolume;  // nothing if it would take too long: many points in more than three columns
+  std::optional<double> hypervolume;  // of two columns
 };
 
 /// Splits points into front and dominated ones. Each has n ≥ 2 finite values, one for each column. Smaller is better,
 /// except in columns where `maximize` (n entries) is true. Points that are equal in all columns become one, with the
-/// runs of both. The hypervolume is that of the region between the front and `reference`; where that is empty, it is
-/// the worst value of each column. For two columns and N points this takes O(N log N).
+/// runs of both. Of two columns, the hypervolume is the area between the front and `reference`; where that is empty, it
+/// is the worst value of each column. For two columns and N points this takes O(N log N).
 ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize,
                          std::vector<double> reference = {});
 

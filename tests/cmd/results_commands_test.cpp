@@ -57,7 +57,7 @@ TEST_F(ResultsCommands, ParetoComparesNoCorpora) {
   const Json both = json(command);
   ASSERT_EQ(both["fronts"].size(), 2);
   EXPECT_EQ(both["fronts"][0]["corpus"], "easy");
-  EXPECT_THAT(xlm(command).out, HasSubstr("text8: 2 on the front (●), 6 dominated; hypervolume "));
+  EXPECT_THAT(xlm(command).out, HasSubstr("text8: 2 on the front (●), 6 dominated. Hypervolume "));
   EXPECT_THAT(xlm(command).err, HasSubstr("--where data.name=NAME (or data.fingerprint) chooses one"));
   const Json one = json(command + " --where data.name=text8");
   EXPECT_EQ(one["front"], both["fronts"][1]["front"]);

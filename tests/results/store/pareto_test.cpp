@@ -100,30 +100,19 @@ TEST(Pareto, AgreesWithBruteForceInTwoThreeAndFourColumns) {
 
 /// On whole numbers the hypervolume is a count of unit cells.
 TEST(Pareto, HypervolumeAgreesWithCountingCells) {
-  for (const std::size_t columns : {2U, 3U}) {
-    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-      const auto values = random_points(15, columns, seed);
-      const std::vector<double> reference(columns, 12.0);
-      int cells = 0;
-      for (int cell = 0; cell < (columns == 2 ? 144 : 1728); ++cell) {
-        const std::vector<double> corner{static_cast<double>(cell % 12), static_cast<double>(cell / 12 % 12),
-                                         static_cast<double>(cell / 144)};
-        cells += std::any_of(values.begin(), values.end(), [&](const auto& point) {
-          for (std::size_t c = 0; c < columns; ++c) {
-            if (point[c] > corner[c]) return false;
-          }
-          return true;
-        });
-      }
-      EXPECT_DOUBLE_EQ(*pareto_front(points_of(values), std::vector<bool>(columns), reference).hypervolume, cells);
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const auto values = random_points(15, 2, seed);
+    int cells = 0;
+    for (int cell = 0; cell < 144; ++cell) {
+      cells += std::any_of(values.begin(), values.end(),
+                           [&](const auto& point) { return point[0] <= cell % 12 && point[1] <= cell / 12; });
     }
+    EXPECT_DOUBLE_EQ(*pareto_front(points_of(values), {false, false}, {12, 12}).hypervolume, cells);
   }
 }
 
-TEST(Pareto, RefusesAHypervolumeThatWouldTakeTooLong) {
-  std::vector<ParetoPoint> points;
-  for (int i = 0; i < 400; ++i) points.push_back({{i * 1.0, 400.0 - i, i * 1.0, 400.0 - i}, {"r"}, ""});
-  EXPECT_FALSE(pareto_front(points, std::vector<bool>(4)).hypervolume.has_value());
+TEST(Pareto, OnlyTwoColumnsHaveAHypervolume) {
+  EXPECT_FALSE(pareto_front(points_of(random_points(15, 3, 1)), {false, false, false}).hypervolume.has_value());
 }
 
 class ParetoQueryTest : public ::testing::Test {

@@ -91,8 +91,8 @@ TEST_F(ParetoTexts, NameTheCorpusOfEveryPointWhereThereAreSeveral) {
   const std::string text = render_pareto(query, result, TableFormat::kText);
   EXPECT_THAT(text, StartsWith("corpus   front"));
   EXPECT_THAT(text, HasSubstr("hard-en  ●                2.00M    3.0000  256            1\n"));
-  EXPECT_THAT(text, HasSubstr("hard-en: 1 on the front (●), 0 dominated; hypervolume 0 against (2.00M, 3.0000).\n"));
-  EXPECT_THAT(text, HasSubstr("text8: 2 on the front (●), 0 dominated; hypervolume "));
+  EXPECT_THAT(text, HasSubstr("hard-en: 1 on the front (●), 0 dominated. Hypervolume 0 against (2.00M, 3.0000).\n"));
+  EXPECT_THAT(text, HasSubstr("text8: 2 on the front (●), 0 dominated. Hypervolume "));
   EXPECT_THAT(text, HasSubstr("Each corpus has a separate front"));
   EXPECT_THAT(render_pareto(query, result, TableFormat::kCsv), HasSubstr("\nhard-en,front,2000000.0,3.0,256,hard,\n"));
   EXPECT_THAT(render_pareto(query, result, TableFormat::kMarkdown), StartsWith("| corpus  | front |"));
