@@ -84,13 +84,6 @@ FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) 
   return limits;
 }
 
-/// The first key of lines, texts and ticks in the plot that a description has; empty: none.
-std::string first_note(const FigureLooks& looks) {
-  if (!looks.references.empty()) return "references";
-  if (!looks.annotations.empty()) return "annotations";
-  return looks.minor_ticks ? "minor_ticks" : "";
-}
-
 std::string problem_of_facets(const FigureDescription& description, const FigureKind& kind) {
   using Place = LegendKeys::Place;
   if (description.looks.facet.by.empty()) return "";
@@ -103,17 +96,6 @@ std::string problem_of_facets(const FigureDescription& description, const Figure
   return around ? "" : "has a 'facet', so its legend stands below or right of all panels";
 }
 
-std::string problem_of_inset(const FigureDescription& description, const FigureKind& kind) {
-  if (!description.looks.inset) return "";
-  if (!kind.shows_insets)
-    return "has an 'inset', which only a " + join(names_of_kinds(&FigureKind::shows_insets), " or ") + " shows";
-  if (!description.looks.facet.by.empty()) return "has an 'inset', which panels do not show";
-  const InsetKeys& inset = *description.looks.inset;
-  const bool below_zero = (description.x_scale == FigureDescription::Scale::kLog && inset.x[0] <= 0) ||
-                          (description.y_scale == FigureDescription::Scale::kLog && inset.y[0] <= 0);
-  return below_zero ? "has an 'inset' that begins at zero or less on a logarithmic axis" : "";
-}
-
 /// Options that only some kinds have.
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
@@ -122,10 +104,9 @@ std::string problem_of_looks(const FigureDescription& description, const FigureK
     return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
   if (!description.from_zero && !kind.may_leave_zero)
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
-  if (const std::string note = first_note(description.looks); !note.empty() && !kind.shows_notes)
-    return fmt::format("has '{}', which a {} does not show", note, kind.name);
+  if (!description.looks.references.empty() && !kind.shows_notes)
+    return fmt::format("has 'references', which a {} does not show", kind.name);
   if (std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
-  if (std::string problem = problem_of_inset(description, kind); !problem.empty()) return problem;
   const bool x_limits = description.x_range.low || description.x_range.high;
   if (x_limits && !kind.shows_x_range)
     return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";

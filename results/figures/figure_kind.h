@@ -30,9 +30,8 @@ struct FigureKind {
   bool shows_marks = false;   // places that a second trace marks
   bool shows_x_range = false;
   bool shows_y_range = true;
-  bool shows_notes = true;      // reference lines, annotations and minor ticks
+  bool shows_notes = true;      // reference lines
   bool shows_facets = false;    // small multiples
-  bool shows_insets = false;    // a part of the plot enlarged
   bool smooths = false;         // lines over steps
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 

@@ -9,7 +9,6 @@
 
 #include "base/error.h"
 #include "results/figures/axis_texts.h"
-#include "results/figures/figure_inset.h"
 #include "results/figures/layout_parts.h"
 #include "results/figures/layout_tries.h"
 #include "results/figures/legend_place.h"
@@ -39,9 +38,6 @@ constexpr double kColourBar = 1.3;
 constexpr double kLeastPlotWidth = 11;
 constexpr double kLeastPanelWidth = 9;
 constexpr double kLeastPlotHeight = 8;
-constexpr double kLeastInsetWidth = 6;
-constexpr double kLeastInsetHeight = 4.5;
-constexpr double kInsetTextSize = 0.85;    // of the picture's texts
 constexpr double kPanelGap = 0.8;          // between panels
 constexpr double kPanelShape = 0.8;        // height of a panel, of its width
 constexpr double kLeastPanelHeight = 1.3;  // inches
@@ -60,16 +56,14 @@ double stroke_of(double width) { return std::clamp(width / kUsualWidth, 0.6, 1.0
 
 class LayoutAttempt {
  public:
-  using Part = LayoutTry::Part;
-
   LayoutAttempt(const Figure& figure, const LayoutTry& tried)
       : figure_(figure),
         size_(tried.size),
         legend_place_(tried.legend.place),
         legend_may_break_(tried.legend.may_break),
         columns_(tried.columns),
-        title_size_((tried.part == Part::kPanel ? 1 : kTitleSize) * tried.size),
-        part_(tried.part) {
+        title_size_((tried.is_panel ? 1 : kTitleSize) * tried.size),
+        is_panel_(tried.is_panel) {
     const double size = tried.size;
     layout_.text_size = size;
     layout_.x_name_size = size;
@@ -87,7 +81,6 @@ class LayoutAttempt {
     } else {
       if (!is_heatmap()) {
         place_references(figure_, layout_);
-        place_inset();
         blame(place_notes(figure_, layout_));
       }
       check_plot();
@@ -122,7 +115,6 @@ class LayoutAttempt {
   void place_texts();
   void place_legend();
   void place_panels();
-  void place_inset();
   bool add_part(Figure part, const Box& box, const LayoutTry& tried, const std::string& name);
   void check_plot();
   void check_labels();
@@ -133,7 +125,7 @@ class LayoutAttempt {
   bool legend_may_break_;
   std::size_t columns_;  // of panels; 0: none
   double title_size_;
-  Part part_;
+  bool is_panel_;
   FigureLayout layout_;
   std::string problem_;
   std::vector<std::string> title_;
@@ -261,10 +253,6 @@ void LayoutAttempt::thin_ticks() {
   thin_ticks_on_x(layout_.x, layout_.plot.width(), size_);
   thin_ticks_on_y(layout_.y, layout_.plot.height(), size_);
   thin_ticks_on_y(layout_.colour, layout_.plot.height(), size_);
-  if (figure_.description.looks.minor_ticks && !is_heatmap()) {
-    layout_.y.minor_ticks = ticks_between(layout_.y);
-    if (layout_.x_names.empty()) layout_.x.minor_ticks = ticks_between(layout_.x);
-  }
   if (!is_heatmap()) return;
   const double row = layout_.plot.height() / static_cast<double>(figure_.grid.size());
   const double column = layout_.plot.width() / static_cast<double>(figure_.grid.front().size());
@@ -347,23 +335,11 @@ void LayoutAttempt::place_panels() {
     panel.y_label.clear();
     const std::string name = fmt::format("the panel '{}'", panel.description.title);
     const Box cell{left, left + width, top - height, top};
-    if (!add_part(std::move(panel), cell, {.size = size_, .part = Part::kPanel}, name)) return;
+    if (!add_part(std::move(panel), cell, {.size = size_, .is_panel = true}, name)) return;
   }
 }
 
-void LayoutAttempt::place_inset() {
-  if (!figure_.description.looks.inset) return;
-  const std::optional<Box> enlarged = enlarged_part(figure_, layout_);
-  if (!enlarged) return blame("its inset shows no part of the plot");
-  layout_.enlarged = *enlarged;
-  const std::optional<Box> box = free_box_of_inset(figure_, layout_);
-  if (!box) return blame("its inset would cover data or texts; leave room with x_range and y_range");
-  const double size = std::max(kLeastSize, kInsetTextSize * size_);
-  if (add_part(inset_figure(figure_), *box, {.size = size, .part = Part::kInset}, "its inset"))
-    layout_.panels.back().ground = *box;
-}
-
-/// Lays a panel or an inset out in a rectangle of the picture. Returns whether it has room there.
+/// Lays a panel out in a rectangle of the picture. Returns whether it has room there.
 bool LayoutAttempt::add_part(Figure part, const Box& box, const LayoutTry& tried, const std::string& name) {
   part.description.width = box.width() / kPointsPerInch;
   part.description.height = box.height() / kPointsPerInch;
@@ -381,14 +357,9 @@ bool LayoutAttempt::add_part(Figure part, const Box& box, const LayoutTry& tried
 
 void LayoutAttempt::check_plot() {
   const Box& plot = layout_.plot;
-  const bool is_inset = part_ == Part::kInset;
-  const double least_height = is_inset ? kLeastInsetHeight : kLeastPlotHeight;
-  const double least_width = is_inset ? kLeastInsetWidth : part_ == Part::kPanel ? kLeastPanelWidth : kLeastPlotWidth;
-  if (is_inset && (layout_.x.ticks.size() < 2 || layout_.y.ticks.size() < 2))
-    blame("an axis has no room for two numbers");
-  if (plot.width() < em(least_width))
+  if (plot.width() < em(is_panel_ ? kLeastPanelWidth : kLeastPlotWidth))
     blame(fmt::format("{:.1f} inches remain between its axes", std::max(plot.width(), 0.0) / kPointsPerInch));
-  if (plot.height() < em(least_height))
+  if (plot.height() < em(kLeastPlotHeight))
     blame(
         fmt::format("{:.1f} inches of its height remain for the axes", std::max(plot.height(), 0.0) / kPointsPerInch));
 }

@@ -71,9 +71,7 @@ struct FigureLayout {
   double cell_size = 0;    // heatmap: of the numbers in cells; 0: they have no room
   Box colour_bar;          // heatmap
 
-  std::vector<FigureLayout> panels;  // of small multiples, or of an inset, in the places of the whole picture
-  Box enlarged;                      // the part of the plot that an inset shows
-  Box ground;                        // of an inset: all that it covers
+  std::vector<FigureLayout> panels;  // of small multiples, in the places of the whole picture
 };
 
 /// Throws UsageError if the figure cannot be legible at its size.

@@ -44,27 +44,6 @@ Keys read_keys(const Yaml& node, const std::string& first) {
   return keys;
 }
 
-std::array<double, 2> read_part(const Yaml& node, const std::string& axis) {
-  const std::string what = fmt::format("{} of an inset", axis);
-  if (!node.is_sequence() || node.items.size() != 2) {
-    throw UsageError(fmt::format("{}: {} takes two numbers, [low, high]", node.where(), what));
-  }
-  const std::array<double, 2> part{look_number(node.items[0], what), look_number(node.items[1], what)};
-  if (part[0] >= part[1]) throw UsageError(fmt::format("{}: {} ends before it begins", node.where(), what));
-  return part;
-}
-
-std::optional<InsetKeys> read_inset(Yaml node) {
-  if (node.is_null()) return std::nullopt;
-  const bool has_parts = node.is_map() && node.find("x") != nullptr && node.find("y") != nullptr;
-  if (!has_parts) throw UsageError(fmt::format("{}: inset is a map of x, y and place", node.where()));
-  InsetKeys inset{.x = read_part(node.take("x"), "x"), .y = read_part(node.take("y"), "y")};
-  OptionReader reader(node, {"x", "y"});
-  inset.visit(reader);
-  reader.finish();
-  return inset;
-}
-
 std::vector<std::pair<std::string, std::string>> read_labels(const Yaml& node) {
   std::vector<std::pair<std::string, std::string>> labels;
   if (node.is_null()) return labels;
@@ -110,32 +89,15 @@ std::vector<ReferenceLine> read_references(const Yaml& node) {
   return lines;
 }
 
-std::vector<Annotation> read_annotations(const Yaml& node) {
-  std::vector<Annotation> annotations;
-  for (const Yaml& item : look_maps(node, "annotations", {"x", "y", "text"})) {
-    const Yaml* x = item.find("x");
-    const Yaml* y = item.find("y");
-    const Yaml* text = item.find("text");
-    if (x == nullptr || y == nullptr || text == nullptr) {
-      throw UsageError(fmt::format("{}: an annotation needs x, y and text", item.where()));
-    }
-    annotations.push_back({look_text(*x, "x of an annotation"), look_number(*y, "y of an annotation"),
-                           look_text(*text, "the text of an annotation")});
-  }
-  return annotations;
-}
-
 }  // namespace
 
 FigureLooks read_looks(Yaml& options) {
   FigureLooks looks;
   looks.legend = read_keys<LegendKeys>(options.take("legend"), "place");
   looks.facet = read_keys<FacetKeys>(options.take("facet"), "by");
-  looks.inset = read_inset(options.take("inset"));
   looks.labels = read_labels(options.take("labels"));
   looks.order = read_order(options.take("order"));
   looks.references = read_references(options.take("references"));
-  looks.annotations = read_annotations(options.take("annotations"));
   return looks;
 }
 

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "results/figures/figure_inset.h"
 #include "results/figures/figure_panels.h"
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"
@@ -100,10 +99,10 @@ std::string gnuplot_script(const Figure& figure, PictureFormat format) {
   const FigureLayout layout = layout_of(figure);
   std::string script = gnuplot_terminal(figure, layout, format);
   if (layout.panels.empty()) return script + kind.gnuplot(figure, layout, format);
-  const bool inset = figure.panels.empty();
-  const std::vector<Figure> parts = inset ? std::vector<Figure>{inset_figure(figure)} : figure.panels;
-  script += "set multiplot\n" + (inset ? kind.gnuplot(figure, layout, format) : frame_script(figure, layout, format));
-  for (std::size_t i = 0; i < parts.size(); ++i) script += "reset\n" + kind.gnuplot(parts[i], layout.panels[i], format);
+  script += "set multiplot\n" + frame_script(figure, layout, format);
+  for (std::size_t i = 0; i < layout.panels.size(); ++i) {
+    script += "reset\n" + kind.gnuplot(figure.panels[i], layout.panels[i], format);
+  }
   return script + "unset multiplot\n";
 }
 

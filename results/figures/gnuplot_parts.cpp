@@ -77,9 +77,9 @@ std::string looks_of(const FigureLayout& layout) {
 }
 
 /// Ticks without texts, which are labels.
-std::vector<std::string> bare_ticks(const std::vector<double>& places, std::string_view level) {
+std::vector<std::string> bare_ticks(const std::vector<double>& places) {
   std::vector<std::string> ticks;
-  for (const double place : places) ticks.push_back(fmt::format("'' {}{}", place, level));
+  for (const double place : places) ticks.push_back(fmt::format("'' {}", place));
   return ticks;
 }
 
@@ -127,16 +127,11 @@ GnuplotScript::GnuplotScript(const Figure& figure, const FigureLayout& layout, P
   place_texts();
   for (const PlacedSample& sample : layout_.samples) place_sample(sample);
   place_references();
-  place_inset();
 }
 
 /// A place of the layout, in gnuplot's words.
 std::string GnuplotScript::at(double x, double y) const {
   return fmt::format("screen {:.5g},{:.5g}", x / layout_.width, y / layout_.height);
-}
-
-std::string GnuplotScript::corners(const Box& box) const {
-  return fmt::format("from {} to {}", at(box.left, box.bottom), at(box.right, box.top));
 }
 
 void GnuplotScript::place_texts() {
@@ -182,16 +177,6 @@ void GnuplotScript::place_references() {
   }
 }
 
-/// Outlines the part of the plot that an inset shows. The inset itself covers what is behind it, and has a whole frame.
-void GnuplotScript::place_inset() {
-  if (layout_.enlarged.width() > 0)
-    add(fmt::format("set object rectangle {} front fillstyle empty border linecolor '{}' linewidth {:.3g}\n",
-                    corners(layout_.enlarged), kReferenceColour, line_width(1)));
-  if (layout_.ground.width() > 0)
-    add(fmt::format("set object rectangle {} behind fillcolor rgb '#ffffff' fillstyle solid noborder\nset border 15\n",
-                    corners(layout_.ground)));
-}
-
 void GnuplotScript::place_colour_bar() {
   const Box& bar = layout_.colour_bar;
   add(fmt::format("set colorbox user origin {} size {}\n", at(bar.left, bar.bottom), at(bar.width(), bar.height())));
@@ -202,17 +187,14 @@ void GnuplotScript::name_x() {
   const double margin = margin_of_names(figure_);
   std::vector<double> places;
   for (std::size_t i = 0; i < layout_.x_names.size(); ++i) places.push_back(static_cast<double>(i));
-  add(fmt::format("set xtics {}({})\n", figure_.tokens_on_x ? "scale 0 " : "", join(bare_ticks(places, ""), ", ")));
+  add(fmt::format("set xtics {}({})\n", figure_.tokens_on_x ? "scale 0 " : "", join(bare_ticks(places), ", ")));
   add(fmt::format("set xrange [{}:{}]\n", -margin, static_cast<double>(layout_.x_names.size()) - 1 + margin));
 }
 
 void GnuplotScript::set_axis(char name, const Axis& axis) {
   if (axis.log) add(fmt::format("set logscale {} 10\nunset m{}tics\n", name, name));
   add(fmt::format("set {}range [{}:{}]\n", name, axis.range.low, axis.range.high));
-  std::vector<std::string> ticks = bare_ticks(axis.ticks, "");
-  const std::vector<std::string> minor = bare_ticks(axis.minor_ticks, " 1");
-  ticks.insert(ticks.end(), minor.begin(), minor.end());
-  add(fmt::format("set {}tics ({})\n", name, join(ticks, ", ")));
+  add(fmt::format("set {}tics ({})\n", name, join(bare_ticks(axis.ticks), ", ")));
 }
 
 void GnuplotScript::data(const std::string& name, const std::vector<std::vector<double>>& rows) {

@@ -65,10 +65,8 @@ class GnuplotScript {
   static constexpr double kUsualMark = 1.2;
 
   std::string at(double x, double y) const;
-  std::string corners(const Box& box) const;
   void place_texts();
   void place_references();
-  void place_inset();
   void place_sample(const PlacedSample& sample);
   void set_axis(char name, const Axis& axis);
   void series_data(std::size_t index);

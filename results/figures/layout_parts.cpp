@@ -23,7 +23,7 @@ void add_lines(FigureLayout& layout, const std::vector<std::string>& lines, Plac
 }
 
 FigureLayout moved(FigureLayout layout, double right, double up) {
-  for (Box* box : {&layout.plot, &layout.colour_bar, &layout.ground}) {
+  for (Box* box : {&layout.plot, &layout.colour_bar}) {
     box->left += right;
     box->right += right;
     box->bottom += up;

@@ -16,11 +16,10 @@ struct LegendTry {
 
 /// What one try to lay a figure out is made with.
 struct LayoutTry {
-  enum class Part { kWhole, kPanel, kInset };
   double size = 0;  // of text
   LegendTry legend;
   std::size_t columns = 0;  // of panels
-  Part part = Part::kWhole;
+  bool is_panel = false;    // of a picture with several
 };
 
 /// Places of the legend in the order in which they are tried.

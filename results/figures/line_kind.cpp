@@ -85,7 +85,6 @@ FigureKind line_kind() {
           .shows_rows = true,
           .shows_x_range = true,
           .shows_facets = true,
-          .shows_insets = true,
           .smooths = true,
           .problem = problem_of_columns,
           .build = build_line,

@@ -1,4 +1,4 @@
-// Places reference lines and annotations.
+// Places reference lines and their labels.
 #include "results/figures/plot_notes.h"
 
 #include <optional>
@@ -48,29 +48,6 @@ std::vector<Box> boxes_along(const PlacedLine& line, const FigureLayout& layout,
   return boxes;
 }
 
-/// Rectangles of a width around a point, inside the plot.
-std::vector<Box> boxes_around(const Spot& spot, const FigureLayout& layout, double width) {
-  const double size = layout.text_size;
-  std::vector<Box> boxes;
-  for (const double up : {0.5, -1.8, 1.8, -3.1}) {
-    for (const double left : {spot.x + 0.5 * size, spot.x - 0.5 * size - width, spot.x - width / 2}) {
-      const double bottom = spot.y + up * size;
-      const Box box{left, left + width, bottom, bottom + kTextLine * size};
-      if (is_inside(box, layout.plot)) boxes.push_back(box);
-    }
-  }
-  return boxes;
-}
-
-void add_note(const std::string& text, const Box& box, std::string_view colour, FigureLayout& layout) {
-  layout.texts.push_back({.text = text,
-                          .x = box.left,
-                          .y = (box.bottom + box.top) / 2,
-                          .size = layout.text_size,
-                          .anchor = PlacedText::Anchor::kLeft,
-                          .colour = colour});
-}
-
 }  // namespace
 
 void place_references(const Figure& figure, FigureLayout& layout) {
@@ -88,16 +65,12 @@ std::string place_notes(const Figure& figure, FigureLayout& layout) {
     const std::vector<Box> boxes = boxes_along(layout.references[i], layout, text_width(label, layout.text_size));
     const std::optional<Box> box = box_for_text(figure, layout, boxes);
     if (!box) return fmt::format("the label '{}' has no room in the plot", label);
-    add_note(label, *box, kReferenceColour, layout);
-  }
-  for (const Annotation& note : looks.annotations) {
-    const std::optional<double> x = place_of_annotation(figure, note);
-    if (!x) continue;
-    const Spot spot = spot_of(figure, layout, *x, note.y);
-    const std::optional<Box> box =
-        box_for_text(figure, layout, boxes_around(spot, layout, text_width(note.text, layout.text_size)));
-    if (!box) return fmt::format("the annotation '{}' has no room in the plot", note.text);
-    add_note(note.text, *box, PlacedText().colour, layout);
+    layout.texts.push_back({.text = label,
+                            .x = box->left,
+                            .y = (box->bottom + box->top) / 2,
+                            .size = layout.text_size,
+                            .anchor = PlacedText::Anchor::kLeft,
+                            .colour = kReferenceColour});
   }
   return "";
 }

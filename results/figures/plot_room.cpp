@@ -101,8 +101,6 @@ std::optional<Box> box_for_text(const Figure& figure, const FigureLayout& layout
     const double half = layout.text_size / 2;
     return std::any_of(layout.texts.begin(), layout.texts.end(),
                        [&](const PlacedText& text) { return boxes_touch(box, box_of(text)); }) ||
-           std::any_of(layout.panels.begin(), layout.panels.end(),
-                       [&](const FigureLayout& inset) { return boxes_touch(box, inset.ground); }) ||
            std::any_of(layout.samples.begin(), layout.samples.end(), [&](const PlacedSample& sample) {
              return boxes_touch(box, {sample.x, sample.x + sample.width, sample.y - half, sample.y + half});
            });

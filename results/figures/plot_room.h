@@ -40,7 +40,7 @@ int data_in(const Figure& figure, const FigureLayout& layout, const Box& box);
 /// The first of these rectangles without data, or nullopt.
 std::optional<Box> empty_box(const Figure& figure, const FigureLayout& layout, const std::vector<Box>& boxes);
 
-/// The rectangle with the least data among those that touch no text, inset or sample of the legend, or nullopt.
+/// The rectangle with the least data among those that touch no text or sample of the legend, or nullopt.
 std::optional<Box> box_for_text(const Figure& figure, const FigureLayout& layout, const std::vector<Box>& boxes);
 
 }  // namespace xlm

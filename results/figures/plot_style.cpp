@@ -100,7 +100,7 @@ std::optional<int> common_digits(const std::vector<double>& numbers) {
 
 /// The range of the data with some room, or with the description's ends.
 Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
-            const std::vector<double>& given_ticks, bool minor) {
+            const std::vector<double>& given_ticks) {
   Axis axis;
   axis.log = scale == Scale::kLog && limits.low.value_or(data.low) > 0;
   axis.range = padded(data, axis.log);
@@ -112,7 +112,6 @@ Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& lim
   }
   const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
   axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
-  if (minor) axis.minor_ticks = ticks_between(axis);
   return axis;
 }
 
@@ -193,8 +192,7 @@ Axis x_axis(const Figure& figure) {
     for (const FigurePoint& point : series.points) range.include(point.x);
   }
   for (const ReferenceLine& line : figure.description.looks.references) range.include(line.x.value_or(NAN));
-  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks,
-                figure.description.looks.minor_ticks);
+  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
 }
 
 Axis y_axis(const Figure& figure) {
@@ -208,8 +206,7 @@ Axis y_axis(const Figure& figure) {
   for (const ReferenceLine& line : figure.description.looks.references) range.include(line.y.value_or(NAN));
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
   if (figure.from_zero && !log) range.include(0);
-  return fitted(range, figure.description.y_scale, figure.description.y_range, {},
-                figure.description.looks.minor_ticks);
+  return fitted(range, figure.description.y_scale, figure.description.y_range, {});
 }
 
 Axis colour_axis(const Figure& figure) {
@@ -219,38 +216,6 @@ Axis colour_axis(const Figure& figure) {
   if (is_one_value(axis.range)) axis.range = padded(axis.range, axis.log);  // a single value has no scale
   axis.ticks = round_numbers(axis.range, axis.log);
   return axis;
-}
-
-std::vector<double> ticks_between(const Axis& axis) {
-  std::vector<double> minor;
-  const auto add = [&](double tick) {
-    const bool known = std::any_of(axis.ticks.begin(), axis.ticks.end(), [&](double major) {
-      return std::abs(major - tick) <= kAsOneValue * std::abs(tick);
-    });
-    if (!known && tick >= axis.range.low && tick <= axis.range.high) minor.push_back(tick);
-  };
-  if (axis.log) {
-    const auto first = static_cast<int>(std::floor(std::log10(axis.range.low)));
-    const auto last = static_cast<int>(std::floor(std::log10(axis.range.high)));
-    if (last - first > kMaxDecades) return minor;
-    for (int decade = first; decade <= last; ++decade) {
-      for (int factor = 1; factor < 10; ++factor) add(factor * std::pow(10.0, decade));
-    }
-    return minor;
-  }
-  if (axis.ticks.size() < 2) return minor;
-  const double step = axis.ticks[1] - axis.ticks[0];
-  for (std::size_t i = 2; i < axis.ticks.size(); ++i) {
-    if (std::abs(axis.ticks[i] - axis.ticks[i - 1] - step) > 1e-6 * step) return minor;  // places of the data
-  }
-  const double leading = step / std::pow(10.0, std::floor(std::log10(step) + kAsOneValue));
-  const int parts = std::abs(leading - 2) < 0.1 || std::abs(leading - 4) < 0.1 ? 4 : 5;
-  const auto count = static_cast<int>((axis.ticks.size() + 1) * static_cast<std::size_t>(parts));
-  for (int i = 0; i < count; ++i) {
-    const int from_first = i - parts;
-    if (from_first % parts != 0) add(axis.ticks[0] + from_first * step / parts);
-  }
-  return minor;
 }
 
 std::vector<std::string> lost_logarithms(const Figure& figure) {

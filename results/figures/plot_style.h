@@ -53,11 +53,7 @@ struct Axis {
   Range range;
   bool log = false;
   std::vector<double> ticks;
-  std::vector<double> minor_ticks;  // between them, if the figure has any
 };
-
-/// Ticks between the ticks of an axis: 2 to 9 of each decade, or quarters or fifths of a step.
-std::vector<double> ticks_between(const Axis& axis);
 
 /// The axes of a figure. x has one unless its places have names. The colour axis is for heatmaps.
 Axis x_axis(const Figure& figure);

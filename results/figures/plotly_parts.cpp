@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "results/figures/figure_inset.h"
 #include "results/figures/series_looks.h"
 
 namespace xlm {
@@ -230,7 +229,6 @@ Json plotly_axis(const std::string& title, const Axis& axis) {
   json["range"] = {scaled(axis.range.low), scaled(axis.range.high)};
   json["tickvals"] = axis.ticks;
   json["ticktext"] = tick_texts(axis);
-  if (!axis.minor_ticks.empty()) json["minor"] = {{"ticks", "outside"}, {"ticklen", 2}, {"tickvals", axis.minor_ticks}};
   return json;
 }
 
@@ -249,10 +247,10 @@ Json plotly_x_axis(const Figure& figure) {
 
 namespace {
 
-/// Reference lines and annotations. plotly.js places a text on a logarithmic axis by the logarithm.
+/// Reference lines. plotly.js places a text on a logarithmic axis by the logarithm.
 void add_notes(const Figure& figure, Json& layout) {
   const FigureLooks& looks = figure.description.looks;
-  if (looks.references.empty() && looks.annotations.empty()) return;
+  if (looks.references.empty()) return;
   const bool log_x = figure.x_names.empty() && x_axis(figure).log;
   const bool log_y = y_axis(figure).log;
   const auto scaled = [](double value, bool log) { return log ? std::log10(value) : value; };
@@ -279,51 +277,8 @@ void add_notes(const Figure& figure, Json& layout) {
                      {"yanchor", line.x ? "top" : "bottom"},
                      {"font", {{"color", kReferenceColour}}}});
   }
-  for (const Annotation& note : looks.annotations) {
-    const std::optional<double> x = place_of_annotation(figure, note);
-    if (!x) continue;
-    texts.push_back({{"text", plotly_text(note.text)},
-                     {"showarrow", false},
-                     {"x", scaled(*x, log_x)},
-                     {"y", scaled(note.y, log_y)},
-                     {"xanchor", "left"},
-                     {"yanchor", "bottom"}});
-  }
   layout["shapes"] = std::move(shapes);
   layout["annotations"] = std::move(texts);
-}
-
-constexpr double kInsetTexts = 0.08;  // of the plot, for the texts at an inset's ticks
-
-/// Draws a part of the plot again in a corner, and outlines it. A reader can move and enlarge both.
-void add_inset(const Figure& figure, Json& plot) {
-  FigureLayout whole;
-  whole.plot = {0, 1, 0, 1};
-  whole.x = x_axis(figure);
-  whole.y = y_axis(figure);
-  whole.enlarged = enlarged_part(figure, whole).value_or(Box{});
-  const Box box = free_box_of_inset(figure, whole).value_or(boxes_of_inset(figure, whole).front());
-  const Figure inset = inset_figure(figure);
-  Json& layout = plot["layout"];
-  const auto add_axis = [&](const char* name, const Axis& axis, double low, double high, const char* other) {
-    Json json = plotly_axis("", axis);
-    json.update({{"domain", {low + kInsetTexts, high}}, {"anchor", other}, {"mirror", true}, {"automargin", false}});
-    json.update({{"tickmode", "auto"}, {"nticks", 5}});  // the reader's screen decides how many have room
-    layout[name] = std::move(json);
-  };
-  add_axis("xaxis2", x_axis(inset), box.left, box.right, "y2");
-  add_axis("yaxis2", y_axis(inset), box.bottom, box.top, "x2");
-  for (Json trace : plotly_series(inset, figure.x_label)) {
-    trace.update({{"xaxis", "x2"}, {"yaxis", "y2"}, {"showlegend", false}});
-    plot["data"].push_back(std::move(trace));
-  }
-  const InsetKeys& keys = *figure.description.looks.inset;
-  layout["shapes"].push_back({{"type", "rect"},
-                              {"x0", keys.x[0]},
-                              {"x1", keys.x[1]},
-                              {"y0", keys.y[0]},
-                              {"y1", keys.y[1]},
-                              {"line", {{"color", kReferenceColour}, {"width", 1}}}});
 }
 
 }  // namespace
@@ -351,10 +306,8 @@ Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
 }
 
 Json series_plot(const Figure& figure) {
-  Json plot = plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
-                           plotly_axis(figure.y_label, y_axis(figure)));
-  if (figure.description.looks.inset) add_inset(figure, plot);
-  return plot;
+  return plotly_whole(figure, plotly_series(figure, figure.x_label), plotly_x_axis(figure),
+                      plotly_axis(figure.y_label, y_axis(figure)));
 }
 
 }  // namespace xlm

@@ -50,7 +50,6 @@ FigureKind scatter_kind() {
           .shows_fronts = true,
           .shows_x_range = true,
           .shows_facets = true,
-          .shows_insets = true,
           .problem = problem_of_columns,
           .build = build_scatter,
           .gnuplot = series_script,

@@ -52,30 +52,15 @@ void put_in_order(Figure& figure) {
     });
     if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
   }
-  for (const Annotation& note : looks.annotations) {
-    if (!place_of_annotation(figure, note)) warn("annotations", note.x, "no such place on x");
-  }
   std::erase_if(looks.references, [&](const ReferenceLine& line) {
     const bool nowhere = line.x.has_value() && !figure.x_names.empty();
     if (nowhere) warn("references", fmt::format("x: {}", *line.x), "its places on x are names, not numbers");
     return nowhere;
   });
-  if (looks.inset && !figure.x_names.empty()) {
-    warn("inset", "x", "its places on x are names, not numbers");
-    looks.inset.reset();
-  }
   std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
     return place_in_order(a, looks.order) < place_in_order(b, looks.order);
   });
   for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].look = i;
-}
-
-std::optional<double> place_of_annotation(const Figure& figure, const Annotation& annotation) {
-  double number = 0;
-  if (figure.x_names.empty()) return parse_real(annotation.x, number) ? std::optional(number) : std::nullopt;
-  const auto named = std::find(figure.x_names.begin(), figure.x_names.end(), annotation.x);
-  if (named == figure.x_names.end()) return std::nullopt;
-  return static_cast<double>(named - figure.x_names.begin());
 }
 
 BuiltFigure SharedLooks::applied(BuiltFigure built) {

@@ -11,12 +11,9 @@
 
 namespace xlm {
 
-/// Puts series into the order of the description and gives each a look. Warns of names in `labels`, `order` and
-/// `annotations` that the figure does not have. Lines at numbers of an x that has names are left out, with a warning.
+/// Puts series into the order of the description and gives each a look. Warns of names in `labels` and `order`
+/// that the figure does not have. Lines at numbers of an x that has names are left out, with a warning.
 void put_in_order(Figure& figure);
-
-/// The place on x of an annotation: its number, or the place with its name. Returns nullopt if there is none.
-std::optional<double> place_of_annotation(const Figure& figure, const Annotation& annotation);
 
 /// Looks that figures share: series of the same columns and with the same value look the same.
 class SharedLooks {

@@ -75,7 +75,6 @@ TEST_F(Looks, WarnOfWhatTheFigureDoesNotHave) {
   EXPECT_THAT(with("labels: {fixt: F}\norder: [adaptve]\n").warnings,
               ElementsAre(HasSubstr("'fixt' in `labels`, but shows no such value: it has 'adaptive', 'fixed'"),
                           HasSubstr("'adaptve' in `order`")));
-  EXPECT_THAT(with("annotations: [{x: here, y: 1, text: t}]\n").warnings, ElementsAre(HasSubstr("'here'")));
 }
 
 TEST_F(Looks, ThatMeanNothingAreErrors) {
@@ -87,8 +86,7 @@ TEST_F(Looks, ThatMeanNothingAreErrors) {
   EXPECT_THAT(problem_of("references: [{y: 1, x: 2}]\n"), HasSubstr("either x or y"));
   EXPECT_THAT(problem_of("references: [{y: high}]\n"), HasSubstr("y of a reference line is a number"));
   EXPECT_THAT(problem_of("references: {y: 1}\n"), HasSubstr("list of maps with x, y, label"));
-  EXPECT_THAT(problem_of("annotations: [{x: 1, y: 1}]\n"), HasSubstr("needs x, y and text"));
-  EXPECT_THAT(problem_of("annotations: [{x: 1, y: 1, text: t, size: 3}]\n"), HasSubstr("size"));
+  EXPECT_THAT(problem_of("references: [{y: 1, size: 3}]\n"), HasSubstr("size"));
 }
 
 TEST_F(Looks, LegendsStandWhereTheyAreTold) {
@@ -132,9 +130,8 @@ TEST_F(Looks, TitleCaptionAndSizeOfTexts) {
   EXPECT_GT(layout_of(bare).plot.height(), layout_of(with("")).plot.height());
 }
 
-TEST_F(Looks, ReferenceLinesAndAnnotationsAreDrawnAtTheirNumbers) {
-  const Figure drawn =
-      with("references: [{y: 1.2, label: paper}, {x: 100}]\nannotations: [{x: 64, y: 1.8, text: here}]\n");
+TEST_F(Looks, ReferenceLinesAreDrawnAtTheirNumbers) {
+  const Figure drawn = with("references: [{y: 1.2, label: paper}, {x: 100, label: here}]\n");
   EXPECT_LE(y_axis(drawn).range.low, 1.2) << "the axis reaches the line";
   const FigureLayout layout = layout_of(drawn);
   ASSERT_EQ(layout.references.size(), 2U);
@@ -152,9 +149,8 @@ TEST_F(Looks, ReferenceLinesAndAnnotationsAreDrawnAtTheirNumbers) {
 }
 
 TEST_F(Looks, NotesTouchNoOtherText) {
-  const Figure crowded = with(
-      "legend: inside\nreferences: [{y: 1.8, label: first}, {y: 1.81, label: second}, {x: 100, label: third}]\n"
-      "annotations: [{x: 64, y: 1.85, text: a point}, {x: 64, y: 1.85, text: the same point}]\n");
+  const Figure crowded =
+      with("legend: inside\nreferences: [{y: 1.8, label: first}, {y: 1.81, label: second}, {x: 100, label: third}]\n");
   const FigureLayout layout = layout_of(crowded);
   for (std::size_t i = 0; i < layout.texts.size(); ++i) {
     const Box one = box_of(layout.texts[i]);
@@ -165,9 +161,9 @@ TEST_F(Looks, NotesTouchNoOtherText) {
       EXPECT_TRUE(apart) << layout.texts[i].text << " and " << layout.texts[k].text;
     }
   }
-  std::string many = "annotations: [";
-  for (int i = 0; i < 40; ++i) many += "{x: 64, y: 1.85, text: here}, ";
-  EXPECT_THROW(layout_of(with(many + "]\n")), UsageError) << "so many texts have no room around one point";
+  std::string many = "references: [";
+  for (int i = 0; i < 80; ++i) many += "{y: 1.8, label: a label that is as long as half of the plot}, ";
+  EXPECT_THROW(layout_of(with(many + "]\n")), UsageError) << "so many texts have no room along one line";
 }
 
 TEST_F(Looks, LabelsOfLinesStandBetweenBars) {
@@ -188,11 +184,8 @@ TEST_F(Looks, LabelsOfLinesStandBetweenBars) {
 
 TEST_F(Looks, NotesNeedAnAxisOfNumbers) {
   EXPECT_THAT(problem_of("references: [{y: 1}]\n"), IsEmpty());
-  for (const char* key : {"references: [{y: 1}]\n", "annotations: [{x: 64, y: 1, text: t}]\n", "minor_ticks: true\n"}) {
-    EXPECT_THROW(spec_of("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: test.bpc\n" + std::string(key)),
-                 UsageError)
-        << key;
-  }
+  EXPECT_THROW(spec_of("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: test.bpc\nreferences: [{y: 1}]\n"),
+               UsageError);
   const Figure named =
       figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nreferences: [{x: 1, label: one}, {y: 1.5}]\n");
   EXPECT_THAT(named.warnings, ElementsAre(HasSubstr("its places on x are names, not numbers")));
@@ -206,18 +199,6 @@ TEST_F(Looks, LinesAndMarksAreThinnerInASmallPicture) {
               HasSubstr("linewidth 2 dashtype 1 pointtype 7 pointsize 1.2"));
   EXPECT_THAT(gnuplot_script(with("width: 4.8\n"), PictureFormat::kSvg),
               HasSubstr("linewidth 1.5 dashtype 1 pointtype 7 pointsize 0.9"));
-}
-
-TEST_F(Looks, MinorTicksAreBetweenTheOthers) {
-  Axis axis{.range = {0, 10}, .log = false, .ticks = {0, 5, 10}, .minor_ticks = {}};
-  EXPECT_THAT(ticks_between(axis), ElementsAre(1, 2, 3, 4, 6, 7, 8, 9));
-  axis = {.range = {0.9, 4.6}, .log = false, .ticks = {2, 4}, .minor_ticks = {}};
-  EXPECT_THAT(ticks_between(axis), ElementsAre(1, 1.5, 2.5, 3, 3.5, 4.5));
-  axis = {.range = {5, 200}, .log = true, .ticks = {10, 100}, .minor_ticks = {}};
-  EXPECT_EQ(ticks_between(axis).size(), 5U + 8U + 1U);
-  const std::string script = gnuplot_script(with("minor_ticks: true\n"), PictureFormat::kSvg);
-  EXPECT_THAT(script, ContainsRegex("'' [0-9.]+ 1[,)]"));
-  EXPECT_THAT(gnuplot_script(with(""), PictureFormat::kSvg), Not(ContainsRegex("'' [0-9.]+ 1[,)]")));
 }
 
 TEST_F(Looks, AreTheSameForAValueInAllFiguresOfAFile) {
