@@ -44,7 +44,7 @@ WORDS = [
 
 SOURCES = {".h", ".cpp", ".cuh", ".def", ".inc", ".in", ".py", ".sh", ".md", ".yaml"}
 GENERATED = {"docs/configuration.md"}  # from the help in core/api
-QUOTING = {"scripts/plain_english.py", "tests/base/plain_english_test.cpp"}  # they contain the words themselves
+QUOTING = {"scripts/plain_english.py", "tests/house/plain_english_test.cpp"}  # they contain the words themselves
 GAP = r'(?:[\s/#"]|\\n)+'  # between words: blanks, a comment's next line, two parts of a string
 
 
