@@ -1,6 +1,7 @@
 // JSON parsing that reports its source.
 #include "base/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <ctime>
 
@@ -90,6 +91,13 @@ std::string json_number(double value) { return Json(value).dump(); }
 Json iso_time(const std::optional<double>& seconds) {
   if (!seconds || !std::isfinite(*seconds) || std::abs(*seconds) > 1e11) return nullptr;
   return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(static_cast<std::time_t>(*seconds)));
+}
+
+Json exact_time(const std::optional<double>& seconds) {
+  if (iso_time(seconds).is_null()) return nullptr;
+  const double whole = std::floor(*seconds);
+  const auto micro = std::min<long long>(std::llround((*seconds - whole) * 1e6), 999'999);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:06}Z", fmt::gmtime(static_cast<std::time_t>(whole)), micro);
 }
 
 }  // namespace xlm

@@ -46,4 +46,7 @@ std::string json_number(double value);
 /// "2025-11-21T09:30:00Z"; null for nullopt.
 Json iso_time(const std::optional<double>& seconds);
 
+/// The same to a microsecond, always with six digits, as readers of a column expect: "2025-11-21T09:30:00.250000Z".
+Json exact_time(const std::optional<double>& seconds);
+
 }  // namespace xlm

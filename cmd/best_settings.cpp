@@ -1,7 +1,8 @@
-// The best settings of a sweep.
+// The best settings of a sweep, and settings whose seeds are equal.
 #include "cmd/best_settings.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -53,6 +54,27 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     text += fmt::format("  {}{}  {}\n", list_number(measure, one.value), seeds, one.name);
   }
   return text;
+}
+
+bool seeds_change_nothing(const std::vector<SweepRun>& planned, const std::vector<Run>& runs) {
+  using Numbers = std::map<std::string, double>;
+  std::map<std::string, std::array<Numbers, 2>> first;  // by setting: of validation and test
+  bool compared = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!planned[i].planned.options.program) continue;
+    std::array<Numbers, 2> numbers;
+    for (std::size_t split = 0; split < numbers.size(); ++split) {
+      const RunEvaluation* evaluation = main_evaluation(runs[i], split == 0 ? "valid" : "test");
+      if (evaluation != nullptr) numbers[split] = evaluation->values;
+      numbers[split].erase("seconds");
+    }
+    if (numbers[0].empty() && numbers[1].empty()) continue;
+    const auto [other, is_first] = first.try_emplace(planned[i].setting, numbers);
+    if (is_first) continue;
+    if (other->second != numbers) return false;
+    compared = true;
+  }
+  return compared;
 }
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// The best settings of a sweep, by validation: what a search was for.
+// What the numbers of a sweep say of its settings: the best by validation, and whether seeds change anything.
 #pragma once
 
 #include <string>
@@ -15,5 +15,9 @@ namespace xlm {
 /// were measured on different data.
 std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std::string> keys,
                           const std::vector<Run>& runs, const Quantity& measure);
+
+/// Whether runs of programs have the same final numbers, bit for bit, as the other seeds of their setting, in each
+/// setting that has several: such a program does not seem to use its seed.
+bool seeds_change_nothing(const std::vector<SweepRun>& planned, const std::vector<Run>& runs);
 
 }  // namespace xlm

@@ -112,10 +112,19 @@ void TransformerOptions::check_foreign(const Json& config, const std::string& so
     throw DataError(source + ": '" + key + "' is " + there.dump() + ", and this run's model has " +
                     own->at(key).dump());
   };
+  for (const char* key : {"quantization_config", "auto_map"}) {
+    if (!given(config, key, Json()).empty()) {
+      throw DataError(source + ": it has '" + key + "', and such models are not supported");
+    }
+  }
   // A missing key has Hugging Face's default.
+  compare("hidden_size", given(config, "hidden_size", 4096));
+  compare("intermediate_size", given(config, "intermediate_size", 11'008));
+  compare("num_hidden_layers", given(config, "num_hidden_layers", 32));
   const Json heads = given(config, "num_attention_heads", 32);
   compare("num_attention_heads", heads);
   compare("num_key_value_heads", given(config, "num_key_value_heads", heads));
+  compare("head_dim", given(config, "head_dim", width / heads.get<std::int64_t>()));
   compare("hidden_act", given(config, "hidden_act", "silu"));
   compare("rms_norm_eps", given(config, "rms_norm_eps", 1e-6));
   compare("attention_bias", given(config, "attention_bias", false));
@@ -123,6 +132,9 @@ void TransformerOptions::check_foreign(const Json& config, const std::string& so
   compare("tie_word_embeddings", given(config, "tie_word_embeddings", false));
   const Json rope = given(config, "rope_parameters", given(config, "rope_scaling", Json::object()));
   compare("rope_theta", given(rope, "rope_theta", given(config, "rope_theta", 10'000)));
+  if (const Json part = given(rope, "partial_rotary_factor", given(config, "partial_rotary_factor", 1)); part != 1) {
+    throw DataError(source + ": its partial_rotary_factor is " + part.dump() + "; only 1 is supported");
+  }
   if (const Json kind = given(rope, "rope_type", given(rope, "type", "default")); kind != "default") {
     throw DataError(source + ": its rope_type is " + kind.dump() + "; only \"default\" is supported");
   }

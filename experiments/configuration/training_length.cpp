@@ -14,9 +14,14 @@
 namespace xlm {
 namespace {
 
-std::int64_t whole_steps(double steps) {
-  constexpr double kMaxSteps = 1e12;  // as of train.steps
-  return std::max<std::int64_t>(1, std::llround(std::min(steps, kMaxSteps)));
+/// Throws UsageError if `key` asks for more steps than train.steps may be.
+std::int64_t whole_steps(double steps, const char* key) {
+  constexpr double kMaxSteps = 1e12;
+  if (steps > kMaxSteps) {
+    throw UsageError(fmt::format("{} is {:.2g} steps of these data, and at most {:g} are possible\nuse a smaller one", key,
+                                 steps, kMaxSteps));
+  }
+  return std::max<std::int64_t>(1, std::llround(steps));
 }
 
 /// An epoch of the training split; without steps if that is too short for one.
@@ -36,10 +41,11 @@ void resolve_length(RunOptions& options) {
                                 options.data.path, train.batch, train.block));
   }
   const double predictions = epoch.predictions / epoch.steps;  // of a step
-  if (train.epochs > 0) train.steps = whole_steps(train.epochs * epoch.steps);
-  if (train.tokens > 0) train.steps = whole_steps(static_cast<double>(train.tokens) / predictions);
+  if (train.epochs > 0) train.steps = whole_steps(train.epochs * epoch.steps, "train.epochs");
+  if (train.tokens > 0) train.steps = whole_steps(static_cast<double>(train.tokens) / predictions, "train.tokens");
   if (train.eval_every_tokens > 0) {
-    train.eval_every = whole_steps(static_cast<double>(train.eval_every_tokens) / predictions);
+    train.eval_every =
+        whole_steps(static_cast<double>(train.eval_every_tokens) / predictions, "train.eval_every_tokens");
   }
   train.epochs = 0;
   train.tokens = train.eval_every_tokens = 0;

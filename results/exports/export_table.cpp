@@ -33,7 +33,7 @@ class CsvWriter : public ExportWriter {
  private:
   static std::string cell(const Value& value, ExportType type) {
     const std::optional<double> number = as_number(value);
-    if (type == ExportType::kTime && number) return iso_time(number).get<std::string>();
+    if (type == ExportType::kTime && number) return exact_time(number).get<std::string>();
     const bool is_real = type == ExportType::kReal && number && std::isfinite(*number);
     return is_real ? json_number(*number) : to_text(value);  // 1.0, so that a reader takes it for a real number
   }
@@ -68,7 +68,7 @@ class JsonLinesWriter : public ExportWriter {
 
   static std::string cell(const Value& value, ExportType type) {
     if (is_missing(value)) return "null";
-    if (type == ExportType::kTime) return json(iso_time(as_number(value)));
+    if (type == ExportType::kTime) return json(exact_time(as_number(value)));
     if (type == ExportType::kText) return json(to_text(value));
     if (const auto* holds = std::get_if<bool>(&value)) return *holds ? "true" : "false";
     if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && type == ExportType::kInteger) {

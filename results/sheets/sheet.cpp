@@ -109,15 +109,14 @@ std::string sheet_as_latex(const Sheet& sheet) {
     titles.push_back(latex_escape(column.title));
   }
   std::string out = "\\begin{table}\n  \\centering\n";
-  // Standard classes leave no room below a caption that stands above its table. All of this ends with the table.
-  out +=
-      "  "
-      "\\setlength{\\abovecaptionskip}{0pt}\\setlength{\\belowcaptionskip}{"
-      "6pt}\n";
-  out +=
-      "  "
-      "\\ifdefined\\toprule\\else\\let\\toprule\\hline\\let\\midrule\\hline"
-      "\\let\\bottomrule\\hline\\fi\n";
+  // Standard classes leave no room below a caption that stands above its table; mnras has no such lengths. Some classes
+  // of publishers define one or two of the three rules. All of this ends with the table.
+  out += "  \\ifdefined\\abovecaptionskip\\setlength{\\abovecaptionskip}{0pt}\\fi\n";
+  out += "  \\ifdefined\\belowcaptionskip\\setlength{\\belowcaptionskip}{6pt}\\fi\n ";
+  for (const char* rule : {"top", "mid", "bottom"}) {
+    out += fmt::format(" \\ifdefined\\{0}rule\\else\\let\\{0}rule\\hline\\fi", rule);
+  }
+  out += "\n";
   out += fmt::format("  \\caption{{{}}}\n", latex_escape(sheet.title));
   if (const std::string name = latex_label(sheet.name); !name.empty())
     out += fmt::format("  \\label{{tab:{}}}\n", name);

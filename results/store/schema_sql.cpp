@@ -117,11 +117,11 @@ CREATE VIEW params AS
   FROM stored_runs r JOIN stored_run_settings USING (number) JOIN stored_settings s USING (settings);
 
 CREATE VIEW metrics AS
-  SELECT r.run_id, s.name, CAST(p.key AS INTEGER) AS step, CAST(p.value AS REAL) AS value
+  SELECT r.run_id, s.name, CAST(p.key AS BIGINT) AS step, CAST(p.value AS DOUBLE) AS value
   FROM stored_runs r JOIN stored_series s USING (number), json_each(s.points) p;
 
 CREATE VIEW evaluations AS
-  SELECT r.run_id, e.split, v.key AS metric, e.step, e.settings, CAST(v.value AS REAL) AS value, e.final, e.main,
+  SELECT r.run_id, e.split, v.key AS metric, e.step, e.settings, CAST(v.value AS DOUBLE) AS value, e.final, e.main,
     e.time, e.at
   FROM stored_runs r JOIN stored_evaluations e USING (number), json_each(e."values") v;
 
@@ -129,16 +129,16 @@ CREATE VIEW evaluation_settings AS
   SELECT r.run_id, s.at, s.key, s.value FROM stored_runs r JOIN stored_evaluation_settings s USING (number);
 
 CREATE VIEW costs AS
-  SELECT r.run_id, c.key AS name, CAST(c.value AS REAL) AS value FROM stored_runs r, json_each(r.costs) c;
+  SELECT r.run_id, c.key AS name, CAST(c.value AS DOUBLE) AS value FROM stored_runs r, json_each(r.costs) c;
 
 CREATE VIEW grids AS
   SELECT r.run_id, g.name, g.step, json_extract(c.value, '$[0]') AS row, json_extract(c.value, '$[1]') AS column,
-    CAST(json_extract(c.value, '$[2]') AS REAL) AS value
+    CAST(json_extract(c.value, '$[2]') AS DOUBLE) AS value
   FROM stored_runs r JOIN stored_grids g USING (number), json_each(g.cells) c;
 
 CREATE VIEW traces AS
   SELECT r.run_id, t.split, t.name, p.key + 1 AS place, json_extract(p.value, '$[0]') AS token,
-    CAST(json_extract(p.value, '$[1]') AS REAL) AS value
+    CAST(json_extract(p.value, '$[1]') AS DOUBLE) AS value
   FROM stored_runs r JOIN stored_traces t USING (number), json_each(t.points) p;
 
 CREATE VIEW experiments AS
@@ -149,7 +149,7 @@ CREATE VIEW final_evaluations AS
 
 CREATE VIEW last_grids AS
   SELECT r.run_id, g.name, json_extract(c.value, '$[0]') AS row, json_extract(c.value, '$[1]') AS column,
-    CAST(json_extract(c.value, '$[2]') AS REAL) AS value, g.step
+    CAST(json_extract(c.value, '$[2]') AS DOUBLE) AS value, g.step
   FROM stored_runs r JOIN stored_grids g USING (number), json_each(g.cells) c
   WHERE g.step = coalesce(
     (SELECT max(f.step) FROM stored_grids f JOIN stored_evaluations e USING (number, step)

@@ -60,5 +60,26 @@ TEST_F(BestSettings, AreNotShownForOneSetting) {
   EXPECT_EQ(best(), "");
 }
 
+TEST_F(BestSettings, EqualSeedsOfAProgramAreNoted) {
+  const auto add_run = [&](const std::string& setting, double loss, bool program) {
+    add({}, loss);
+    planned_.back().setting = setting;
+    if (program) planned_.back().planned.options.program.emplace();
+    runs_.back().evaluations.back().values["seconds"] = static_cast<double>(runs_.size());
+  };
+  add_run("a", 1.5, true);
+  EXPECT_FALSE(seeds_change_nothing(planned_, runs_)) << "one seed says nothing";
+  add_run("b", 1.6, true);
+  add_run("a", 1.5, true);
+  EXPECT_TRUE(seeds_change_nothing(planned_, runs_)) << "seconds are not compared";
+  add_run("b", 1.6001, true);
+  EXPECT_FALSE(seeds_change_nothing(planned_, runs_));
+  planned_.clear();
+  runs_.clear();
+  add_run("a", 1.5, false);
+  add_run("a", 1.5, false);
+  EXPECT_FALSE(seeds_change_nothing(planned_, runs_)) << "seeds of our own models do reach them";
+}
+
 }  // namespace
 }  // namespace xlm

@@ -1,5 +1,6 @@
 // The transformer against golden numbers (tests/golden/README.md says whose), and what is left of it in other programs.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -160,9 +161,22 @@ TEST(Transformer, ALlamaOfAnotherProgramMustComputeTheSame) {
   EXPECT_EQ(message_of("rope_parameters", {{"rope_type", "llama3"}, {"rope_theta", 10000.0}}),
             "x: its rope_type is \"llama3\"; only \"default\" is supported");
   EXPECT_EQ(message_of("attention_bias", true), "x: 'attention_bias' is true, and this run's model has false");
+  const int layers = config.at("num_hidden_layers");
+  EXPECT_EQ(message_of("num_hidden_layers", layers + 1),
+            fmt::format("x: 'num_hidden_layers' is {}, and this run's model has {}", layers + 1, layers));
+  for (const char* size : {"hidden_size", "intermediate_size", "head_dim"}) {
+    EXPECT_THAT(message_of(size, 1000), ::testing::HasSubstr(fmt::format("'{}' is 1000", size)));
+  }
+  EXPECT_EQ(message_of("partial_rotary_factor", 0.5), "x: its partial_rotary_factor is 0.5; only 1 is supported");
+  EXPECT_EQ(message_of("quantization_config", {{"quant_method", "gptq"}}),
+            "x: it has 'quantization_config', and such models are not supported");
+  EXPECT_EQ(message_of("auto_map", {{"AutoModelForCausalLM", "own.Model"}}),
+            "x: it has 'auto_map', and such models are not supported");
 
   Json old = config;  // as versions before 5 wrote it
   old.erase("rope_parameters");
+  old.erase("head_dim");  // the width over the heads
+  old["quantization_config"] = nullptr;
   EXPECT_NO_THROW(options.check_foreign(old, "x"));
   old.erase("rms_norm_eps");
   EXPECT_THROW(options.check_foreign(old, "x"), DataError);

@@ -69,6 +69,11 @@ TEST_F(TrainingLengthTest, TokensAreScoredPredictions) {
   EXPECT_EQ(read("steps: 7, eval_every_tokens: 33").train.eval_every, 2);
 }
 
+TEST_F(TrainingLengthTest, MoreStepsThanTrainStepsMayBeAreRefused) {
+  EXPECT_THAT(complaint("tokens: 9e15"), HasSubstr("train.tokens is 5.6e+14 steps of these data"));
+  EXPECT_THAT(complaint("steps: 7, eval_every_tokens: 9e15"), HasSubstr("train.eval_every_tokens is"));
+}
+
 TEST_F(TrainingLengthTest, WhatIsResolvedIsARunOfSteps) {
   const RunOptions given = read("epochs: 2, eval_every_tokens: 64");
   EXPECT_EQ(to_text(resolved(given)), to_text(resolved(read("steps: 12, eval_every: 4"))));

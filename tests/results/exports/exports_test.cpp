@@ -140,7 +140,7 @@ TEST(JsonLines, HoldTypesAndMissingValues) {
                                                {"rate", ExportType::kReal},
                                                {"a \"name\"", ExportType::kText},
                                                {"created", ExportType::kTime}});
-  writer->add({true, std::int64_t{9007199254740993}, 0.1, Value("x\n\"y\""), 1.75e9});
+  writer->add({true, std::int64_t{9007199254740993}, 0.1, Value("x\n\"y\""), 1.75e9 + 0.25});
   writer->add({Value(), Value(), Value(), Value(), Value()});
   writer->add({false, std::int64_t{-1}, std::numeric_limits<double>::quiet_NaN(), Value(true), std::int64_t{0}});
   writer->add({false, std::int64_t{0}, std::int64_t{3}, Value(1.5), std::numeric_limits<double>::infinity()});
@@ -148,9 +148,9 @@ TEST(JsonLines, HoldTypesAndMissingValues) {
   writer->finish();
   EXPECT_EQ(
       read_file(file),
-      R"({"flag": true, "count": 9007199254740993, "rate": 0.1, "a \"name\"": "x\n\"y\"", "created": "2025-06-15T15:06:40Z"}
+      R"({"flag": true, "count": 9007199254740993, "rate": 0.1, "a \"name\"": "x\n\"y\"", "created": "2025-06-15T15:06:40.250000Z"}
 {"flag": null, "count": null, "rate": null, "a \"name\"": null, "created": null}
-{"flag": false, "count": -1, "rate": null, "a \"name\"": "true", "created": "1970-01-01T00:00:00Z"}
+{"flag": false, "count": -1, "rate": null, "a \"name\"": "true", "created": "1970-01-01T00:00:00.000000Z"}
 {"flag": false, "count": 0, "rate": 3.0, "a \"name\"": "1.5", "created": null}
 )");
 }

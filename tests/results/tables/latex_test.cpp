@@ -60,6 +60,15 @@ TEST(LatexTables, CompileWithoutAnyPackage) {
   compile("");
 }
 
+TEST(LatexTables, CompileWithAPartOfTheRulesAndWithoutCaptionSkips) {
+  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
+  compile("\\let\\toprule\\hline\n");
+  compile("\\let\\toprule\\hline\\let\\midrule\\hline\n");
+  // Without the lengths, the class itself has other captions.
+  compile("\\let\\abovecaptionskip\\undefined\\let\\belowcaptionskip\\undefined\n"
+          "\\makeatletter\\long\\def\\@makecaption#1#2{#1: #2\\par}\\makeatother\n");
+}
+
 TEST(LatexTables, CompileWithBooktabs) {
   if (std::system("kpsewhich booktabs.sty >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
   compile("\\usepackage{booktabs}\n");
@@ -70,7 +79,7 @@ TEST(LatexTables, HaveALabelAndTheRulesOfTheDocument) {
   table.name = "table_1{x}";
   const std::string latex = render_table(table, TableFormat::kLatex);
   EXPECT_THAT(latex, HasSubstr("\\label{tab:table1x}\n"));
-  EXPECT_THAT(latex, HasSubstr("\\ifdefined\\toprule\\else\\let\\toprule\\hline"));
+  EXPECT_THAT(latex, HasSubstr("\\ifdefined\\midrule\\else\\let\\midrule\\hline\\fi "));
   for (const char* rule : {"    \\toprule\n", "    \\midrule\n", "    \\bottomrule\n"}) {
     EXPECT_THAT(latex, HasSubstr(rule));
   }
