@@ -104,7 +104,8 @@ class SweepSummary {
     if (seeds_change_nothing(planned_, runs_)) {
       text +=
           "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
-          "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about chance\n";
+          "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
+          "chance\n";
     }
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();

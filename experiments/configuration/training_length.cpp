@@ -18,8 +18,8 @@ namespace {
 std::int64_t whole_steps(double steps, const char* key) {
   constexpr double kMaxSteps = 1e12;
   if (steps > kMaxSteps) {
-    throw UsageError(fmt::format("{} is {:.2g} steps of these data, and at most {:g} are possible\nuse a smaller one", key,
-                                 steps, kMaxSteps));
+    throw UsageError(fmt::format("{} is {:.2g} steps of these data, and at most {:g} are possible\nuse a smaller one",
+                                 key, steps, kMaxSteps));
   }
   return std::max<std::int64_t>(1, std::llround(steps));
 }

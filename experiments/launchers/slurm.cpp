@@ -125,7 +125,12 @@ void read_partitions(SlurmCluster& cluster, const std::string& text) {
     found->default_time = slurm_seconds(fields[2]);
     found->cpus = found->cpus == 0 ? cpus : std::min(found->cpus, cpus);
     found->most_cpus = std::max(found->most_cpus, cpus);
-    found->gpus = std::max(found->gpus, count_gpus(fields[4]));
+    const std::int64_t gpus = count_gpus(fields[4]);
+    found->gpus = std::max(found->gpus, gpus);
+    if (gpus > 0 && (found->share_gpus == 0 || cpus * found->share_gpus < found->share_cpus * gpus)) {
+      found->share_cpus = cpus;
+      found->share_gpus = gpus;
+    }
     found->nodes += leading_number(trim(fields[5]));
   }
 }
@@ -202,16 +207,29 @@ std::string test_submission(const std::string& script) {
   return estimate.starts_with(own_name) ? estimate.substr(own_name.size()) : estimate;
 }
 
+std::string job_number_in(const std::string& printed) {
+  std::string job;
+  for (const std::string& line : split(printed, '\n')) {
+    std::string_view words = trim(line);
+    constexpr std::string_view kSentence = "Submitted batch job ";  // and perhaps "on cluster NAME"
+    const bool is_sentence = words.starts_with(kSentence);
+    if (is_sentence) words.remove_prefix(kSentence.size());
+    const std::string first(words.substr(0, words.find(is_sentence ? ' ' : ';')));  // 12;NAME: of another cluster
+    std::int64_t number = 0;
+    if (parse_integer(first, number) && number > 0) job = first;
+  }
+  return job;
+}
+
 std::string submit_array(const std::string& script, std::int64_t tasks) {
   const CommandResult result = run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1)}, script);
   if (result.code != 0) throw Error(fmt::format("Slurm did not take the job: {}", complaint(result)));
-  const std::string answer(trim(result.out));
-  std::string job = answer.substr(0, answer.find(';'));  // the cluster's name may follow
-  std::int64_t number = 0;
-  if (!parse_integer(job, number) || number <= 0) {
+  const std::string job = job_number_in(result.out);
+  if (job.empty()) {
+    const std::string answer(trim(result.out));
     throw Error(
-        fmt::format("sbatch printed no job number, so nothing was submitted: {}\n"
-                    "check the variables SBATCH_… and your own sbatch for options",
+        fmt::format("sbatch printed no job number, so a job may be queued that is not known here: {}\n"
+                    "to see it: squeue --me; check the variables SBATCH_… and your own sbatch for options",
                     answer.empty() ? complaint(result) : answer));
   }
   return job;

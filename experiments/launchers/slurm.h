@@ -19,6 +19,9 @@ struct SlurmPartition {
   std::int64_t cpus = 0;    // of its smallest node
   std::int64_t most_cpus = 0;
   std::int64_t gpus = 0;  // of the node with the most
+  // Of the nodes with GPUs that have the fewest CPUs for each:
+  std::int64_t share_cpus = 0;
+  std::int64_t share_gpus = 0;
   std::int64_t nodes = 0;
 };
 
@@ -60,6 +63,10 @@ std::vector<SlurmNode> nodes_of(const std::string& partition);
 /// sbatch's own words about when the job of a script, given as its text, would start. Throws UsageError with sbatch's
 /// message if it refuses the script.
 std::string test_submission(const std::string& script);
+
+/// The number of a job in what sbatch printed, in the last line that is one: a site's own sbatch may print other lines
+/// first, and sentences; "" if there is none.
+std::string job_number_in(const std::string& printed);
 
 /// Submits a script, given as its text, as an array of `tasks`. Returns the job's number. Throws Error if there is
 /// none.

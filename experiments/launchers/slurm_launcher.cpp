@@ -115,10 +115,10 @@ class SlurmSubmission {
     }
     const Need gpus = or_else(said(), found).gpus;
     if (gpus.value > 0 && partition_.gpus > 0) {
-      const double share = gpus.value / static_cast<double>(partition_.gpus);
-      found.cpus = {std::max(std::floor(share * static_cast<double>(partition_.cpus)), 1.0),
-                    fmt::format("its share of a node of {}: {} CPUs for {} GPUs", partition_.name, partition_.cpus,
-                                partition_.gpus)};
+      const double share = gpus.value / static_cast<double>(partition_.share_gpus);
+      found.cpus = {std::max(std::floor(share * static_cast<double>(partition_.share_cpus)), 1.0),
+                    fmt::format("its share of a node of {}: {} CPUs for {} GPUs", partition_.name,
+                                partition_.share_cpus, partition_.share_gpus)};
     } else {
       found.cpus = {
           std::clamp(static_cast<double>(partition_.cpus), 1.0, kManyCpus),

@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -27,7 +29,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "lock.";
 constexpr int kAttempts = 100;
-constexpr double kMaxClockLead = 3600;  // seconds that another machine's clock may be ahead
+constexpr double kMaxClockError = 3600;  // seconds that another machine's clock may be off
 
 /// Tokens of the lock files in a folder, unordered.
 std::vector<std::int64_t> tokens_in(const fs::path& folder) {
@@ -78,12 +80,74 @@ bool create_exclusively(const fs::path& path, const std::string& text) {
   return error == 0;
 }
 
-double seconds_since_change(const fs::path& path, const LockSettings& settings) {
+/// Seconds since 1970 by the clock of the holder, or of the file server; nullopt: the file is being replaced.
+std::optional<double> heartbeat_of(const fs::path& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return 0;  // being replaced
-  const double changed =
-      static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
-  return (settings.clock ? settings.clock() : wall_seconds()) - changed;
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return static_cast<double>(status.st_mtim.tv_sec) + 1e-9 * static_cast<double>(status.st_mtim.tv_nsec);
+}
+
+/// Heartbeats that seem old, watched by this machine's clock: a holder whose clock is behind lives if its heartbeat
+/// changes, whatever it says. Locks of all runs beside the first are noted together, so that many take one wait.
+class WatchedHeartbeats {
+ public:
+  /// Whether the heartbeat of `path` changes. The first question about a folder of runs waits for a heartbeat.
+  bool changes(const fs::path& path, const LockSettings& settings) {
+    using Seconds = std::chrono::duration<double>;
+    const std::lock_guard guard(mutex_);
+    if (noted_.count(path) == 0) note_all_beside(path);
+    Noted& noted = noted_[path];
+    constexpr double kWaited = 1.2;  // of the time between heartbeats
+    constexpr Seconds kPause(0.1);
+    while (true) {
+      const auto now = std::chrono::steady_clock::now();
+      const std::optional<double> heartbeat = heartbeat_of(path);
+      if (!heartbeat) return false;  // another has taken the lock over
+      if (*heartbeat != noted.heartbeat) {
+        noted = {.heartbeat = *heartbeat, .since = now, .has_changed = true};
+        return true;
+      }
+      const Seconds unchanged = now - noted.since;
+      if (noted.has_changed) return unchanged.count() < settings.stale_after;
+      if (unchanged.count() > kWaited * settings.heartbeat) return false;
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+
+ private:
+  struct Noted {
+    double heartbeat = 0;
+    std::chrono::steady_clock::time_point since{};
+    bool has_changed = false;
+  };
+
+  void note_all_beside(const fs::path& path) {
+    const auto now = std::chrono::steady_clock::now();
+    noted_.try_emplace(path, Noted{heartbeat_of(path).value_or(0), now});
+    std::error_code error;
+    for (fs::directory_iterator entry(folder_of(folder_of(path)), error), end; !error && entry != end;
+         entry.increment(error)) {
+      std::error_code ignored;
+      if (!entry->is_directory(ignored)) continue;
+      for (const std::int64_t token : tokens_in(entry->path())) {
+        const fs::path other = lock_file(entry->path(), token);
+        noted_.try_emplace(other, Noted{heartbeat_of(other).value_or(0), now});
+      }
+    }
+  }
+
+  std::mutex mutex_;
+  std::map<fs::path, Noted> noted_;
+};
+
+/// Whether a holder on another machine lives.
+bool beats(const fs::path& path, const LockSettings& settings) {
+  const std::optional<double> heartbeat = heartbeat_of(path);
+  if (!heartbeat) return true;  // being replaced
+  const double age = (settings.clock ? settings.clock() : wall_seconds()) - *heartbeat;
+  if (age < settings.stale_after) return age > -kMaxClockError;
+  static WatchedHeartbeats watched;
+  return age < kMaxClockError && watched.changes(path, settings);
 }
 
 /// Reads what the file records about its holder. A file without whole content is being written, or its writer was
@@ -128,11 +192,9 @@ LockState read_lock(const fs::path& run_folder, const LockSettings& settings) {
       break;
     case Liveness::kGone:
       break;
-    case Liveness::kUnknown: {
-      const double age = seconds_since_change(path, settings);
-      state.held = age < settings.stale_after && age > -kMaxClockLead;
+    case Liveness::kUnknown:
+      state.held = beats(path, settings);
       break;
-    }
   }
   return state;
 }

@@ -26,8 +26,10 @@ class RunLockedError : public Error {
 };
 
 struct LockSettings {
-  double heartbeat = 10;          // seconds between heartbeats
-  double stale_after = 180;       // seconds without a heartbeat after which a holder on another machine counts as gone
+  double heartbeat = 10;          // seconds between heartbeats, its own and those of holders on other machines
+  double stale_after = 180;       // seconds without a heartbeat after which a holder on another machine counts as gone;
+                                  // if it seems gone for less than an hour, one heartbeat is waited for, because its
+                                  // clock may be behind
   std::function<double()> clock;  // seconds since 1970, to judge heartbeats; null: the system's
   std::optional<ProcessIdentity> holder;  // the new holder; empty: this process
   std::optional<ProcessIdentity> from;    // a holder that hands the lock over

@@ -320,6 +320,28 @@ TEST(Slurm, NamesOfGenericResourcesAreComparedWhole) {
   EXPECT_EQ(gpus("(null)"), 0);
 }
 
+TEST(Slurm, AGpusShareOfCpusIsThatOfNodesWithGpus) {
+  SlurmCluster cluster;
+  read_partitions(cluster,
+                  "all*|1:00:00|n/a|8|(null)|20\nall*|1:00:00|n/a|128|gpu:a100:8(S:0-3)|4\n"
+                  "all*|1:00:00|n/a|96|gpu:h100:4|4\n");
+  const SlurmPartition& all = cluster.partitions.at(0);
+  EXPECT_EQ(all.share_cpus, 128);
+  EXPECT_EQ(all.share_gpus, 8) << "16 for each, and 24 where there are four";
+  EXPECT_EQ(all.cpus, 8);
+  EXPECT_EQ(all.most_cpus, 128);
+}
+
+TEST(Slurm, TheNumberOfAJobStandsBelowWhatASitePrints) {
+  EXPECT_EQ(job_number_in("4711\n"), "4711");
+  EXPECT_EQ(job_number_in("4711;north\n"), "4711");
+  EXPECT_EQ(job_number_in("-----\n  Welcome, 2 messages\n2026\n--> Checking allocation (AB-123)...OK\n101\n"), "101");
+  EXPECT_EQ(job_number_in("101\n3 jobs of yours are queued\n"), "101");
+  EXPECT_EQ(job_number_in("Submitted batch job 12\n"), "12");
+  EXPECT_EQ(job_number_in("Submitted batch job 12 on cluster north\n"), "12");
+  for (const char* none : {"", "Welcome\n", "0\n", "-5\n", "12 jobs\n"}) EXPECT_EQ(job_number_in(none), "") << none;
+}
+
 TEST(Resources, PaceIsThatOfTheSlowestFinishedRunAndTheLongestCheckpoint) {
   const TemporaryFolder folder;
   const fs::path data = make_data(folder.path() / "data");

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -140,8 +141,45 @@ TEST(RunLock, AHolderElsewhereIsGoneOnlyAfterMissedHeartbeats) {
   EXPECT_TRUE(read_lock(folder.path(), settings).held);
   EXPECT_THROW(RunLock(folder.path(), settings), RunLockedError);
   settings.clock = [] { return wall_seconds() + 200; };
+  settings.heartbeat = 0.01;
   EXPECT_FALSE(read_lock(folder.path(), settings).held);
   EXPECT_EQ(RunLock(folder.path(), settings).token(), 2);
+}
+
+TEST(RunLock, AHolderWhoseClockIsBehindLivesWhileItsHeartbeatChanges) {
+  const TemporaryFolder folder;
+  const fs::path behind = folder.path() / "runs/a";
+  const fs::path gone = folder.path() / "runs/b";
+  fs::create_directories(behind);
+  fs::create_directories(gone);
+  write_lock(behind, 1, process_elsewhere());
+  write_lock(gone, 1, process_elsewhere());
+  const auto beat = [](const fs::path& run, double time) {
+    const timespec at{static_cast<std::time_t>(time), 0};
+    const timespec both[2] = {at, at};
+    ::utimensat(AT_FDCWD, (run / "lock.1").c_str(), both, 0);
+  };
+  const double now = std::floor(wall_seconds());
+  beat(behind, now - 300);
+  beat(gone, now - 300);
+  std::atomic<bool> ended = false;
+  std::thread holder([&] {
+    for (int i = 0; !ended; ++i) {
+      beat(behind, now - (i % 2 == 0 ? 299 : 301));  // steps of its clock back and forth
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  LockSettings settings;
+  settings.heartbeat = 60;  // far more than it waits here
+  EXPECT_TRUE(read_lock(behind, settings).held);
+  EXPECT_THROW(RunLock(behind, settings), RunLockedError);
+  settings.heartbeat = 0.01;
+  EXPECT_FALSE(read_lock(gone, settings).held);
+  ended = true;
+  holder.join();
+  EXPECT_TRUE(read_lock(behind, settings).held) << "for three minutes by this machine's clock";
+  settings.stale_after = 0;
+  EXPECT_FALSE(read_lock(behind, settings).held);
 }
 
 TEST(RunLock, IsHandedOverOnlyByTheNamedProcess) {
@@ -220,6 +258,7 @@ TEST(RunLock, AFileWithoutContentCountsAsHeldUntilItIsOld) {
   write_file(folder.path() / "lock.1", "");
   EXPECT_THROW(RunLock(folder.path(), {}), RunLockedError);
   LockSettings later;
+  later.heartbeat = 0.01;
   later.clock = [] { return wall_seconds() + 200; };
   EXPECT_EQ(RunLock(folder.path(), later).token(), 2);
 }
@@ -230,6 +269,7 @@ TEST(RunLock, TheOldHolderLosesItAndDoesNotReleaseTheNewOne) {
   elsewhere.holder = process_elsewhere();
   auto old = std::make_unique<RunLock>(folder.path(), elsewhere);
   LockSettings late;
+  late.heartbeat = 0.01;
   late.clock = [] { return wall_seconds() + 200; };
   const RunLock next(folder.path(), late);
   EXPECT_FALSE(old->still_owner());
@@ -242,6 +282,7 @@ TEST(RunLock, ANumberThatAFasterOneHasUsedAlreadyIsNotTaken) {
   const TemporaryFolder folder;
   write_lock(folder.path(), 4, process_elsewhere());
   LockSettings settings;
+  settings.heartbeat = 0.01;
   settings.clock =
       [&] {  // while this one looks, another takes 5 over, is taken over by 6, and the files are cleaned up
         if (fs::exists(folder.path() / "lock.4")) {

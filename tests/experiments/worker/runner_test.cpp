@@ -112,6 +112,7 @@ TEST_F(RunnerTest, WhatAnotherWorkerFinishedMeanwhileIsNotDoneAgain) {
   elsewhere.holder = ProcessIdentity{.host = "node7", .machine = "another boot", .pid = 12, .started = 34};
   std::optional<RunLock> other;
   other.emplace(run.paths.folder, elsewhere);
+  settings_.lock.heartbeat = 0.01;
   settings_.lock.clock =
       [&] {  // asked whether that one lives: after the first look at the run, before the lock is taken
         if (other) Journal(run.paths.journal(), nullptr, other->token()).append("state", {{"state", "done"}});

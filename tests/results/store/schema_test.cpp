@@ -26,5 +26,10 @@ TEST_F(StoreFile, EveryTableOfRunsIsThere) {
     EXPECT_TRUE(rows(store, fmt::format("SELECT * FROM {}", table)).empty());
 }
 
+TEST(Schema, NumbersOfViewsHave64BitsInDuckDbToo) {  // which reads a view's text as its own SQL
+  EXPECT_EQ(schema_sql.find("AS REAL)"), std::string_view::npos);
+  EXPECT_EQ(schema_sql.find("AS INTEGER)"), std::string_view::npos);
+}
+
 }  // namespace
 }  // namespace xlm

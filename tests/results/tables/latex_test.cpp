@@ -65,8 +65,9 @@ TEST(LatexTables, CompileWithAPartOfTheRulesAndWithoutCaptionSkips) {
   compile("\\let\\toprule\\hline\n");
   compile("\\let\\toprule\\hline\\let\\midrule\\hline\n");
   // Without the lengths, the class itself has other captions.
-  compile("\\let\\abovecaptionskip\\undefined\\let\\belowcaptionskip\\undefined\n"
-          "\\makeatletter\\long\\def\\@makecaption#1#2{#1: #2\\par}\\makeatother\n");
+  compile(
+      "\\let\\abovecaptionskip\\undefined\\let\\belowcaptionskip\\undefined\n"
+      "\\makeatletter\\long\\def\\@makecaption#1#2{#1: #2\\par}\\makeatother\n");
 }
 
 TEST(LatexTables, CompileWithBooktabs) {
