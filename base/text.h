@@ -46,6 +46,8 @@ std::string without_logins(std::string text);
 /// Up to the first line end.
 std::string first_line(const std::string& text);
 std::string_view trim(std::string_view text);
+/// A to Z as a to z, in any locale; all else stays.
+std::string lower_case(std::string_view text);
 
 /// Reads a whole decimal integer or floating-point number; false when `text` is anything else.
 bool parse_integer(std::string_view text, std::int64_t& value);

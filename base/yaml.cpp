@@ -180,12 +180,20 @@ bool is_plain_safe(const std::string& text) {
   return text.find_first_not_of(kSafe) == std::string::npos && text.front() != '-' && text != "~";
 }
 
+/// Whether readers of YAML 1.1, such as PyYAML, take a text that is one here for a truth value, a number or a date.
+bool is_no_text_elsewhere(const std::string& text) {
+  for (const std::string_view word : {"yes", "no", "on", "off"}) {
+    if (lower_case(text) == word) return true;
+  }
+  return text.find_first_not_of("0123456789_.+-eE") == std::string::npos && text.find_first_of("0123456789") == 0;
+}
+
 Json scalar_value(const Yaml& node) { return node.quoted ? Json(node.scalar) : core_value(node.scalar); }
 
 std::string scalar_text(const Yaml& node) {
   Yaml plain = node;
   plain.quoted = false;
-  const bool would_change = node.quoted && !scalar_value(plain).is_string();
+  const bool would_change = node.quoted && (!scalar_value(plain).is_string() || is_no_text_elsewhere(node.scalar));
   std::int64_t integer = 0;
   double real = 0;
   if (!node.quoted && (parse_integer(node.scalar, integer) || parse_real(node.scalar, real))) return node.scalar;
@@ -214,7 +222,7 @@ void write_block(const Yaml& node, int indent, std::string& out) {
       Yaml key_node;
       key_node.kind = Yaml::Kind::kScalar;
       key_node.scalar = key;
-      key_node.quoted = is_null_word(key);
+      key_node.quoted = is_null_word(key) || is_no_text_elsewhere(key);
       out += margin + scalar_text(key_node) + ":";
       if ((value.is_map() && !value.entries.empty()) || (value.is_sequence() && !is_short_list(value))) {
         out += "\n";

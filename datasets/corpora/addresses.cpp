@@ -2,7 +2,6 @@
 #include "datasets/corpora/addresses.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <string_view>
 
@@ -63,8 +62,7 @@ struct Mirror {
 Mirror read_mirror(const std::string& address) {
   if (address.empty()) return {};
   const std::size_t colon = std::min(address.find("://"), address.size());
-  std::string scheme = address.substr(0, colon);
-  std::transform(scheme.begin(), scheme.end(), scheme.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string scheme = lower_case(address.substr(0, colon));
   if (colon == address.size() || (scheme != "https" && scheme != "http")) {
     throw UsageError("--mirror: the address must begin with https:// or http://");
   }

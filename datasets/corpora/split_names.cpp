@@ -81,8 +81,7 @@ std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_
 }  // namespace
 
 std::optional<std::size_t> split_of_word(std::string_view word) {
-  std::string lower(word);
-  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = lower_case(word);
   const auto* const found =
       std::find_if(kWords.begin(), kWords.end(), [&](const auto& known) { return known.first == lower; });
   if (found == kWords.end()) return std::nullopt;

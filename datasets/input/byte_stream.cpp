@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "datasets/input/libarchive.h"
 
 namespace xlm {
@@ -194,8 +194,7 @@ Packing detect_packing(std::string_view head) {
 }
 
 Packing packing_of_name(const fs::path& path) {
-  std::string extension = path.extension().string();
-  for (char& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string extension = lower_case(path.extension().string());
   for (const PackingInfo& info : packings()) {
     if (std::find(info.extensions.begin(), info.extensions.end(), extension) != info.extensions.end()) {
       return info.packing;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <optional>
 
 #include <fmt/format.h>
@@ -143,12 +142,6 @@ std::optional<Recognised> by_encoding(std::string_view head) {
   return Recognised{FileForm::kBytes, "not UTF-8, and declares no other encoding", kConvert, {}};
 }
 
-std::string in_lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 /// Skips XML declarations and comments before the first tag.
 std::string_view without_prologue(std::string_view text) {
   while (true) {
@@ -162,7 +155,7 @@ std::string_view without_prologue(std::string_view text) {
 
 std::optional<Recognised> by_markup(std::string_view text) {
   constexpr std::size_t kTagBytes = 100;
-  const std::string tag = in_lower_case(without_prologue(text).substr(0, kTagBytes));
+  const std::string tag = lower_case(without_prologue(text).substr(0, kTagBytes));
   if (tag.starts_with("<!doctype html") || tag.starts_with("<html") || tag.starts_with("<head>")) {
     return Recognised{
         FileForm::kTextual,
@@ -255,7 +248,7 @@ std::optional<Recognised> by_printed_form(std::string_view text) {
   return std::nullopt;
 }
 
-std::string ending_of(const std::string& name) { return in_lower_case(fs::path(name).extension().string()); }
+std::string ending_of(const std::string& name) { return lower_case(fs::path(name).extension().string()); }
 
 }  // namespace
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <memory>
 #include <numeric>
@@ -17,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "datasets/input/archive.h"
 #include "datasets/input/byte_stream.h"
@@ -241,8 +241,7 @@ bool is_metadata_name(const std::string& relative_path) {
   constexpr std::array kWhole{"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json",
                               "meta.json"};
   constexpr std::array kEndings{".md5", ".sha1", ".sha256", ".sha512"};
-  std::string name = relative_path.substr(relative_path.rfind('/') + 1);
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string name = lower_case(relative_path.substr(relative_path.rfind('/') + 1));
   const std::string stem = name.substr(0, name.find('.'));
   return std::find(kWithAnyEnding.begin(), kWithAnyEnding.end(), stem) != kWithAnyEnding.end() ||
          std::find(kWhole.begin(), kWhole.end(), name) != kWhole.end() ||

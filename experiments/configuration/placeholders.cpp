@@ -2,6 +2,9 @@
 #include "experiments/configuration/placeholders.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
 
 #include "base/text.h"
 
@@ -39,6 +42,16 @@ void scan(std::string_view text, Literal literal, Name name) {
   }
 }
 
+/// Without an exponent: Python's argparse takes -1e-05 for an option (before 3.14).
+std::string negative_text(double value) {
+  std::array<char, 400> digits{};  // -5e-324 has 326
+  const auto [end, error] = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed);
+  const std::string text(digits.begin(), end);
+  return error != std::errc() || !std::isfinite(value) ? Json(value).dump()
+         : text.find('.') == std::string::npos         ? text + ".0"
+                                                       : text;
+}
+
 }  // namespace
 
 std::vector<std::string> placeholders_in(std::string_view text) {
@@ -58,6 +71,7 @@ std::string with_values(std::string_view text, const std::function<std::string(c
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float() && value.get<double>() < 0) return negative_text(value.get<double>());
   if (!value.is_array()) return value.dump();
   std::vector<std::string> parts;
   for (const Json& item : value) parts.push_back(value_text(item));

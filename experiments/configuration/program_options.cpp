@@ -23,6 +23,20 @@ constexpr double kMaxGrace = 86'400;
           fmt::format("options.{}: a name of letters, digits, _ and - is needed, beginning with a letter or _", name));
 }
 
+/// A whole number that is rounded would stand for other numbers, too.
+void check_digits(const Yaml& value, const std::string& name) {
+  for (const Yaml& item : value.items) check_digits(item, name);
+  std::int64_t number = 0;
+  const bool is_whole =
+      value.is_scalar() && !value.quoted && !value.scalar.empty() &&
+      value.scalar.find_first_not_of("0123456789", value.scalar.find_first_not_of("+-")) == std::string::npos &&
+      value.scalar.find_first_of("0123456789") != std::string::npos;
+  if (!is_whole || parse_integer(value.scalar, number)) return;
+  fail_at(value, fmt::format("options.{}: {} has more digits than numbers keep here (up to 2^63 - 1)\n"
+                             "write it in quotation marks, to hand it on as a text: \"{}\"",
+                             name, value.scalar, value.scalar));
+}
+
 /// Numbers, texts, booleans and lists of them; nested maps become dotted keys.
 void read_options(const Yaml& map, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
   for (const auto& [key, value] : map.entries) {
@@ -37,6 +51,7 @@ void read_options(const Yaml& map, const std::string& prefix, std::vector<std::p
     if (value.is_null() || !flat) {
       fail_at(value, fmt::format("options.{} must be a number, a text, true, false, or a list of these", name));
     }
+    check_digits(value, name);
     out.emplace_back(name, to_json(value));
   }
 }
@@ -76,6 +91,21 @@ void fill_steps(Yaml& tree, const ProgramOptions& program) {
   steps->quoted = false;
 }
 
+/// Whether Hydra takes a text for one as it stands: numbers, truth values and lists of its grammar need quotes.
+bool is_plain_in_hydra(const std::string& text) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto is_plain = [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("_./-+").find(c) != std::string_view::npos;
+  };
+  if (text.empty() || !(is_letter(text[0]) || text[0] == '_' || text[0] == '/')) return false;
+  for (const std::string_view word : {"inf", "nan", "null", "true", "false"}) {
+    if (lower_case(text) == word) return false;
+  }
+  return std::all_of(text.begin(), text.end(), is_plain);
+}
+
+/// A value as Hydra's grammar reads it back. Backslashes count only in front of a quote, of the text's end and of ${,
+/// which would be resolved (hydra-core 1.3.8, omegaconf 2.3.1).
 std::string hydra_word(const Json& value) {
   if (value.is_array()) {
     std::vector<std::string> items;
@@ -83,17 +113,17 @@ std::string hydra_word(const Json& value) {
     return "[" + join(items, ",") + "]";
   }
   std::string text = value_text(value);
-  if (!value.is_string()) return text;
-  const auto plain = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("_./-+").find(c) != std::string_view::npos;
-  };
-  const Json read = to_json(make_scalar(text, ""));
-  if (!text.empty() && read.is_string() && std::all_of(text.begin(), text.end(), plain)) return text;
+  if (!value.is_string() || is_plain_in_hydra(text)) return text;
   std::string quoted = "'";
-  for (const char c : text) {
-    if (c == '\'' || c == '\\') quoted += '\\';
-    quoted += c;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t behind = std::min(text.find_first_not_of('\\', i), text.size());
+    const bool is_reference = text.compare(behind, 2, "${") == 0;
+    const bool is_special = behind == text.size() || text[behind] == '\'' || is_reference;
+    quoted.append((is_special ? 2 : 1) * (behind - i), '\\');
+    i = behind;
+    if (i == text.size()) break;
+    if (text[i] == '\'' || is_reference) quoted += '\\';
+    quoted += text[i++];
   }
   return quoted + "'";
 }

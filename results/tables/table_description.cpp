@@ -2,7 +2,6 @@
 #include "results/tables/table_description.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -140,11 +139,6 @@ void read_rows(const Yaml& node, TableDescription& description) {
     }
     description.rows.push_back(std::move(row));
   }
-}
-
-std::string lower_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
 }
 
 /// Whether a label has a name of what a column of the store holds among its words.

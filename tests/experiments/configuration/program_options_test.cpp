@@ -1,4 +1,5 @@
 // Configurations of programs: what they say, what is refused and where, and which runs are the same.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/error.h"
@@ -36,6 +37,11 @@ TEST(Placeholders, AreNamesInBraces) {
 TEST(Placeholders, ValuesAreWrittenAsJsonDoesAndTextAsItIs) {
   EXPECT_EQ(value_text(0.001), "0.001");
   EXPECT_EQ(value_text(12), "12");
+  EXPECT_EQ(value_text(0.00001), "1e-05");
+  EXPECT_EQ(value_text(-0.00001), "-0.00001") << "argparse takes -1e-05 for an option";
+  EXPECT_EQ(value_text(-1.5), "-1.5");
+  EXPECT_EQ(value_text(-2.0), "-2.0");
+  EXPECT_EQ(value_text(-1e20), "-100000000000000000000.0");
   EXPECT_EQ(value_text(true), "true");
   EXPECT_EQ(value_text("a b"), "a b");
   EXPECT_EQ(value_text(Json::parse("[1, 2.5, \"x\"]")), "1,2.5,x");
@@ -88,6 +94,37 @@ TEST(ProgramOptions, FlagsAddEveryOption) {
                                   "--empty", "", "--digits", "12", "--quote", "it's"}));
   EXPECT_EQ(flags("hydra"), (Words{"lr=0.1", "on=true", "off=false", "name='a b'", "list=[1,2]", "model.width=8",
                                    "empty=''", "digits='12'", "quote='it\\'s'"}));
+}
+
+/// As Hydra 1.3.8 with OmegaConf 2.3.1 reads them back.
+TEST(FlagWords, TextsOfHydraArriveAsTheyAre) {
+  ProgramOptions program;
+  program.flags = ProgramOptions::Flags::kHydra;
+  const auto word = [&](const std::string& text) {
+    program.options = {{"k", text}};
+    return flag_words(program).at(0).substr(2);
+  };
+  for (const char* plain : {"adam", "a/b.c", "_x", "x-y+z", "cosine2"}) EXPECT_EQ(word(plain), plain);
+  for (const char* quoted : {"inf", "-nan", "NaN", "tRuE", "1_000", "1e3", "null", "a,b", "", ".5", "+5", "é", "$x"}) {
+    EXPECT_EQ(word(quoted), fmt::format("'{}'", quoted));
+  }
+  EXPECT_EQ(word("\\d+"), "'\\d+'");
+  EXPECT_EQ(word("C:\\dir\\"), "'C:\\dir\\\\'") << "the last is in front of the quote";
+  EXPECT_EQ(word("a\\'b"), "'a\\\\\\'b'");
+  EXPECT_EQ(word("${oc.env:USER}"), "'\\${oc.env:USER}'") << "a reference would be resolved";
+  EXPECT_EQ(word("\\${x}"), "'\\\\\\${x}'");
+}
+
+TEST(ProgramOptions, WholeNumbersThatWouldBeRoundedAreRefused) {
+  const auto complaint = [](const std::string& value) {
+    return complaint_about(
+        "program: {command: [a], metrics: [{lines: 'loss (?<loss>\\S+)'}]}\noptions: {hash: " + value + "}\n");
+  };
+  EXPECT_THAT(complaint("9223372036854775808"), HasSubstr("options.hash: 9223372036854775808 has more digits"));
+  EXPECT_THAT(complaint("[1, -9223372036854775809]"), HasSubstr("\"-9223372036854775809\""));
+  EXPECT_THAT(complaint("9223372036854775807"), ::testing::Not(HasSubstr("digits")));
+  EXPECT_THAT(complaint("'12345678901234567890'"), ::testing::Not(HasSubstr("digits")));
+  EXPECT_THAT(complaint("1.5e300"), ::testing::Not(HasSubstr("digits")));
 }
 
 TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
