@@ -74,6 +74,7 @@ needs=(
   "libsqlite3-dev        sqlite           sqlite           include/sqlite3.h"
   "libsqlitecpp-dev      sqlitecpp        -                include/SQLiteCpp/SQLiteCpp.h"
   "libssl-dev            openssl          openssl          include/openssl/ssl.h"
+  "libzstd-dev           zstd             zstd             include/zstd.h"
   "libyaml-cpp-dev       yaml-cpp         yaml-cpp         include/yaml-cpp/yaml.h"
   "nlohmann-json3-dev    nlohmann_json    nlohmann-json    include/nlohmann/json.hpp"
   "zlib1g-dev            zlib             zlib             include/zlib.h"

@@ -138,6 +138,8 @@ class ArchiveReader::TarEntries : public ZipEntries {
              const FileStream* file)
       : ZipEntries(source, options), stream_(std::move(stream)), file_(file) {
     archive_read_support_format_tar(archive_.get());
+    // Archives may follow each other in one file, each with its closing zeros, as `tar -i` reads them.
+    archive_read_set_format_option(archive_.get(), "tar", "read_concatenated_archives", "1");
     archive_.open(*stream_);
   }
 
@@ -203,6 +205,11 @@ ArchiveReader::~ArchiveReader() = default;
 std::optional<std::string> ArchiveReader::next() {
   std::optional<std::string> name = entries_->next();
   entry_ = name.value_or("");
+  if (name && packed_ && !entry_.empty() && !names_.insert(std::hash<std::string>()(entry_)).second) {
+    throw DataError(
+        fmt::format("{}: entry {} comes twice, so the archive was updated and holds what was replaced\nunpack it first",
+                    source_, entry_));
+  }
   begun_ = false;
   return name;
 }

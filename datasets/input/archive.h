@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "base/files.h"
 
@@ -36,7 +37,7 @@ class ArchiveReader {
 
   /// Moves to the next regular file and returns its name ("" if the input is one file, compressed or not); nullopt at
   /// the end. Skips folders and links, and hidden files and macOS's additions ("__MACOSX") unless the options keep
-  /// them. Throws DataError if a name is absolute or leaves the archive with "..".
+  /// them. Throws DataError if a name is absolute or leaves the archive with "..", or comes twice.
   std::optional<std::string> next();
 
   /// Up to `bytes` bytes of the current entry; 0 at its end. Throws DataError with file and entry if it is truncated or
@@ -62,7 +63,8 @@ class ArchiveReader {
   std::uint64_t limit_ = 0;
   std::uint64_t unpacked_ = 0;
   std::string entry_;
-  bool begun_ = false;  // the current entry was read in part
+  std::unordered_set<std::size_t> names_;  // hashes of the entries so far
+  bool begun_ = false;                     // the current entry was read in part
 };
 
 /// Whether a name starts with '.' or is in such a folder, or in "__MACOSX".

@@ -1,5 +1,5 @@
-// Bytes from front to back. gzip uses zlib directly, because libarchive does not verify its checksum; the other
-// compressors use libarchive, whose filters do.
+// Bytes from front to back. gzip uses zlib directly, because libarchive does not verify its checksum, and Zstandard its
+// own library, because libarchive's windows end at 128 MB; the other compressors use libarchive.
 #include "datasets/input/byte_stream.h"
 
 #include <algorithm>
@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 #include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -121,21 +123,66 @@ class GzipStream : public ByteStream {
   bool finished_ = false;
 };
 
-/// bzip2, xz and Zstandard: libarchive's filters, with its raw format, in which the unpacked bytes are one entry.
+/// Frames of Zstandard, one after the other, with windows of up to 2 GB (`zstd --long=31`). Skippable frames, such as
+/// pzstd's, are passed over.
+class ZstdStream : public ByteStream {
+ public:
+  ZstdStream(std::unique_ptr<ByteStream> packed, std::string source)
+      : packed_(std::move(packed)), source_(std::move(source)), input_(ZSTD_DStreamInSize(), '\0') {
+    constexpr int kLargestWindow = 31;
+    if (context_ == nullptr) throw ResourceError("out of memory while opening " + source_);
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, kLargestWindow);
+  }
+
+  std::size_t read(char* buffer, std::size_t bytes) override {
+    ZSTD_outBuffer out{buffer, bytes, 0};
+    while (out.pos == 0 && bytes > 0) {
+      if (ahead_.pos == ahead_.size && !has_more_output_) {
+        ahead_ = {input_.data(), packed_->read(input_.data(), input_.size()), 0};
+        if (ahead_.size == 0 && is_inside_) throw bad("it ends too early");
+        if (ahead_.size == 0) return 0;
+      }
+      const std::size_t wanted = ZSTD_decompressStream(context_.get(), &out, &ahead_);
+      if (ZSTD_isError(wanted)) throw error_of(ZSTD_getErrorCode(wanted), ZSTD_getErrorName(wanted));
+      is_inside_ = wanted != 0;
+      has_more_output_ = is_inside_ && out.pos == out.size;
+    }
+    return out.pos;
+  }
+
+ private:
+  DataError bad(const std::string& cause) const {
+    return DataError(fmt::format("{} is truncated or corrupt: {}\nfetch the file again", source_, cause));
+  }
+  DataError error_of(ZSTD_ErrorCode code, const std::string& cause) const {
+    if (code == ZSTD_error_memory_allocation) throw ResourceError("out of memory while unpacking " + source_);
+    if (code != ZSTD_error_dictionary_wrong) return bad(cause);
+    return DataError(fmt::format(
+        "{} was compressed with a dictionary, which is not in it\nunpack it first: zstd -d -D DICTIONARY {}", source_,
+        shell_word(source_)));
+  }
+
+  struct Free {
+    void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  };
+  std::unique_ptr<ByteStream> packed_;
+  std::string source_;
+  std::string input_;
+  std::unique_ptr<ZSTD_DCtx, Free> context_{ZSTD_createDCtx()};
+  ZSTD_inBuffer ahead_{nullptr, 0, 0};
+  bool is_inside_ = false;        // a frame has begun and not ended
+  bool has_more_output_ = false;  // which waits in the library
+};
+
+/// bzip2 and xz: libarchive's filters, with its raw format, in which the unpacked bytes are one entry.
 class FilteredStream : public ByteStream {
  public:
   FilteredStream(std::unique_ptr<ByteStream> packed, Packing packing, const std::string& source)
       : packed_(std::move(packed)), archive_(source) {
-    switch (packing) {
-      case Packing::kBzip2:
-        archive_read_support_filter_bzip2(archive_.get());
-        break;
-      case Packing::kXz:
-        archive_read_support_filter_xz(archive_.get());
-        break;
-      default:
-        archive_read_support_filter_zstd(archive_.get());
-        break;
+    if (packing == Packing::kBzip2) {
+      archive_read_support_filter_bzip2(archive_.get());
+    } else {
+      archive_read_support_filter_xz(archive_.get());
     }
     archive_read_support_format_raw(archive_.get());
     archive_.open(*packed_);
@@ -186,6 +233,8 @@ Packing detect_packing(std::string_view head) {
   if (head.starts_with("\x1F\x8B\x08"sv)) return Packing::kGzip;
   if (head.starts_with("\xFD\x37zXZ\x00"sv)) return Packing::kXz;
   if (head.starts_with("\x28\xB5\x2F\xFD"sv)) return Packing::kZstd;
+  const bool is_skippable_frame = head.size() >= 4 && head[0] >= '\x50' && head[0] <= '\x5F';
+  if (is_skippable_frame && head.substr(1).starts_with("\x2A\x4D\x18"sv)) return Packing::kZstd;
   if (head.size() >= 10 && head.starts_with("BZh"sv)) {
     const std::string_view block = head.substr(4, 6);  // the mark of the first block, or of the end in an empty file
     if (block == "1AY&SY"sv || block == "\x17\x72\x45\x38\x50\x90"sv) return Packing::kBzip2;
@@ -212,6 +261,7 @@ std::string_view packing_name(Packing packing) {
 
 std::unique_ptr<ByteStream> unpack(std::unique_ptr<ByteStream> packed, Packing packing, const std::string& source) {
   if (packing == Packing::kGzip) return std::make_unique<GzipStream>(std::move(packed), source);
+  if (packing == Packing::kZstd) return std::make_unique<ZstdStream>(std::move(packed), source);
   return std::make_unique<FilteredStream>(std::move(packed), packing, source);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace xlm {
 
@@ -61,10 +62,13 @@ std::size_t LibArchive::read(char* buffer, std::size_t bytes, const std::string&
 
 void LibArchive::fail(const std::string& entry) const {
   if (error_) std::rethrow_exception(error_);
-  const char* cause = archive_error_string(get());
-  throw DataError(fmt::format("{}{} is truncated or corrupt: {}\nfetch the file again", source_,
-                              entry.empty() ? "" : fmt::format(": entry {}", entry),
-                              cause == nullptr ? "unknown error" : cause));
+  const char* known = archive_error_string(get());
+  const std::string cause = known == nullptr ? "unknown error" : known;
+  const std::string place = source_ + (entry.empty() ? "" : fmt::format(": entry {}", entry));
+  if (lower_case(cause).find("unsupported") != std::string::npos) {  // a method such as Deflate64
+    throw DataError(fmt::format("{} cannot be unpacked here: {}\nunpack it first", place, cause));
+  }
+  throw DataError(fmt::format("{} is truncated or corrupt: {}\nfetch the file again", place, cause));
 }
 
 }  // namespace xlm

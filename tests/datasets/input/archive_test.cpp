@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include "base/error.h"
 #include "tests/datasets/input/archives.h"
@@ -95,6 +96,66 @@ TEST_F(Archives, ReadsSeveralGzipMembersAndPadding) {
   const std::string both = read_file(path("a.gz")) + read_file(path("b.gz"));
   EXPECT_THAT(read_all(file("both.gz", both + std::string(100, '\0'))), ElementsAre(Pair("", "one two")));
   EXPECT_THROW(read_all(file("junk.gz", both + "junk")), DataError);
+}
+
+TEST_F(Archives, ReadsEveryTarOfAFile) {  // as tar -i does
+  make_archive(path("a.tar"), "ustar", "", {{"a.txt", "one"}, {"b.txt", "two"}});
+  make_archive(path("b.tar"), "ustar", "", {{"c.txt", "three"}});
+  const std::string both = read_file(path("a.tar")) + read_file(path("b.tar"));
+  const auto all = ElementsAre(Pair("a.txt", "one"), Pair("b.txt", "two"), Pair("c.txt", "three"));
+  EXPECT_THAT(read_all(file("both.tar", both)), all);
+  make_archive(path("both.tar.gz"), "raw", "gzip", {{"x", both}});
+  EXPECT_THAT(read_all(path("both.tar.gz")), all);
+  EXPECT_THROW(read_all(file("junk.tar", both + "no header" + std::string(1000, '\0'))), DataError);
+}
+
+TEST_F(Archives, AReplacedEntryIsNotReadTwice) {  // tar -r and zip -g leave the old one in the file
+  for (const char* format : {"zip", "ustar"}) {
+    make_archive(path("x"), format, "", {{"a.txt", "old"}, {"b.txt", "b"}, {"a.txt", "new"}});
+    EXPECT_THAT([&] { read_all(path("x")); },
+                ThrowsMessage<DataError>(HasSubstr("entry a.txt comes twice, so the archive was updated")))
+        << format;
+  }
+}
+
+/// A frame of Zstandard, compressed with a window of 2^log bytes.
+std::string zstd_frame(const std::string& text, int log) {
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, log);
+  std::string frame(ZSTD_compressBound(text.size()), '\0');
+  ZSTD_inBuffer in{text.data(), text.size(), 0};
+  ZSTD_outBuffer out{frame.data(), frame.size(), 0};
+  // In two steps the size is not known at first, so the frame says its window.
+  ZSTD_compressStream2(context, &out, &in, ZSTD_e_continue);
+  EXPECT_EQ(ZSTD_compressStream2(context, &out, &in, ZSTD_e_end), 0U);
+  ZSTD_freeCCtx(context);
+  frame.resize(out.pos);
+  return frame;
+}
+
+TEST_F(Archives, ReadsAllFramesOfZstandard) {
+  using namespace std::string_literals;
+  const std::string text = sample_text(300'000);
+  const std::string skipped = "\x50\x2A\x4D\x18\x04\x00\x00\x00"s + "1234";
+  const std::string all = skipped + zstd_frame(text, 20) + zstd_frame("", 20) + skipped + zstd_frame("end", 20);
+  EXPECT_THAT(read_all(file("pzstd.zst", all)), ElementsAre(Pair("", text + "end")));
+  EXPECT_THAT(read_all(file("long.zst", zstd_frame(text, 28))), ElementsAre(Pair("", text))) << "zstd --long=28";
+  EXPECT_THROW(read_all(file("short.zst", skipped + zstd_frame(text, 20).substr(0, 5000))), DataError);
+  EXPECT_THROW(read_all(file("junk.zst", all + "junk")), DataError);
+  const std::string with_dictionary = "\x28\xB5\x2F\xFD\x01\x58\x07\x09\x00\x00"s + "a";
+  EXPECT_THAT([&] { read_all(file("dictionary.zst", with_dictionary)); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("was compressed with a dictionary"), HasSubstr("zstd -d -D"))));
+}
+
+TEST_F(Archives, AMethodThatIsNotReadIsNotCalledCorrupt) {
+  make_archive(path("x.zip"), "zip", "", {{"a.txt", sample_text(300)}});
+  std::string zip = read_file(path("x.zip"));
+  constexpr char kDeflate64 = 9;
+  zip[8] = kDeflate64;
+  zip[zip.find("PK\x01\x02") + 10] = kDeflate64;
+  EXPECT_THAT(
+      [&] { read_all(file("x.zip", zip)); },
+      ThrowsMessage<DataError>(AllOf(HasSubstr("entry a.txt cannot be unpacked here"), HasSubstr("unpack it first"))));
 }
 
 TEST_F(Archives, SkipsFoldersLinksAndHiddenFiles) {
