@@ -1,16 +1,21 @@
-// Other programs of the system, run to their end.
+// Other processes.
 #include "base/command.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <thread>
 
@@ -23,6 +28,7 @@ namespace xlm {
 namespace {
 
 constexpr std::chrono::milliseconds kCommandPoll{5};
+constexpr int kPartPollMilliseconds = 100;
 
 struct CloseStream {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -43,46 +49,165 @@ Stream scratch(std::string_view content = "") {
 std::string content_of(std::FILE* file) {
   std::rewind(file);
   std::string content;
-  std::array<char, 4096> part{};
+  std::array<char, 65536> part{};
   for (std::size_t bytes = 0; (bytes = std::fread(part.data(), 1, part.size(), file)) > 0;)
     content.append(part.data(), bytes);
   return content;
 }
 
-int wait_for(pid_t process, double seconds) {
-  const double end = monotonic_seconds() + seconds;
-  int status = 0;
-  for (;;) {
-    const pid_t ended = ::waitpid(process, &status, WNOHANG);
-    if (ended == process) return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (ended < 0 && errno != EINTR) return kNoProgram;
-    if (monotonic_seconds() > end) ::kill(process, SIGKILL);
-    std::this_thread::sleep_for(kCommandPoll);
+ResourceError cannot_start(std::string_view what, int cause) {
+  return ResourceError(fmt::format("cannot start {}: {}", what, std::strerror(cause)));
+}
+
+/// A started process, which is gone when this is.
+class Child {
+ public:
+  explicit Child(pid_t process) : process_(process) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+  ~Child() {
+    if (process_ == 0) return;
+    ::kill(process_, SIGKILL);
+    code();
   }
+
+  /// Waits for its end. 128 + signal: it was killed.
+  int code(double seconds = 1e18) {
+    const double end = monotonic_seconds() + seconds;
+    int status = 0;
+    for (;;) {
+      const pid_t ended = ::waitpid(process_, &status, WNOHANG);
+      if (ended == process_ || (ended < 0 && errno != EINTR)) break;
+      if (monotonic_seconds() > end) ::kill(process_, SIGKILL);
+      std::this_thread::sleep_for(kCommandPoll);
+    }
+    process_ = 0;
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  }
+
+ private:
+  pid_t process_;
+};
+
+/// The pipe that a child writes to.
+class OutputPipe {
+ public:
+  OutputPipe() {
+    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw cannot_start("a child process", errno);
+  }
+  OutputPipe(const OutputPipe&) = delete;
+  OutputPipe& operator=(const OutputPipe&) = delete;
+  ~OutputPipe() {
+    close_input();
+    ::close(ends_[0]);
+  }
+
+  int input() const { return ends_[1]; }
+  void close_input() {
+    if (ends_[1] >= 0) ::close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+  /// Hands over what has come, and "" where nothing has, until the other end is closed.
+  void follow(const std::function<void(std::string_view)>& take) {
+    close_input();
+    std::array<char, 65536> buffer{};
+    for (;;) {
+      pollfd ready{.fd = ends_[0], .events = POLLIN, .revents = 0};
+      ssize_t count = 0;
+      if (::poll(&ready, 1, kPartPollMilliseconds) > 0) {
+        count = ::read(ends_[0], buffer.data(), buffer.size());
+        if (count == 0 || (count < 0 && errno != EINTR)) return;
+      }
+      take({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+    }
+  }
+
+ private:
+  std::array<int, 2> ends_{-1, -1};
+};
+
+/// Runs in the child, which ends with its parent, and on any signal at once.
+[[noreturn]] void run_child(pid_t parent, const std::function<std::string()>& work, int out) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1);  // the parent died before the request took effect
+  for (const int signal : {SIGTERM, SIGINT, SIGUSR1}) std::signal(signal, SIG_DFL);
+  ::close(STDERR_FILENO);
+  std::string result;
+  try {
+    result = work();
+  } catch (const std::exception&) {
+    ::_exit(1);
+  }
+  for (std::size_t done = 0; done < result.size();) {
+    const ssize_t count = ::write(out, result.data() + done, result.size() - done);
+    if (count < 0 && errno != EINTR) ::_exit(1);
+    if (count > 0) done += static_cast<std::size_t>(count);
+  }
+  ::_exit(0);
 }
 
 }  // namespace
 
-CommandResult run_command(const std::vector<std::string>& words, std::string_view input, double seconds) {
-  const Stream in = scratch(input);
-  const Stream out = scratch();
-  const Stream err = scratch();
+pid_t start_program(const std::vector<std::string>& words, int in, int out, int err, bool own_group) {
   std::vector<std::string> texts = words;
   std::vector<char*> arguments;
   for (std::string& text : texts) arguments.push_back(text.data());
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ::fileno(in.get()), STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ::fileno(out.get()), STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ::fileno(err.get()), STDERR_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  if (own_group) ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t process = 0;
-  const int failure = ::posix_spawnp(&process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int failure = ::posix_spawnp(&process, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (failure == ENOENT || failure == EACCES) return {.code = kNoProgram, .out = "", .err = ""};
-  if (failure != 0) throw ResourceError(fmt::format("cannot start {}: {}", words.front(), std::strerror(failure)));
-  const int code = wait_for(process, seconds);
+  // If the program is nowhere in PATH, a folder there that may not be read gives EACCES.
+  if (failure == ENOENT || failure == EACCES) return 0;
+  if (failure != 0) throw cannot_start(words.front(), failure);
+  return process;
+}
+
+CommandResult run_command(const std::vector<std::string>& words, std::string_view input, double seconds) {
+  const Stream in = scratch(input);
+  const Stream out = scratch();
+  const Stream err = scratch();
+  const pid_t process = start_program(words, ::fileno(in.get()), ::fileno(out.get()), ::fileno(err.get()), false);
+  const int code = process == 0 ? kNoProgram : Child(process).code(seconds);
   return {.code = code, .out = content_of(out.get()), .err = content_of(err.get())};
+}
+
+CommandResult follow_command(const std::vector<std::string>& words, std::string_view input,
+                             const std::function<void(std::string_view part)>& take) {
+  const Stream in = scratch(input);
+  const Stream err = scratch();
+  OutputPipe out;
+  const pid_t process = start_program(words, ::fileno(in.get()), out.input(), ::fileno(err.get()), true);
+  if (process == 0) return {.code = kNoProgram, .out = "", .err = ""};
+  Child child(process);
+  out.follow(take);
+  const int code = child.code();
+  return {.code = code, .out = "", .err = content_of(err.get())};
+}
+
+std::optional<std::string> in_child_process(const std::function<std::string()>& work,
+                                            const std::function<void()>& waiting) {
+  OutputPipe out;
+  const pid_t parent = ::getpid();
+  const pid_t process = ::fork();
+  if (process == 0) run_child(parent, work, out.input());
+  if (process < 0) throw cannot_start("a child process", errno);
+  Child child(process);
+  std::string result;
+  out.follow([&](std::string_view part) {
+    result += part;
+    if (waiting) waiting();
+  });
+  return child.code() == 0 ? std::optional(result) : std::nullopt;
 }
 
 }  // namespace xlm

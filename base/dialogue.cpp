@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -16,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -38,27 +38,13 @@ Dialogue::Dialogue(const std::vector<std::string>& words) : name_(words.at(0)) {
     throw ResourceError(fmt::format("cannot talk to {}: {}", name_, std::strerror(reason)));
   }
   channel_ = ends[0];
-  std::vector<std::string> texts = words;
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  ::posix_spawn_file_actions_adddup2(&actions, errors_, STDERR_FILENO);
   // Ctrl-C is for this process, which decides what it means.
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  const int failure = ::posix_spawnp(&process_, arguments[0], &actions, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
+  process_ = start_program(words, ends[1], ends[1], errors_, true);
   ::close(ends[1]);
-  if (failure == 0) return;
+  if (process_ != 0) return;
   ::close(channel_);
   ::close(errors_);
-  throw Error(fmt::format("{} cannot be started: {}", name_, std::strerror(failure)));
+  throw Error(fmt::format("{} cannot be started: it is not there, or you may not run it", name_));
 }
 
 Dialogue::~Dialogue() {

@@ -9,7 +9,7 @@
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
-#include "base/child_process.h"
+#include "base/command.h"
 #include "base/error.h"
 #include "base/pointer_file.h"
 #include "base/text.h"
