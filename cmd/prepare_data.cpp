@@ -119,8 +119,8 @@ void download(PrepareRequest& request, const PrepareDataOptions& options, const 
     throw UsageError(
         fmt::format("--from {} is a file; with --download it names the folder to fetch to", folder.string()));
   }
-  request.from = fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror,
-                                 *make_downloader(), observer);
+  request.from =
+      fetch_raw_files(request.dataset, request.language.value_or(""), folder, options.mirror, Downloader(), observer);
 }
 
 /// Checks the request and fetches what it lacks: a small encoding before the check, which reads it, and the large raw
@@ -130,8 +130,7 @@ Preparation complete(const PrepareDataOptions& options, const PrepareObserver& o
   const bool fetch_encoding = options.download && lacks_encoding(request);
   if (fetch_encoding) {
     request.bpe =
-        fetch_raw_files(kGpt2Encoding, "", raw_folder(kGpt2Encoding), options.mirror, *make_downloader(), observer)
-            .front();
+        fetch_raw_files(kGpt2Encoding, "", raw_folder(kGpt2Encoding), options.mirror, Downloader(), observer).front();
   }
   Preparation preparation = check_request(std::move(request));
   const bool nothing_else = fetch_encoding && !options.request.from.empty() && !has_address(options.request.dataset);

@@ -58,11 +58,6 @@ cat >"$out/share/xlm-gnuplot/fonts.conf" <<'XML'
   <cachedir prefix="xdg">fontconfig</cachedir>
 </fontconfig>
 XML
-# Where a machine has no certificates, as in some containers, downloads trust these: Debian's, not those that were
-# added to this machine.
-if compgen -G '/usr/share/ca-certificates/mozilla/*.crt' >/dev/null; then
-  cat /usr/share/ca-certificates/mozilla/*.crt >"$out/share/xlm/certificates.crt"
-fi
 # With libtorch inside it is all that an image needs (scripts/image.sh).
 if [ "$libtorch" = 1 ]; then cp scripts/portable.Dockerfile "$out/Dockerfile"; fi
 # Whose work it holds: of Debian's packages and of wheels.
@@ -71,7 +66,7 @@ mkdir -p "$licences"
 mapfile -t held < <(find "$out/lib" -name '*.so*' -printf '*/%f\n')
 # A library that comes from a wheel is in no package.
 packages=$( (dpkg-query -S "${held[@]}" 2>/dev/null || true) | sed -nE "s/(:amd64)?: .*x86_64-linux-gnu.*//p" | sort -u)
-for package in $packages ca-certificates gnuplot-nox fonts-dejavu-core; do
+for package in $packages gnuplot-nox fonts-dejavu-core; do
   [ ! -e "/usr/share/doc/$package/copyright" ] || cp -L "/usr/share/doc/$package/copyright" "$licences/$package"
 done
 for wheel in "$torch"/../../*.dist-info; do

@@ -136,7 +136,8 @@ std::vector<Download> pg19_files(const Json& list, const std::string& url) {
 
 /// The files of a list, with their addresses and target paths.
 std::vector<Download> listed_files(const Address& address, const std::string& url, const fs::path& folder,
-                                   const Mirror& mirror, Downloader& downloader, const PrepareObserver& observer) {
+                                   const Mirror& mirror, const Downloader& downloader,
+                                   const PrepareObserver& observer) {
   const fs::path copy = folder / ".list.json";
   std::error_code ignored;
   fs::remove(copy, ignored);  // the list may have changed
@@ -168,7 +169,7 @@ bool has_address(const std::string& dataset) {
 }
 
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
-                                      const std::string& mirror_address, Downloader& downloader,
+                                      const std::string& mirror_address, const Downloader& downloader,
                                       const PrepareObserver& observer) {
   const Mirror mirror = read_mirror(mirror_address);
   std::vector<Download> files;

@@ -19,7 +19,7 @@ bool has_address(const std::string& dataset);
 /// without one. `mirror` ("" for none) replaces "https://HOST" in every address, and may have a user name and a
 /// password. Throws as Downloader::fetch does, and UsageError if the corpus has no address or the mirror is invalid.
 std::vector<fs::path> fetch_raw_files(const std::string& dataset, const std::string& language, const fs::path& folder,
-                                      const std::string& mirror, Downloader& downloader,
+                                      const std::string& mirror, const Downloader& downloader,
                                       const PrepareObserver& observer);
 
 }  // namespace xlm

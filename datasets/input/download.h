@@ -1,12 +1,11 @@
-// Files from the network, with libcurl. Its many libraries load slowly, so it is in a separate library
-// (datasets/download/), which is opened on first use.
+// Files from the network, which the program curl fetches. What is kept of them is decided here.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 
 #include "base/files.h"
+#include "datasets/input/download_part.h"
 #include "datasets/input/sources.h"
 
 namespace xlm {
@@ -26,23 +25,23 @@ struct Patience {
   double stalled = 60;       // seconds without a byte after which a connection is closed
 };
 
+/// Fetches files, with the program curl.
 class Downloader {
  public:
-  virtual ~Downloader() = default;
+  explicit Downloader(const Patience& patience = {}) : patience_(patience) {}
 
   /// Makes `download.target`, whole or not at all. Bytes go to ".NAME.part" next to it, which a later call resumes. An
   /// existing target is kept if its checksum, its size and its first bytes are right. Follows redirects, but never from
   /// https to http. Throws DataError for wrong bytes and for files that the server does not have, UsageError if another
-  /// process fetches the same file, ResourceError for a full disk, and Error if the server cannot be reached or closes
-  /// every connection early.
-  virtual void fetch(const Download& download, const PrepareObserver& observer) = 0;
+  /// process fetches the same file, ResourceError for a full disk, and Error if there is no curl, if the server cannot
+  /// be reached or if it closes every connection early.
+  void fetch(const Download& wanted, const PrepareObserver& observer) const;
+
+ private:
+  void receive_right(const Download& download, PartFile& part, const PrepareObserver& observer) const;
+  bool receive(const Download& download, PartFile& part, const PrepareObserver& observer) const;
+
+  Patience patience_;
 };
-
-/// Why `file` is not what a file called `name` should be: "it is a web page, …"; empty: no problem. Checks its first
-/// bytes.
-using ProblemOfFile = std::string (*)(const fs::path& name, const fs::path& file);
-std::string problem_of_fetched_file(const fs::path& name, const fs::path& file);
-
-std::unique_ptr<Downloader> make_downloader(const Patience& patience = {});
 
 }  // namespace xlm

@@ -1,4 +1,4 @@
-// The received part of a file that is fetched. Part of libxlm_download.so.
+// The received part of a file that is fetched.
 #pragma once
 
 #include <sys/stat.h>

@@ -184,6 +184,57 @@ TEST_F(Downloads, NothingLeadsFromHttpsToHttp) {
   EXPECT_EQ(plain.requests().size(), 0U);
 }
 
+TEST_F(Downloads, ServersAreKnownByTheCertificatesThatTheUserNames) {
+  constexpr const char* kAnswer = "HTTP/1.1 200 X\r\nContent-Length: 4\r\nConnection: close\r\n\r\nsafe";
+  const HttpsServer server(path("own.pem"), kAnswer);
+  const HttpsServer stranger(path("strange.pem"), kAnswer);
+  ::setenv("no_proxy", "127.0.0.1", 1);
+  ::setenv("CURL_CA_BUNDLE", "", 1);  // an empty name is none
+  expect_error<Error>({.url = server.url("/file"), .target = path("in/file")}, "set CURL_CA_BUNDLE to");
+  ::setenv("CURL_CA_BUNDLE", path("own.pem").c_str(), 1);
+  expect_error<Error>({.url = stranger.url("/file"), .target = path("in/file")}, "set CURL_CA_BUNDLE to");
+  fetch({.url = server.url("/file"), .target = path("in/file")});
+  ::unsetenv("CURL_CA_BUNDLE");
+  EXPECT_EQ(read_file(path("in/file")), "safe");
+  EXPECT_EQ(stranger.answered(), 0);
+}
+
+/// A program of the name curl in a folder that is all of PATH.
+class OtherCurls : public Downloads {
+ protected:
+  void SetUp() override {
+    fs::create_directory(path("bin"));
+    ::setenv("PATH", path("bin").c_str(), 1);
+  }
+  void TearDown() override { ::setenv("PATH", before_.c_str(), 1); }
+  void make_curl(const std::string& script) const {
+    write_file(path("bin/curl"), "#!/bin/sh\nPATH=/usr/bin:/bin\n" + script);
+    fs::permissions(path("bin/curl"), fs::perms::owner_all);
+  }
+  const std::string before_ = std::getenv("PATH");
+};
+
+TEST_F(OtherCurls, AMissingOneIsNamedWithItsPackage) {
+  expect_error<Error>({.url = "http://127.0.0.1:1/file", .target = path("in/file")}, "apt-get install curl");
+  EXPECT_TRUE(fs::is_empty(path("in")));
+}
+
+TEST_F(OtherCurls, HeadersMayComeInPiecesAndSeveralTimes) {
+  make_curl(R"(printf 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 302 Found\r\nLoca'; sleep 0.2
+printf 'tion: /else\r\nETag: "redirect"\r\n\r\nHTTP/2 200\r\netag: "file"\r\n\r'; sleep 0.2
+printf '\nHTTP/1.1 404 is what\r\n\r\n it says')");
+  fetch({.url = "http://example.invalid/file", .target = path("in/file")});
+  EXPECT_EQ(read_file(path("in/file")), "HTTP/1.1 404 is what\r\n\r\n it says");
+}
+
+TEST_F(OtherCurls, AddressesAreNotInTheirCommandLine) {
+  make_curl("echo \"$*\" >" + path("words").string() + "\ncat >" + path("input").string() +
+            "\nprintf 'HTTP/1.1 200 X\\r\\n\\r\\nsafe'");
+  fetch({.url = "http://example.invalid/a\"b", .login = "bob:S3CRET", .target = path("in/file")});
+  EXPECT_THAT(read_file(path("words")), ::testing::Not(HasSubstr("example")));
+  EXPECT_EQ(read_file(path("input")), "url = \"http://bob:S3CRET@example.invalid/a\\\"b\"\n");
+}
+
 TEST_F(Downloads, AProxyIsUsedIfTheEnvironmentNamesOne) {
   const HttpServer proxy([&](const Request& request) { return HttpServer::part_of(content_, request); });
   ::setenv("http_proxy", proxy.url().c_str(), 1);
@@ -240,8 +291,8 @@ class RawFiles : public Downloads {
  protected:
   std::vector<fs::path> fetch_all(const std::string& dataset, const std::string& language,
                                   const HttpServer& server) const {
-    const auto downloader = make_downloader({.attempts = 1, .first_pause = 0.01});
-    return fetch_raw_files(dataset, language, path("raw"), server.url("/"), *downloader, {});
+    const Downloader downloader({.attempts = 1, .first_pause = 0.01});
+    return fetch_raw_files(dataset, language, path("raw"), server.url("/"), downloader, {});
   }
 };
 

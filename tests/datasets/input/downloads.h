@@ -38,7 +38,7 @@ class Downloads : public ::testing::Test {
     return download;
   }
   void fetch(const Download& download, const PrepareObserver& observer = {}) const {
-    make_downloader({.attempts = 3, .first_pause = 0.01, .stalled = 5})->fetch(download, observer);
+    Downloader({.attempts = 3, .first_pause = 0.01, .stalled = 5}).fetch(download, observer);
   }
   template <class Failure>
   void expect_error(const Download& download, const std::string& complaint) const {

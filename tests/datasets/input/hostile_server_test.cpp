@@ -29,8 +29,8 @@ class HostileServers : public Downloads {
         .progress = [&](const std::string& stage, std::uint64_t, std::uint64_t) { said += stage + "\n"; },
         .note = [&](const std::string& note) { said += note + "\n"; }};
     try {
-      const auto downloader = make_downloader({.attempts = 2, .first_pause = 0.01, .stalled = 5});
-      fetch_raw_files(dataset, "fi", path("raw"), mirror, *downloader, observer);
+      const Downloader downloader({.attempts = 2, .first_pause = 0.01, .stalled = 5});
+      fetch_raw_files(dataset, "fi", path("raw"), mirror, downloader, observer);
     } catch (const Error& error) {
       said += error.what();
     }
