@@ -14,16 +14,17 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxListedRuns = 3;  // that a line of text lists
-constexpr int kShownDigits = 3;            // that count, where the claim does not say how many
 
 /// Numbers whose sign says which way they go.
 bool is_signed(const ClaimDescription& claim) { return claim.expects != Expectation::kValue; }
 
-std::string shown(const ClaimDescription& claim, double value) {
+std::string shown(const ClaimDescription& claim, double value, const std::optional<double>& half_width) {
   if (claim.digits < 0) {
-    return is_signed(claim) ? difference_with_digits(value, kShownDigits) : with_digits(value, kShownDigits);
+    const int digits = digits_beside(value, half_width);
+    return is_signed(claim) ? difference_with_digits(value, digits) : with_digits(value, digits);
   }
-  const std::string number = format_number(value, NumberFormat::kNumber, claim.digits);
+  const auto digits = std::max<std::int64_t>(claim.digits, decimals_of_width(half_width.value_or(0)));
+  const std::string number = format_number(value, NumberFormat::kNumber, digits);
   return is_signed(claim) && value > 0 ? "+" + number : number;
 }
 
@@ -45,6 +46,9 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
   text +=
       fmt::format(", {}{}", pairs && !claim.is_over_sides() ? "pairs of " : "", counted_over(part.seeds, claim.over));
+  if (const std::string diverged = diverged_in_words(part.diverged, part.worst_case); !diverged.empty()) {
+    text += ", " + diverged;
+  }
   return part.missing.empty() ? text : text + "; " + part.missing;
 }
 
@@ -99,7 +103,7 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
     for (const ClaimPart& part : judged.parts) {
       const bool first = &part == &judged.parts.front();
       std::string verdict(name_of(judged.parts.size() == 1 ? judged.verdict : part.verdict));
-      if (const std::string needs = claim_needs(part); !needs.empty()) verdict += " (" + needs + ")";
+      if (const std::string more = beside_verdict(part); !more.empty()) verdict += " (" + more + ")";
       if (first && judged.parts.size() > 1) verdict = fmt::format("{}: {}", name_of(judged.verdict), verdict);
       rows.push_back({first ? judged.description.claim : "", verdict, part.label,
                       claim_number(judged.description, part), claim_interval(judged.description, part),
@@ -136,11 +140,13 @@ std::string claims_as_csv(const ClaimList& list) {
   const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : ""; };
   for (const JudgedClaim& judged : list.claims) {
     for (const ClaimPart& part : judged.parts) {
-      table.add({judged.description.claim, std::string(name_of(judged.verdict)), part.label,
-                 std::string(name_of(part.verdict)), value_name(judged.description), number(part.value),
-                 number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
-                 part.seeds_to_decide ? fmt::format("{}", *part.seeds_to_decide) : "", judged.description.printed,
-                 std::string(judged.against ? name_of(*judged.against) : ""), join(part.runs, " "), part.missing});
+      table.add(
+          {judged.description.claim, std::string(name_of(judged.verdict)), part.label,
+           std::string(name_of(part.verdict)), value_name(judged.description), number(part.value),
+           number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
+           part.seeds_to_decide && part.seeds_to_decide->seeds ? fmt::format("{}", *part.seeds_to_decide->seeds) : "",
+           judged.description.printed, std::string(judged.against ? name_of(*judged.against) : ""),
+           join(part.runs, " "), part.missing});
     }
   }
   return table.render(TextTable::Format::kCsv);
@@ -159,14 +165,14 @@ std::string counted_claims(const ClaimCounts& counts) {
 }
 
 std::string claim_number(const ClaimDescription& claim, const ClaimPart& part) {
-  return part.value ? shown(claim, *part.value) : "";
+  return part.value ? shown(claim, *part.value, part.half_width) : "";
 }
 
 std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part) {
   if (part.is_exact) return "exact";
   if (!part.value || !part.half_width) return "";
   return interval_text(*part.value - *part.half_width, *part.value + *part.half_width,
-                       [&](double end) { return shown(claim, end); });
+                       [&](double end) { return shown(claim, end, part.half_width); });
 }
 
 std::string claim_printed(const JudgedClaim& claim) {
@@ -177,8 +183,16 @@ std::string claim_printed(const JudgedClaim& claim) {
 std::string claim_needs(const ClaimPart& part) {
   if (part.verdict == Verdict::kNotTried) return part.missing;
   if (part.verdict != Verdict::kUndecided) return "";
+  if (!part.half_width && part.seeds > 1) return "equal numbers do not show how much seeds differ";
   if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
-  return seeds_in_words(part.seeds_to_decide);
+  return seeds_in_words(part.seeds_to_decide, part.is_of_two_sides ? "seeds of each side" : "seeds");
+}
+
+std::string beside_verdict(const ClaimPart& part) {
+  std::string text = claim_needs(part);
+  const std::string diverged = part.value ? diverged_in_words(part.diverged, part.worst_case) : "";
+  if (!text.empty() && !diverged.empty()) text += "; ";
+  return text + diverged;
 }
 
 Json to_json(const ClaimList& list) {
@@ -188,6 +202,7 @@ Json to_json(const ClaimList& list) {
     const ClaimDescription& claim = judged.description;
     Json parts = Json::array();
     for (const ClaimPart& part : judged.parts) {
+      const SeedsToDecide needed = part.seeds_to_decide.value_or(SeedsToDecide{});
       parts.push_back({{"label", part.label},
                        {"verdict", name_of(part.verdict)},
                        {"ours", or_null(part.value)},
@@ -197,10 +212,14 @@ Json to_json(const ClaimList& list) {
                        {"seeds", part.seeds},
                        {"exact", part.is_exact},
                        {"paired", part.is_paired},
-                       {"seeds_to_decide", or_null(part.seeds_to_decide)},
+                       {"seeds_to_decide", or_null(needed.seeds)},
+                       {"seeds_to_decide_at_ends", Json::array({or_null(needed.at_low), or_null(needed.at_high)})},
+                       {"diverged", part.diverged},
+                       {"worst_case", part.worst_case ? Json(name_of(*part.worst_case)) : Json()},
                        {"missing", part.missing.empty() ? Json() : Json(part.missing)},
                        {"runs", part.runs},
-                       {"mixes", part.mixes}});
+                       {"mixes", part.mixes},
+                       {"differ_in", part.differ_in}});
     }
     claims.push_back({{"claim", claim.claim},
                       {"name", claim.name},

@@ -41,17 +41,56 @@ class ClaimJudge {
   }
 
  private:
-  static void decide(PartNumber& number) {
+  void decide(PartNumber& number) const {
     ClaimPart& part = number.part;
     if (number.estimate.seeds == 0) return;
-    const LimitsTest test = test_limits(number.estimate, number.limits);
+    const LimitsTest test = tested(number.estimate, number.limits);
     part.value = number.estimate.value;
     part.seeds = number.estimate.is_exact() ? 0 : number.estimate.seeds;
     part.is_exact = number.estimate.is_exact();
-    part.half_width = test.half_width;
+    part.half_width = half_width_of(number.estimate, kLevel);
     part.p = test.p;
     part.verdict = verdict_on_claim(test.decision);
-    if (part.verdict == Verdict::kUndecided) part.seeds_to_decide = seeds_to_decide(number.estimate, number.limits);
+    for (const Estimate& worst : number.worst) {
+      const Verdict verdict = verdict_on_claim(tested(worst, number.limits).decision);
+      if (!part.worst_case || verdict != part.verdict) part.worst_case = verdict;
+    }
+    if (part.verdict != Verdict::kUndecided) return;
+    part.seeds_to_decide = is_of_printed_runs(number.estimate)
+                               ? range_to_decide(own_mean_of(number.estimate), paper_mean(), printed_limits(), 1)
+                               : range_to_decide(number.estimate, number.limits);
+  }
+
+  /// Whether the number that a paper prints is all that the claim says.
+  bool is_printed_alone() const { return claim_.expects == Expectation::kValue && !claim_.at_least && !claim_.at_most; }
+
+  /// Such a number is of runs, and not exact itself. It is judged as in tables: by the difference of two means of runs.
+  /// Without a tolerance nothing confirms it, for no interval is so narrow.
+  bool is_of_printed_runs(const Estimate& ours) const { return is_printed_alone() && !ours.is_exact(); }
+  Limits printed_limits() const { return Limits::within(claim_.tolerance.value_or(0)); }
+
+  LimitsTest tested(const Estimate& estimate, const Limits& limits) const {
+    if (!is_of_printed_runs(estimate)) return test_limits(estimate, limits);
+    if (!estimate.has_error()) return {};
+    return test_limits(difference_from_printed(own_mean_of(estimate), paper_mean()), printed_limits());
+  }
+
+  /// What a paper prints, a − b for two sides.
+  PrintedMean paper_mean() const {
+    const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
+    const bool is_turned = claim_.b_is_better && claim_.expects != Expectation::kValue;
+    return {.value = is_turned ? -printed.value : printed.value,
+            .rounding = printed.rounding,
+            .runs = claim_.printed_runs,
+            .deviation = printed.deviation};
+  }
+
+  static OwnMean own_mean_of(const Estimate& ours) {
+    const double deviation = ours.error * std::sqrt(static_cast<double>(ours.seeds));
+    return {.value = ours.value,
+            .runs = ours.seeds,
+            .spread = {.deviation = deviation, .freedom = ours.freedom},
+            .rounding = ours.rounding};
   }
 
   /// Whether the runs behind a part are configured as runs of the paper; configurations are.
@@ -62,8 +101,7 @@ class ClaimJudge {
 
   /// A printed number alone is of the paper's sizes; of other runs it says nothing.
   void leave_if_smaller(ClaimPart& part) const {
-    const bool is_printed = claim_.expects == Expectation::kValue && !claim_.at_least && !claim_.at_most;
-    if (!is_printed || !part.value || is_as_the_papers(part)) return;
+    if (!is_printed_alone() || !part.value || is_as_the_papers(part)) return;
     part.verdict = Verdict::kNotTried;
     part.seeds_to_decide.reset();
     part.missing = "the runs are not configured as the paper's";
@@ -94,23 +132,15 @@ class ClaimJudge {
     if (!is_as_the_papers(number.part)) return Verdict::kNotComparable;
     const Estimate& ours = number.estimate;
     if (!ours.has_error()) return Verdict::kUndecided;
-    const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
-    const bool is_turned = claim_.b_is_better && claim_.expects != Expectation::kValue;  // the paper has a − b
-    const PrintedMean paper{.value = is_turned ? -printed.value : printed.value,
-                            .rounding = printed.rounding + claim_.tolerance.value_or(0),
-                            .runs = claim_.printed_runs,
-                            .deviation = printed.deviation};
+    const PrintedMean paper = paper_mean();
     Estimate difference = ours;
     if (ours.is_exact()) {
       difference.value -= paper.value;
       difference.rounding = paper.rounding;
     } else {
-      const double deviation = ours.error * std::sqrt(static_cast<double>(ours.seeds));
-      difference = difference_from_printed(
-          {.value = ours.value, .runs = ours.seeds, .spread = {.deviation = deviation, .freedom = ours.freedom}},
-          paper);
+      difference = difference_from_printed(own_mean_of(ours), paper);
     }
-    return verdict_on_printed(test_limits(difference, Limits::within(0)).decision, false);
+    return verdict_on_printed(test_limits(difference, printed_limits()).decision, false);
   }
 
   std::vector<std::string> notes_of(const JudgedClaim& judged) const {
@@ -127,8 +157,12 @@ class ClaimJudge {
         notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
                                     part.label, kProgramFingerprint));
       }
-      if (part.mixes.empty()) continue;
       constexpr std::size_t kMaxNamedKeys = 4;
+      if (!part.differ_in.empty()) {
+        notes.push_back(fmt::format("{}: the sides differ in {}, too, of which the claim says nothing", part.label,
+                                    listed_names(part.differ_in, kMaxNamedKeys)));
+      }
+      if (part.mixes.empty()) continue;
       notes.push_back(fmt::format("{}: runs of one side differ in {}; conditions of the sides choose among them",
                                   part.label, listed_names(part.mixes, kMaxNamedKeys)));
     }

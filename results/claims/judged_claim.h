@@ -27,12 +27,16 @@ struct ClaimPart {
   std::int64_t seeds = 0;                  // pairs of seeds, where both sides have them
   bool is_exact = false;                   // it follows from the configuration
   bool is_paired = false;
+  bool is_of_two_sides = false;
   Verdict verdict = Verdict::kNotTried;
-  std::optional<std::int64_t> seeds_to_decide;
-  std::string missing;             // why it is not tried
-  std::vector<std::string> runs;   // whose numbers went in
-  std::vector<std::size_t> rows;   // the same as rows of the RunTable
-  std::vector<std::string> mixes;  // keys besides `over` in which runs of one side differ
+  std::optional<SeedsToDecide> seeds_to_decide;
+  std::int64_t diverged = 0;           // seeds of its sides that diverged, and have no number
+  std::optional<Verdict> worst_case;   // if these count as the worst; nothing: none did, or it cannot be known
+  std::string missing;                 // why it is not tried
+  std::vector<std::string> runs;       // whose numbers went in
+  std::vector<std::size_t> rows;       // the same as rows of the RunTable
+  std::vector<std::string> mixes;      // keys besides `over` in which runs of one side differ
+  std::vector<std::string> differ_in;  // keys in which its sides differ, and of which the claim says nothing
   std::vector<std::string>
       left_out;  // what its number leaves out, as notes: runs without a number, seeds without a partner
   bool is_of_other_code = false;  // its sides are runs of one program, with different versions of its code

@@ -29,6 +29,7 @@ void add_runs(ClaimPart& part, const SeedValues& values, const std::string& side
   for (const std::string& run : values.runs) {
     if (std::find(part.runs.begin(), part.runs.end(), run) == part.runs.end()) part.runs.push_back(run);
   }
+  part.diverged += std::ssize(values.diverged);
   part.rows.insert(part.rows.end(), values.rows.begin(), values.rows.end());
   for (const std::string& key : values.mixes) {
     if (std::find(part.mixes.begin(), part.mixes.end(), key) == part.mixes.end()) part.mixes.push_back(key);
@@ -128,6 +129,40 @@ class PartMaker {
     part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 
+  /// Keys in which two sides differ, and of which the claim says nothing: no condition names them, and nothing chooses
+  /// among their values. A model without some option of the other's follows from a condition on a key of the model.
+  std::vector<std::string> unsaid_keys(const ClaimSide& first, const SideNumbers& a, const ClaimSide& second,
+                                       const SideNumbers& b) {
+    if (a.values.rows.empty() || b.values.rows.empty()) return {};
+    std::set<std::string> said(claim_.choose.over.begin(), claim_.choose.over.end());
+    for (const ClaimSide* side : {&first, &second}) {
+      for (const Filter& filter : side->where) said.insert(filter.column);
+    }
+    for (const SideNumbers* side : {&a, &b}) said.insert(side->chosen_among.begin(), side->chosen_among.end());
+    const auto follows = [&](const std::string& key) {
+      const auto is_absent = [&](const SideNumbers& side) {
+        return texts_in(side.values.rows, key) == std::set<std::string>{""};
+      };
+      const std::string room = split(key, '.').front() + ".";
+      return (is_absent(a) || is_absent(b)) &&
+             std::any_of(said.begin(), said.end(), [&](const std::string& one) { return one.starts_with(room); });
+    };
+    std::vector<std::string> keys = keys_between(runs_, a.values.rows, b.values.rows, claim_.over);
+    std::erase_if(keys, [&](const std::string& key) { return said.contains(key) || follows(key); });
+    return keys;
+  }
+
+  /// What a difference may be if the diverged seeds count as the worst.
+  std::vector<Estimate> worst_differences(const ClaimPart& part, const SideNumbers& a, const SideNumbers& b) {
+    if (part.diverged == 0) return {};
+    std::vector<int> ways{1, -1};
+    const bool has_direction = claim_.expects != Expectation::kAlike && claim_.expects != Expectation::kValue;
+    if (has_direction) ways = {sign(part.rows) > 0 ? -1 : 1};
+    std::vector<Estimate> worst;
+    for (const int worse : ways) worst.push_back(compare_with_worst(a.values, b.values, worse).difference);
+    return worst;
+  }
+
   PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
     PartNumber number;
     ClaimPart& part = number.part;
@@ -149,6 +184,7 @@ class PartMaker {
     if (!part.missing.empty()) return number;
     const SeedComparison compared = compare_seeds(a.values.by_group, b.values.by_group);
     part.is_paired = compared.is_paired;
+    part.is_of_two_sides = true;
     need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired ? claim_.over : "");
     if (!part.missing.empty()) return number;
     number.limits = limits_of_difference(part.rows);
@@ -157,7 +193,9 @@ class PartMaker {
                                           counted_over(compared.left_out, claim_.over),
                                           compared.left_out == 1 ? "is" : "are"));
     }
+    part.differ_in = unsaid_keys(first, a, second, b);
     number.estimate = compared.difference;
+    number.worst = worst_differences(part, a, b);
     set_exact(number, a.is_exact && b.is_exact);
     return number;
   }
@@ -245,6 +283,10 @@ class PartMaker {
     number.part.missing = numbers.missing;
     if (!numbers.missing.empty()) return number;
     number.estimate = estimate_of(numbers.values.means());
+    if (number.part.diverged > 0) {
+      for (const int worse : {1, -1})
+        number.worst.push_back(estimate_of(means_of(with_worst(numbers.values, {}, worse))));
+    }
     set_exact(number, numbers.is_exact);
     return number;
   }
@@ -317,7 +359,7 @@ class PartMaker {
 
   /// Numbers that follow from the configuration have no error, unless the runs differ in it.
   static void set_exact(PartNumber& number, bool is_exact) {
-    if (is_exact && number.estimate.error == 0) number.estimate.varies = Varies::kOverNothing;
+    if (is_exact) make_exact(number.estimate);
   }
 
   RunTable& runs_;

@@ -15,6 +15,7 @@ struct PartNumber {
   ClaimPart part;
   Estimate estimate;
   Limits limits;
+  std::vector<Estimate> worst;  // what the estimate may be if diverged seeds count as the worst; empty: none diverged
 };
 
 /// A number for each comparison of the claim, for each value of its column `each`. One that cannot be made says why

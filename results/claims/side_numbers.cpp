@@ -185,7 +185,9 @@ SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, c
     chosen = with_digits(value, 3);
   }
   filter.insert(filter.end(), each.begin(), each.end());
-  return numbers(&side, filter);
+  SideNumbers nearest = numbers(&side, filter);
+  nearest.chosen_among = std::move(candidates.values.mixes);
+  return nearest;
 }
 
 std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vector<Filter>& each,

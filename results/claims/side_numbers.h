@@ -18,8 +18,9 @@ namespace xlm {
 /// What the runs of one side have in one column.
 struct SideNumbers {
   SeedValues values;
-  std::string missing;    // why there are none
-  bool is_exact = false;  // they follow from the configuration
+  std::string missing;                         // why there are none
+  bool is_exact = false;                       // they follow from the configuration
+  std::vector<std::string> chosen_among = {};  // keys in which settings differ of which the nearest one was taken
 };
 
 /// What a reader did with the runs of sides.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "results/store/directions.h"
 #include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
@@ -20,20 +21,8 @@ std::string why_empty(const Setting& setting) {
   return setting.left_out.empty() ? ": no such run" : ": its runs are marked as bad";
 }
 
-std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& key) {
-  std::set<std::string> values;
-  for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
-  return values;
-}
-
-std::vector<std::string> difference_of(RunTable& runs, const Comparison& compared,
-                                       const std::vector<std::size_t>& both) {
-  std::vector<std::string> keys = differing_keys(runs, both);
-  std::erase_if(keys, [&](const std::string& key) {
-    return key == compared.question.over ||
-           values_of_rows(runs, compared.a.rows, key) == values_of_rows(runs, compared.b.rows, key);
-  });
-  return keys;
+Verdict verdict_on_difference(Decision decision) {
+  return decision == Decision::kOutside ? Verdict::kDiffers : Verdict::kUndecided;
 }
 
 void check_apart(const Setting& a, const Setting& b) {
@@ -49,7 +38,8 @@ void check_apart(const Setting& a, const Setting& b) {
 
 void check_tested(const Comparison& compared) {
   const bool over_documents = compared.documents && compared.documents->test;
-  if (compared.seeds.is_paired || compared.seeds.difference.has_error() || over_documents) return;
+  const Estimate& difference = compared.seeds.difference;
+  if (compared.seeds.is_paired || difference.has_error() || difference.seeds > 1 || over_documents) return;
   const std::string& over = compared.question.over;
   throw DataError(
       fmt::format("'{}' and '{}' have no {} in common, and one of them has a single {}: nothing can be tested\n"
@@ -87,11 +77,17 @@ Comparison compare_settings(RunTable& runs, Setting a, Setting b, const Comparis
   compared.documents = compare_documents(runs, compared.a, compared.b, question.value, folder, question.level);
   compared.seeds = compare_seeds(compared.a.by_group, compared.b.by_group);
   check_tested(compared);
+  if (origin_of(runs, question.value) != NumberOrigin::kMeasured) make_exact(compared.seeds.difference);
   compared.test = test_limits(compared.seeds.difference, Limits::within(0), question.level);
-  if (compared.test.decision == Decision::kOutside) compared.verdict = Verdict::kDiffers;
+  compared.verdict = verdict_on_difference(compared.test.decision);
+  if (const auto better = direction_of(runs, both, question.value); better && compared.diverged() > 0) {
+    const SeedComparison worst = compare_with_worst(compared.a, compared.b, *better == Better::kLower ? 1 : -1);
+    compared.worst_case =
+        verdict_on_difference(test_limits(worst.difference, Limits::within(0), question.level).decision);
+  }
   compared.is_of_one_corpus = have_same_corpora(runs, compared.a.rows, compared.b.rows, question.value,
                                                 compared.seeds.is_paired ? question.over : "");
-  compared.differ_in = difference_of(runs, compared, both);
+  compared.differ_in = keys_between(runs, compared.a.rows, compared.b.rows, question.over);
   compared.budgets = budgets_of(runs, both);
   return compared;
 }

@@ -47,11 +47,13 @@ struct Comparison {
   SeedComparison seeds;
   LimitsTest test;                        // whether the difference is zero
   Verdict verdict = Verdict::kUndecided;  // or that they differ
+  std::optional<Verdict> worst_case;      // if the diverged seeds count as the worst; nothing: none, or no direction
   std::optional<DocumentComparison> documents;
   std::vector<std::string> differ_in;  // keys whose values are others in A than in B, without the one that pairs
   bool is_of_one_corpus = true;        // what is subtracted was measured on the same data
   RunBudgets budgets;
 
+  std::int64_t diverged() const { return std::ssize(a.diverged) + std::ssize(b.diverged); }
   std::int64_t pairs() const { return seeds.is_paired ? seeds.difference.seeds : 0; }
 };
 

@@ -16,7 +16,14 @@ namespace {
 
 constexpr std::size_t kKeysOfALine = 4;  // that a line lists
 
-std::string difference_text(double difference) { return difference_with_digits(difference, 3); }
+std::string difference_text(double difference, const std::optional<double>& half_width) {
+  return difference_with_digits(difference, digits_beside(difference, half_width));
+}
+
+/// An interval of differences, by digits that show its width.
+std::string difference_interval(double low, double high) {
+  return interval_text(low, high, [&](double end) { return difference_text(end, (high - low) / 2); });
+}
 
 std::string summary_line(const Comparison& compared, const Setting& setting, std::string_view letter) {
   const std::vector<double> values = setting.means();
@@ -87,10 +94,11 @@ std::string about_settings(const Comparison& compared) {
 std::string difference_line(const Comparison& compared) {
   const double difference = compared.seeds.difference.value;
   const std::string& over = compared.question.over;
-  std::string text = "A − B = " + difference_text(difference);
-  if (const std::optional<double>& half = compared.test.half_width) {
+  const std::optional<double>& half = compared.test.half_width;
+  std::string text = "A − B = " + difference_text(difference, half);
+  if (half && !compared.seeds.difference.is_exact()) {
     text += fmt::format(", {:g} % interval {}", 100 * compared.question.level,
-                        interval_text(difference - *half, difference + *half, difference_text));
+                        difference_interval(difference - *half, difference + *half));
   }
   if (!compared.seeds.is_paired) {
     return text + fmt::format(" ({} and {} {}s, without pairs)\n", compared.a.by_group.size(),
@@ -111,21 +119,32 @@ std::string test_line(const Comparison& compared) {
   return text + "\n";
 }
 
+/// Why there is no interval.
+std::string_view what_shows_nothing(const Comparison& compared) {
+  if (compared.seeds.difference.seeds > 1) return "equal numbers do";
+  return compared.seeds.is_paired ? "one pair does" : "single seeds do";
+}
+
 std::string verdict_line(const Comparison& compared) {
-  if (!compared.test.half_width) {
-    return fmt::format("undecided: {} not show how much seeds differ: train more seeds\n",
-                       compared.seeds.is_paired ? "one pair does" : "single seeds do");
-  }
   const bool differs = compared.verdict == Verdict::kDiffers;
-  return fmt::format("{}: zero lies {} the {:g} % interval\n", differs ? "they differ" : name_of(compared.verdict),
-                     differs ? "outside" : "inside", 100 * compared.question.level);
+  std::string text;
+  if (!compared.test.half_width) {
+    text = fmt::format("undecided: {} not show how much seeds differ: train more seeds", what_shows_nothing(compared));
+  } else if (compared.seeds.difference.is_exact()) {
+    text = fmt::format("{}: no seed changes the numbers", differs ? "they differ" : "they are equal");
+  } else {
+    text = fmt::format("{}: zero lies {} the {:g} % interval", differs ? "they differ" : name_of(compared.verdict),
+                       differs ? "outside" : "inside", 100 * compared.question.level);
+  }
+  const std::string diverged = diverged_in_words(compared.diverged(), compared.worst_case);
+  return text + (diverged.empty() ? "" : "; " + diverged) + "\n";
 }
 
 /// With two or three numbers, nothing shows whether seeds scatter as the test takes it. Empty if there are more.
 std::string caution_line(const Comparison& compared) {
   constexpr std::int64_t kEnough = 3;
   const Estimate& difference = compared.seeds.difference;
-  if (!compared.test.half_width || difference.seeds >= kEnough) return "";
+  if (!compared.test.half_width || difference.is_exact() || difference.seeds >= kEnough) return "";
   const std::string& over = compared.question.over;
   const std::string few = compared.seeds.is_paired ? "two pairs" : fmt::format("two {}s of a setting", over);
   return fmt::format(
@@ -141,8 +160,9 @@ std::string document_lines(const DocumentComparison& compared, double level) {
   return fmt::format(
       "over documents: A − B = {}, {:g} % interval {}\n{} by a paired bootstrap over {}\n"
       "these trained models {} on this text; whether new seeds would, only seeds tell\n",
-      difference_text(test.difference), level * 100, interval_text(test.low, test.high, difference_text),
-      p_in_words(test.p), compared.parts, apart ? "differ" : "are not told apart");
+      difference_text(test.difference, (test.high - test.low) / 2), level * 100,
+      difference_interval(test.low, test.high), p_in_words(test.p), compared.parts,
+      apart ? "differ" : "are not told apart");
 }
 
 Json document_json(const DocumentComparison& compared) {
@@ -189,7 +209,9 @@ Json to_json(const Comparison& compared) {
                {"half_width", or_null(half_width)},
                {"p", or_null(compared.test.p)},
                {"effect", or_null(seeds.effect)},
-               {"verdict", name_of(compared.verdict)}};
+               {"verdict", name_of(compared.verdict)},
+               {"diverged", compared.diverged()},
+               {"worst_case", compared.worst_case ? Json(name_of(*compared.worst_case)) : Json()}};
   json["test"] = seeds.is_paired ? Json("paired-t") : half_width ? Json("welch") : Json();
   json["freedom"] = seeds.difference.freedom;
   json["same_data"] = compared.is_of_one_corpus;

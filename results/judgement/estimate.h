@@ -16,20 +16,26 @@ enum class Varies { kOverNothing, kOverSeeds };
 struct Estimate {
   double value = 0;
   double error = 0;                    // standard error
-  double freedom = 0;                  // degrees of freedom of `error`; 0: one number alone, of which no error is known
+  double freedom = 0;                  // degrees of freedom of `error`; 0: one number alone, or equal numbers, of which
+                                       // no error is known
   std::int64_t seeds = 0;              // or pairs of them; of two samples the smaller
   Varies varies = Varies::kOverSeeds;  // over nothing: it follows from the configuration
-  double rounding = 0;  // what the last digit of a printed number may hide. It shifts the value by at most this, always
-                        // by the same amount, so it widens the interval, and no seed narrows it
+  double rounding = 0;       // what the last digit of a number may hide. It shifts the value by at most this, always
+                             // by the same amount, so it widens the interval, and no seed narrows it
+  bool is_constant = false;  // the numbers behind it are all the same
 
   bool is_exact() const { return varies == Varies::kOverNothing; }
   bool has_error() const { return is_exact() || freedom > 0; }
 };
 
+/// Takes an estimate of numbers that are all the same as exact: it follows from the configuration.
+void make_exact(Estimate& estimate);
+
 /// Half of the interval by Student's t; nothing if no error is known.
 std::optional<double> half_width_of(const Estimate& estimate, double level);
 
-/// The mean of numbers, one for each seed, at least one.
+/// The mean of numbers, one for each seed, at least one. Of numbers with few digits what their rounding may hide enters
+/// here as well as into differences (spread_of_rounded, shift_of_rounded).
 Estimate estimate_of(const std::vector<double>& by_seed);
 
 /// The mean of a[i] − b[i]: the settings were run with the same seeds. Both have the same length, at least one.
@@ -44,6 +50,7 @@ struct OwnMean {
   double value = 0;
   std::int64_t runs = 1;   // n
   SpreadEstimate spread;   // of single runs: of these, or pooled over several cells (pooled_spread)
+  double rounding = 0;     // shift_of_rounded
   bool is_pooled = false;  // further seeds add their degrees of freedom to those of the other cells
 
   /// What would be known with another number of runs and the spread as it is.

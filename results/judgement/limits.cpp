@@ -9,7 +9,8 @@
 namespace xlm {
 namespace {
 
-constexpr double kChance = 0.8;  // with which so many seeds should decide
+constexpr double kChance = 0.8;      // with which so many seeds should decide
+constexpr double kLeastFreedom = 2;  // of an error by which more seeds are planned
 
 double distance_to_nearest(double value, const Limits& limits) {
   return std::min(std::abs(value - limits.low), std::abs(value - limits.high));
@@ -119,6 +120,30 @@ std::optional<std::int64_t> seeds_to_decide(const OwnMean& ours, const PrintedMe
                    .seed_error = ours.spread.deviation / std::sqrt(static_cast<double>(seeds))};
   };
   return least_seeds(ours.runs, plan, limits, tests);
+}
+
+std::optional<SeedsToDecide> range_to_decide(const Estimate& estimate, const Limits& limits) {
+  if (estimate.is_exact() || estimate.freedom < kLeastFreedom) return std::nullopt;
+  const auto at = [&](double shift) {
+    Estimate shifted = estimate;
+    shifted.value += shift;
+    return seeds_to_decide(shifted, limits);
+  };
+  const double half = *half_width_of(estimate, kLevel);
+  return SeedsToDecide{.seeds = at(0), .at_low = at(-half), .at_high = at(half)};
+}
+
+std::optional<SeedsToDecide> range_to_decide(const OwnMean& ours, const PrintedMean& printed, const Limits& limits,
+                                             std::size_t tests) {
+  const Estimate difference = difference_from_printed(ours, printed);
+  if (difference.freedom < kLeastFreedom) return std::nullopt;
+  const auto at = [&](double shift) {
+    OwnMean shifted = ours;
+    shifted.value += shift;
+    return seeds_to_decide(shifted, printed, limits, tests);
+  };
+  const double half = *half_width_of(difference, kLevel);
+  return SeedsToDecide{.seeds = at(0), .at_low = at(-half), .at_high = at(half)};
 }
 
 }  // namespace xlm

@@ -44,6 +44,21 @@ LimitsTest test_limits(const Estimate& estimate, const Limits& limits, double le
 /// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.
 std::vector<double> holm(const std::vector<double>& p);
 
+/// How many seeds of each side would decide with a chance of 80 % if further seeds scatter as the present ones do:
+/// around the present value, or around an end of its interval. Nothing where more than 10,000 would be needed.
+struct SeedsToDecide {
+  std::optional<std::int64_t> seeds;
+  std::optional<std::int64_t> at_low;
+  std::optional<std::int64_t> at_high;
+};
+
+/// Nothing if no error is known, or by a single degree of freedom: two seeds say nearly nothing of the spread.
+std::optional<SeedsToDecide> range_to_decide(const Estimate& estimate, const Limits& limits);
+
+/// The same of ours less a printed value.
+std::optional<SeedsToDecide> range_to_decide(const OwnMean& ours, const PrintedMean& printed, const Limits& limits,
+                                             std::size_t tests);
+
 /// The least number of seeds, above the present one and at least two, that decides with a chance of 80 % if further
 /// seeds scatter around the present mean as they do now. Nothing if no error is known, or if more than 10,000 would be
 /// needed: more are no advice.

@@ -29,6 +29,7 @@ struct SeedValues {
   std::vector<std::size_t> rows;   // the same as rows of the RunTable
   std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
   std::map<std::string, std::set<std::string>> without_number;  // ids of other runs of the rows, by status
+  std::set<std::string> diverged;                               // groups without a number of which a run diverged
 
   std::vector<double> means() const { return means_of(by_group); }
   /// "1 diverged, 2 running": how many runs have no number; empty if all have one.
@@ -45,7 +46,8 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
 /// What the seeds of two settings say of their difference, a − b.
 struct SeedComparison {
   Estimate difference;
-  bool is_paired = false;        // over common seeds: two at least, or one and a setting has no other
+  bool is_paired = false;        // over common seeds alone: all are common, or four and more of them show much more
+                                 // than all seeds as two samples, or a setting has one seed, which is common
   std::int64_t left_out = 0;     // of pairs: seeds without a partner
   std::optional<double> effect;  // the difference in standard deviations, of the pairs' differences (Cohen's d), or the
                                  // root of the mean of both variances; nothing if nothing varies
@@ -53,6 +55,13 @@ struct SeedComparison {
 
 /// Neither is empty.
 SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b);
+
+/// The numbers with those of diverged seeds: worse than all numbers of `values` and `others` by far. `worse`: +1 where
+/// higher numbers are worse, otherwise −1.
+ByGroup with_worst(const SeedValues& values, const ByGroup& others, int worse);
+
+/// The same comparison if the diverged seeds of both count as the worst.
+SeedComparison compare_with_worst(const SeedValues& a, const SeedValues& b, int worse);
 
 /// Whether the numbers that two sets of rows have in a column can be compared: they were measured on the same corpora,
 /// for each value of `over` that both have if that pairs them (otherwise empty). True if one of both has no rows.

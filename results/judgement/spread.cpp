@@ -25,6 +25,29 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
   return SpreadEstimate{*deviation, static_cast<double>(values.size()) - 1};
 }
 
+double step_of(const std::vector<double>& values) {
+  constexpr double kMostDigits = 1e9;
+  constexpr double kTolerance = 1e-6;  // of a step: what binary fractions leave
+  if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) return 0;
+  for (double parts = 1; parts <= kMostDigits; parts *= 10) {
+    const auto is_whole = [&](double value) {
+      return std::abs(value * parts - std::round(value * parts)) < kTolerance;
+    };
+    if (std::all_of(values.begin(), values.end(), is_whole)) return 1 / parts;
+  }
+  return 0;
+}
+
+std::optional<SpreadEstimate> spread_of_rounded(const std::vector<double>& values, double step) {
+  std::optional<SpreadEstimate> spread = spread_of(values);
+  if (spread) spread->deviation = std::max(spread->deviation, step / std::sqrt(12.0));
+  return spread && spread->deviation > 0 ? spread : std::nullopt;
+}
+
+double shift_of_rounded(const std::vector<double>& values, double step) {
+  return sample_deviation(values).value_or(0) < step / 2 ? step / 2 : 0;
+}
+
 std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples) {
   double squares = 0;
   double freedom = 0;
@@ -65,6 +88,7 @@ double same_variance_p(const SpreadEstimate& a, const SpreadEstimate& b) {
 
 void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::string>& runs) {
   fewest_ = fewest_ == 0 ? by_seed.size() : std::min(fewest_, by_seed.size());
+  numbers_.insert(numbers_.end(), by_seed.begin(), by_seed.end());
   const std::optional<SpreadEstimate> spread = spread_of(by_seed);
   if (!spread || spread->deviation == 0) return;
   ++found_.cells;
@@ -97,13 +121,13 @@ void SpreadPool::settle() {
 }
 
 std::optional<SpreadEstimate> SpreadPool::of(const std::vector<double>& by_seed) const {
-  const std::optional<SpreadEstimate> own = spread_of(by_seed);
-  return is_pooled(by_seed) ? found_.shared : own;
+  return is_pooled(by_seed) ? found_.shared : spread_of_rounded(by_seed, step());
 }
 
 bool SpreadPool::is_pooled(const std::vector<double>& by_seed) const {
   const std::optional<SpreadEstimate> own = spread_of(by_seed);
-  return found_.pooled && found_.shared && (!own || own->deviation > 0);
+  const bool is_unknown = own && own->deviation == 0;
+  return found_.shared && (found_.pooled || is_unknown);
 }
 
 bool SpreadPool::changes(const std::vector<double>& by_seed) const {

@@ -20,6 +20,18 @@ struct SpreadEstimate {
 /// The standard deviation of one sample; nothing for fewer than two values.
 std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
 
+/// The step of the digits in which numbers are given, such as 0.01: the largest power of ten, at most 1, that divides
+/// all of them; 0 if they have more than nine digits behind the point, or if all are 0.
+double step_of(const std::vector<double>& values);
+
+/// The standard deviation of numbers that were rounded to a step: at least that of rounding alone, step / √12, so that
+/// equal numbers are no certainty. Nothing for fewer than two, or if they are equal and no step is known.
+std::optional<SpreadEstimate> spread_of_rounded(const std::vector<double>& values, double step);
+
+/// By how much rounding to a step may shift the mean of numbers. It is half a step where all of them lie within one;
+/// where they vary by more, the errors of rounding average out.
+double shift_of_rounded(const std::vector<double>& values, double step);
+
 /// The common standard deviation of independent samples, each with its own mean: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
 /// sample.
 std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
@@ -61,8 +73,8 @@ class SpreadPool {
   /// than kEnoughSeeds seeds and Bartlett's test at 5 % does not speak against equal variances.
   void settle();
 
-  /// Of a cell with these numbers. A cell of several seeds that are all the same does not vary: its spread is 0, and it
-  /// is left out of what others share. Nothing if nothing is known of it.
+  /// Of a cell with these numbers. A cell of several seeds that are all the same is left out of what others share, and
+  /// takes theirs: equal numbers do not show how much seeds differ. Nothing if nothing is known of it.
   std::optional<SpreadEstimate> of(const std::vector<double>& by_seed) const;
 
   /// Whether `of` gives the shared spread.
@@ -72,6 +84,9 @@ class SpreadPool {
   bool changes(const std::vector<double>& by_seed) const;
 
   const ValueSpread& found() const { return found_; }
+
+  /// The step of the digits of all cells.
+  double step() const { return step_of(numbers_); }
 
   static constexpr std::size_t kEnoughSeeds = 5;
 
@@ -84,7 +99,8 @@ class SpreadPool {
 
   SpreadSource source_;
   std::vector<Group> groups_;
-  std::size_t fewest_ = 0;  // seeds of a cell
+  std::vector<double> numbers_;  // of all cells
+  std::size_t fewest_ = 0;       // seeds of a cell
   ValueSpread found_;
 };
 

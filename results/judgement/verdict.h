@@ -40,10 +40,22 @@ std::string p_text(double p);
 /// "p = 0.0045", "p < 0.0001".
 std::string p_in_words(double p);
 
+/// Significant digits of a number whose interval is so wide: three, and as many more as show two digits of the width.
+int digits_beside(double value, const std::optional<double>& half_width);
+
+/// Digits behind the point that show two digits of a width.
+int decimals_of_width(double half_width);
+
+/// "5 diverged: undecided if they count as the worst", of seeds; empty if none did. `worst`: the verdict then, nothing
+/// where it cannot be known.
+std::string diverged_in_words(std::int64_t diverged, const std::optional<Verdict>& worst);
+
 /// "-0.030 to -0.012", with both ends as `shown` writes numbers.
 std::string interval_text(double low, double high, const std::function<std::string(double)>& shown);
 
-/// What a comparison still needs that is undecided though its error is known: "9 seeds would decide".
-std::string seeds_in_words(const std::optional<std::int64_t>& seeds_to_decide);
+/// What a comparison still needs that is undecided though its error is known: "9 seeds would decide if the present
+/// difference were the true one (5 and 40 at the ends of its interval)". `seeds`: what is counted, "seeds of each
+/// side".
+std::string seeds_in_words(const std::optional<SeedsToDecide>& needed, std::string_view seeds = "seeds");
 
 }  // namespace xlm

@@ -39,7 +39,7 @@ std::string claim_html(const JudgedClaim& judged) {
 }
 
 std::string part_html(const JudgedClaim& judged, const ClaimPart& part, const RunReferences& references) {
-  const std::string needs = claim_needs(part);
+  const std::string needs = beside_verdict(part);
   std::string out = "<td>" + html_escape(part.label);
   if (!needs.empty()) out += "<span class=\"note\">" + html_escape(needs) + "</span>";
   out += fmt::format("</td><td>{}</td>", judged.parts.size() == 1 ? "" : verdict_html(part.verdict));

@@ -123,6 +123,20 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
   return keys;
 }
 
+std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::size_t>& a,
+                                      const std::vector<std::size_t>& b, const std::string& over) {
+  std::vector<std::size_t> both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  std::vector<std::string> keys = differing_keys(runs, both);
+  const auto values_in = [&](const std::vector<std::size_t>& rows, const std::string& key) {
+    std::set<std::string> values;
+    for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
+    return values;
+  };
+  std::erase_if(keys, [&](const std::string& key) { return key == over || values_in(a, key) == values_in(b, key); });
+  return keys;
+}
+
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns) {
   std::vector<std::string> corpora(rows.size());

@@ -24,6 +24,11 @@ std::string counted_over(std::int64_t count, std::string_view over);
 /// evaluations differ in a setting that their runs share.
 std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows);
 
+/// The differing_keys of all these rows whose values in rows `a` are not those in rows `b`, without `over`, which pairs
+/// them.
+std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::size_t>& a,
+                                      const std::vector<std::size_t>& b, const std::string& over);
+
 /// On which corpus the numbers of `columns` in each of `rows` were measured; equal where they can be compared. A corpus
 /// is called by its name, and where `rows` have several contents of one name by the beginning of its fingerprint too:
 /// "text8", "text8 (data.fingerprint 3fa9c1d2)". Empty for all rows where no column is a measurement, or each says

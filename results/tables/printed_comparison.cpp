@@ -101,6 +101,7 @@ class VerdictMaker {
                   .ours = {.value = mean(by_seed),
                            .runs = static_cast<std::int64_t>(by_seed.size()),
                            .spread = *spreads.of(by_seed),
+                           .rounding = shift_of_rounded(by_seed, spreads.step()),
                            .is_pooled = spreads.is_pooled(by_seed)},
                   .printed = {.value = printed.value,
                               .rounding = printed.rounding,
@@ -133,7 +134,7 @@ class VerdictMaker {
       if (tested.is_left_to_chance()) compared.p = *next++;
       compared.verdict = verdict_on_printed(tested.test.corrected(*compared.p), compared.margin.has_value());
       if (compared.verdict == Verdict::kUndecided) {
-        compared.decides = seeds_to_decide(tested.ours, tested.printed, tested.limits, p.size());
+        compared.decides = range_to_decide(tested.ours, tested.printed, tested.limits, p.size());
       }
     }
     for (const auto& [value, spreads] : spreads_) {

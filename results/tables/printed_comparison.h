@@ -23,7 +23,7 @@ struct PrintedComparison {
   std::optional<double> margin;      // in units of the value, that of a cost with the rounding; nothing: none is known
   std::optional<double> p;           // corrected by Holm's method over the table
   bool differs_alone = false;        // would differ if it were the only test
-  std::optional<std::int64_t> decides;  // undecided: with so many seeds it would be decided with a chance of 80 %
+  std::optional<SeedsToDecide> decides;  // undecided: what would decide
   Verdict verdict = Verdict::kUndecided;
   std::vector<KeyApart> apart;  // not comparable: in these keys
 };

@@ -73,6 +73,9 @@ struct CellOptions {
 /// A number as a cell prints it, with its unit.
 std::string number_with_unit(double value, const CellOptions& options);
 
+/// The same of a spread, with as many digits as it takes to be no zero.
+std::string spread_with_unit(double spread, const CellOptions& options);
+
 /// A row or a column: a label, and the runs that belong to it.
 struct TableEntry {
   std::string label;

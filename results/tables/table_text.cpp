@@ -26,7 +26,7 @@ Sheet table_sheet(const Table& table, TableFormat format) {
       const CellOptions& options = table.columns[c].cells;
       cells.push_back({.text = cell.value ? number_with_unit(*cell.value, options) : "–",
                        .best = cell.best,
-                       .behind = cell.spread ? " ± " + number_with_unit(*cell.spread, options) : "",
+                       .behind = cell.spread ? " ± " + spread_with_unit(*cell.spread, options) : "",
                        .star = cell.star,
                        .printed = cell.printed});
     }
@@ -72,7 +72,9 @@ std::string render_csv(const Table& table) {
       cells.emplace_back(compared ? name_of(cell.compared->verdict) : "");
       cells.push_back(compared ? json_number(cell.compared->difference) : "");
       cells.push_back(compared && cell.compared->half_width ? json_number(*cell.compared->half_width) : "");
-      cells.push_back(compared && cell.compared->decides ? fmt::to_string(*cell.compared->decides) : "");
+      cells.push_back(compared && cell.compared->decides && cell.compared->decides->seeds
+                          ? fmt::to_string(*cell.compared->decides->seeds)
+                          : "");
     }
     text.add(std::move(cells));
   }
@@ -89,7 +91,9 @@ void add_comparison(Json& item, const TableCell& cell) {
   item["half_width"] = known(compared.half_width);
   item["margin"] = known(compared.margin);
   item["difference_p"] = known(compared.p);
-  item["decides"] = known(compared.decides);
+  const SeedsToDecide decides = compared.decides.value_or(SeedsToDecide{});
+  item["decides"] = known(decides.seeds);
+  item["decides_at_ends"] = Json::array({known(decides.at_low), known(decides.at_high)});
   item["not_comparable_in"] = Json::array();
   for (const KeyApart& apart : compared.apart) item["not_comparable_in"].push_back(apart.key);
 }

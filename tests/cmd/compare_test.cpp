@@ -46,7 +46,7 @@ TEST_F(Compare, PairsRunsBySeed) {
   EXPECT_EQ(json["b"]["runs"].size(), 3U);
   EXPECT_EQ(json["verdict"], "differs");
   const std::string text = compare(kTypes + std::string("--where model.span=64")).out;
-  EXPECT_THAT(text, HasSubstr("A − B = +0.101, 95 % interval +0.0992 to +0.102 (3 pairs, each of one seed)"));
+  EXPECT_THAT(text, HasSubstr("A − B = +0.1007, 95 % interval +0.0992 to +0.1021 (3 pairs, each of one seed)"));
   EXPECT_THAT(text, HasSubstr("they differ: zero lies outside the 95 % interval"));
 }
 
@@ -225,6 +225,7 @@ TEST_F(Compare, CountsRunsThatHaveNoNumber) {
   maker_.make({.id = "b-3", .type = "adaptive", .span = 64, .seed = 3});
   const std::string text = compare(kTypes).out;
   EXPECT_THAT(text, HasSubstr("\n1 run of A diverged and is not in the number\n"));
+  EXPECT_THAT(text, HasSubstr("interval; 1 diverged: undecided if it counts as the worst\n"));
   EXPECT_THAT(text, Not(HasSubstr("of B ")));
   const Json json = Json::parse(compare(kTypes + std::string("--json")).out);
   EXPECT_EQ(json["a"].value("without_number", Json()), Json({{"diverged", Json::array({"a-3"})}}));

@@ -20,11 +20,13 @@ TEST(Limits, TheIntervalIsThatOfTables) {
 }
 
 TEST(Limits, WelchsDifferenceOfUnequalSamples) {
-  // By hand: s² / n are 5/12 and 1.
-  const Estimate difference = difference_of_means({1, 2, 3, 4}, {2, 4});
+  // By hand: s² / n are 5/12 and 1/3.
+  const Estimate difference = difference_of_means({1, 2, 3, 4}, {2, 4, 3});
   EXPECT_DOUBLE_EQ(difference.value, -0.5);
-  EXPECT_NEAR(difference.error, std::sqrt(5.0 / 12 + 1), 1e-12);
-  EXPECT_NEAR(difference.freedom, std::pow(17.0 / 12, 2) / (std::pow(5.0 / 12, 2) / 3 + 1), 1e-12);
+  EXPECT_NEAR(difference.error, std::sqrt(5.0 / 12 + 1.0 / 3), 1e-12);
+  EXPECT_NEAR(difference.freedom, std::pow(9.0 / 12, 2) / (std::pow(5.0 / 12, 2) / 3 + std::pow(1.0 / 3, 2) / 2),
+              1e-12);
+  EXPECT_EQ(difference_of_means({1, 2, 3, 4}, {2, 4}).freedom, 1) << "two seeds decide how wide it is";
   EXPECT_EQ(difference_of_means({1, 2}, {3}).freedom, 0) << "one seed has no error";
 }
 
@@ -88,6 +90,19 @@ TEST(Limits, TheSeedsThatAreSaidToDecideDo) {
   estimate.value = 0;
   EXPECT_FALSE(seeds_to_decide(estimate, better)) << "no number of seeds tells a difference of zero from zero";
   EXPECT_FALSE(seeds_to_decide(estimate_of({5}), better));
+}
+
+// scipy 1.17, as above with d = 1 and 1 ± 2.4841, the ends of the interval: the first n above 3 whose nct.sf is 0.8.
+TEST(Limits, SeedsToDecideAreARangeOverTheInterval) {
+  const Limits better{.low = 0, .open = true};
+  const Estimate estimate{.value = 1, .error = 1 / std::sqrt(3.0), .freedom = 2, .seeds = 3};
+  const std::optional<SeedsToDecide> range = range_to_decide(estimate, better);
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->seeds, 10);
+  EXPECT_EQ(range->at_low, 6);
+  EXPECT_EQ(range->at_high, 4);
+  EXPECT_FALSE(range_to_decide(estimate_of({1, 2}), better)) << "two seeds";
+  EXPECT_FALSE(range_to_decide(estimate_of({1}), better));
 }
 
 // statsmodels 0.14: multipletests(…, method="holm").

@@ -3,22 +3,16 @@
 #include "results/judgement/limits.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <random>
-#include <string_view>
 
 #include <gtest/gtest.h>
 
 #include "results/store/statistics.h"
 #include "tests/results/judgement/decision_chances.h"
+#include "tests/results/simulations.h"
 
 namespace xlm {
 namespace {
-
-bool simulate_in_full() {
-  const char* wanted = std::getenv("XLM_SIMULATIONS");
-  return wanted != nullptr && std::string_view(wanted) == "full";
-}
 
 /// Ours less a printed value, as tables test it.
 struct Compared : LimitsTest {

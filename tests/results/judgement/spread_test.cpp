@@ -25,6 +25,18 @@ TEST(Spread, BartlettsTestIsSciPys) {
   EXPECT_FALSE(spread_of({1}).has_value());
 }
 
+TEST(Spread, TheStepOfDigitsIsSeen) {
+  EXPECT_EQ(step_of({38, 12}), 1);
+  EXPECT_DOUBLE_EQ(step_of({1.5, 1.25}), 0.01);
+  EXPECT_DOUBLE_EQ(step_of({0.1 + 0.2, 1.1 * 3}), 0.1) << "what binary fractions leave is no digit";
+  EXPECT_EQ(step_of({1.5, 1 / 3.0}), 0);
+  EXPECT_EQ(step_of({0, 0}), 0);
+  EXPECT_NEAR(spread_of_rounded({3, 3}, 1)->deviation, 0.28867513459481287, 1e-15);
+  EXPECT_FALSE(spread_of_rounded({3, 3}, 0));
+  EXPECT_EQ(shift_of_rounded({3, 3}, 1), 0.5);
+  EXPECT_EQ(shift_of_rounded({3, 4}, 1), 0) << "the errors of rounding average out";
+}
+
 // scipy.stats.f: 2·min(sf, cdf) of (0.004/0.006)², 3 and 2 degrees of freedom, and of (0.001/0.02)², 5 and 3.
 TEST(Spread, TheTestOfTwoVariancesIsSciPys) {
   EXPECT_NEAR(same_variance_p({0.004, 3}, {0.006, 2}), 0.5059644256269408, 1e-10);

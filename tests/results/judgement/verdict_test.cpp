@@ -31,8 +31,28 @@ TEST(VerdictWords, PIsABoundWhereItIsVerySmall) {
 }
 
 TEST(VerdictWords, SaysHowManySeedsWouldDecide) {
-  EXPECT_EQ(seeds_in_words(1200), "1,200 seeds would decide");
-  EXPECT_EQ(seeds_in_words(std::nullopt), "more than 10,000 seeds would be needed");
+  EXPECT_EQ(
+      seeds_in_words(SeedsToDecide{.seeds = 1200, .at_low = 5, .at_high = {}}, "seeds of each side"),
+      "1,200 seeds of each side would decide if the present difference were the true one (5 and more than 10,000 at "
+      "the ends of its interval)");
+  EXPECT_EQ(seeds_in_words(std::nullopt), "so few seeds do not show how many would decide");
+}
+
+TEST(VerdictWords, DigitsShowTheWidthOfAnInterval) {
+  EXPECT_EQ(decimals_of_width(0.0013), 4);
+  EXPECT_EQ(decimals_of_width(0.5), 2);
+  EXPECT_EQ(decimals_of_width(130), 0);
+  EXPECT_EQ(decimals_of_width(0), 0);
+  EXPECT_EQ(digits_beside(1.1, 0.0013), 5) << "1.1000, as its interval is 1.0987 to 1.1013";
+  EXPECT_EQ(digits_beside(-0.164, 1.17), 3);
+  EXPECT_EQ(digits_beside(0.1, std::nullopt), 3);
+}
+
+TEST(VerdictWords, DivergedSeedsStandBesideTheVerdict) {
+  EXPECT_EQ(diverged_in_words(0, std::nullopt), "");
+  EXPECT_EQ(diverged_in_words(2, std::nullopt), "2 diverged");
+  EXPECT_EQ(diverged_in_words(1, Verdict::kUndecided), "1 diverged: undecided if it counts as the worst");
+  EXPECT_EQ(diverged_in_words(5, Verdict::kRefuted), "5 diverged: refuted if they count as the worst");
 }
 
 }  // namespace

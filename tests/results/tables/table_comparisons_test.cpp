@@ -163,7 +163,8 @@ TEST_F(Tables, SeveralStarsAreCorrectedByHolm) {
   const TableCell& cell = corrected.rows[0].cells[0];
   EXPECT_NEAR(*cell.p, 2 * 0.03, 5e-4) << "the least of two p";
   EXPECT_FALSE(cell.star);
-  EXPECT_NEAR(*corrected.rows[1].cells[0].p, 0.8740, 5e-4);
+  // scipy 1.17: 2·t.sf((|d| − 0.0005) / e, 2), as the equal numbers of c may hide half a step of 0.001.
+  EXPECT_NEAR(*corrected.rows[1].cells[0].p, 0.9114, 5e-4);
   EXPECT_FALSE(corrected.rows[2].cells[0].p.has_value()) << "the baseline is not compared with itself";
   EXPECT_THAT(
       render_table(corrected, TableFormat::kText),
