@@ -6,16 +6,15 @@ from typing import Any, Mapping, Optional
 from transformers import TrainerCallback  # type: ignore[import-not-found, unused-ignore]
 
 from ..current_run import Run, run as current_run
-from . import quantities
-
-_OF_EVALUATION = "eval_"
+from . import by_split
 
 
 class XlmCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
     """Reports to xlm what a Trainer logs: `Trainer(…, callbacks=[XlmCallback(run)])`.
 
-    What it logs becomes metrics, what it evaluates an evaluation of `split`, without "eval_" before the names. If xlm asks
-    to stop, the Trainer saves, and the program ends with exit code 75 once training has ended.
+    What it logs becomes metrics, what it evaluates an evaluation of `split`, or the final one of test if names begin with
+    "test_" (`metric_key_prefix`). If xlm asks to stop, the Trainer saves, and the program ends with exit code 75 once
+    training has ended.
     """
 
     def __init__(self, run: Optional[Run] = None, split: str = "valid") -> None:
@@ -24,15 +23,19 @@ class XlmCallback(TrainerCallback):  # type: ignore[misc, unused-ignore]
         self.run.should_stop()  # SIGTERM is watched for from now on
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Optional[Mapping[str, Any]] = None, **kwargs: Any) -> None:
-        values = {name: value for name, value in (logs or {}).items() if not name.startswith(_OF_EVALUATION)}
+        values = by_split(logs or {}).get("", {})  # the others come to on_evaluate
         if set(values) > {"epoch"}:
-            self.run.log(state.global_step, **quantities(values))
+            self.run.log(state.global_step, **values)
 
     def on_evaluate(
         self, args: Any, state: Any, control: Any, metrics: Optional[Mapping[str, Any]] = None, **kwargs: Any
     ) -> None:
-        values = {name[len(_OF_EVALUATION) :]: value for name, value in (metrics or {}).items() if name.startswith(_OF_EVALUATION)}
-        self.run.evaluation(self.split, step=state.global_step, **quantities(values))
+        values = by_split(metrics or {})
+        others = {name: value for name, value in values.pop("", {}).items() if name != "epoch"}
+        if not values and others:  # under a prefix of the user's own
+            values = {"valid": others}
+        for split, numbers in values.items():
+            self.run.evaluation(self.split if split == "valid" else split, step=state.global_step, final=split == "test", **numbers)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         if self.run.should_stop():

@@ -1,7 +1,7 @@
 """For Lightning's Trainer: a logger, and a callback that stops with a checkpoint."""
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping, Optional
+from typing import Any, Mapping, Optional
 
 try:
     from lightning.pytorch import Callback  # type: ignore[import-not-found, unused-ignore]
@@ -12,16 +12,14 @@ except ImportError:  # the package under its other name
 
 from ..current_run import Run, run as current_run
 from ..errors import STOPPED
-from . import quantities
-
-SPLITS = {"val": "valid", "test": "test"}  # what names of evaluations begin with, before _ or /
+from . import by_split
 
 
 class XlmLogger(Logger):  # type: ignore[misc, unused-ignore]
     """Reports to xlm what a module logs: `Trainer(logger=XlmLogger(run))`.
 
     `val_loss` (or `val/loss`) becomes an evaluation of the split valid, `test_loss` the final one of test, anything else
-    a metric.
+    a metric, `train/loss` that of the name loss (xlm.adapters.place_of).
     """
 
     def __init__(self, run: Optional[Run] = None) -> None:
@@ -41,15 +39,11 @@ class XlmLogger(Logger):  # type: ignore[misc, unused-ignore]
 
     def log_metrics(self, metrics: Mapping[str, Any], step: Optional[int] = None) -> None:
         at = step or 0
-        by_split: Dict[str, Dict[str, Any]] = {}
-        for name, value in metrics.items():
-            prefix = next((word for word in SPLITS if name.startswith((f"{word}_", f"{word}/"))), "")
-            by_split.setdefault(prefix, {})[name[len(prefix) + 1 :] if prefix else name] = value
-        evaluated = [prefix for prefix in by_split if prefix]
-        for prefix in evaluated:
-            self.run.evaluation(SPLITS[prefix], step=at, final=prefix == "test", **quantities(by_split[prefix]))
-        trained = quantities(by_split.get("", {}))
-        if trained and not (evaluated and set(trained) == {"epoch"}):
+        values = by_split(metrics)
+        trained = values.pop("", {})
+        for split, numbers in values.items():
+            self.run.evaluation(split, step=at, final=split == "test", **numbers)
+        if trained and not (values and set(trained) == {"epoch"}):
             self.run.log(at, **trained)
 
 
