@@ -75,7 +75,7 @@ class Skeletons {
 };
 
 /// Lower case by Unicode's language-independent mapping: one character, but two for İ.
-std::u32string lower_case(char32_t character) {
+std::u32string lower_case_of(char32_t character) {
   const std::u16string text = utf16(character);
   std::array<char16_t, 8> lower{};
   UErrorCode status = U_ZERO_ERROR;
@@ -131,7 +131,7 @@ class Rules {
       if (look_alike != 0) character = look_alike;
     }
     std::u32string result;
-    for (const char32_t lower : lower_case(character)) {
+    for (const char32_t lower : lower_case_of(character)) {
       const bool digit = lower >= U'0' && lower <= U'9';
       result += digit ? spelt(lower - U'0') : keep(lower);
     }
@@ -144,7 +144,7 @@ class Rules {
   bool in_alphabet(char32_t character) const { return alphabet_.find(character) != std::u32string::npos; }
 
   bool is_letter(char32_t character) const {
-    const std::u32string lower = lower_case(character);
+    const std::u32string lower = lower_case_of(character);
     return lower.size() == 1 && in_alphabet(lower.front());
   }
 

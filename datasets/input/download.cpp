@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -31,8 +30,7 @@ constexpr int kRangeNotSatisfiable = 416;
 bool is_web_page(std::string_view head) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
-  std::string begin(trim(head).substr(0, 20));
-  std::transform(begin.begin(), begin.end(), begin.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string begin = lower_case(trim(head).substr(0, 20));
   return begin.starts_with("<!doctype html") || begin.starts_with("<html") || begin.starts_with("<head");
 }
 
