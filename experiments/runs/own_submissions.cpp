@@ -14,6 +14,7 @@
 
 #include "base/closed_place.h"
 #include "base/error.h"
+#include "base/first_file.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -35,28 +36,16 @@ bool has_line(const fs::path& file, std::string_view line) {
   return std::any_of(lines.begin(), lines.end(), [&](const std::string& one) { return same_proof(one, line); });
 }
 
-/// Puts a new key at its name, whole, unless another process was faster. Only its owner can read it.
-void make_key(const fs::path& file) {
-  create_folders(file.parent_path());
-  const fs::path fresh = file.string() + fmt::format(".{}", ::getpid());
-  const std::string key = fresh_secret();
-  const int descriptor = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) throw_file_error("write", fresh, errno);
-  const bool written = ::write(descriptor, key.data(), key.size()) == static_cast<ssize_t>(key.size());
-  const int error = written && ::fsync(descriptor) == 0 ? 0 : errno;
-  ::close(descriptor);
-  if (error == 0 && ::link(fresh.c_str(), file.c_str()) != 0 && errno != EEXIST) ::rename(fresh.c_str(), file.c_str());
-  ::unlink(fresh.c_str());
-  if (error != 0) throw_file_error("write", fresh, error);
-}
-
 std::string own_key() {
   if (const char* given = std::getenv(kKeyVariable)) return given;  // NOLINT(concurrency-mt-unsafe)
   if (const fs::path folder = user_folder(); !folder.empty()) {
     const fs::path file = folder / "key";
     std::error_code ignored;
     try {
-      if (!fs::exists(file, ignored)) make_key(file);
+      if (!fs::exists(file, ignored)) {
+        create_folders(folder);
+        write_first(file, fresh_secret(), {.mode = S_IRUSR | S_IWUSR});
+      }
       std::string key = read_file(file);
       if (key.size() == kSecretLength) return key;
     } catch (const Error&) {

@@ -12,13 +12,13 @@
 #include <map>
 #include <mutex>
 #include <optional>
-#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "base/first_file.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "results/run_folder/journal.h"
@@ -57,27 +57,6 @@ std::string lock_text(const ProcessIdentity& holder, bool released) {
   if (!holder.job.empty()) content.update({{"job", holder.job}, {"restarts", holder.restarts}});
   if (released) content["released"] = true;
   return content.dump() + "\n";
-}
-
-/// Creates the file, whole: a kill leaves no lock without a holder. Returns false if it exists.
-bool create_exclusively(const fs::path& path, const std::string& text) {
-  std::random_device random;
-  const fs::path whole = folder_of(path) / fmt::format(".{}.{:08x}", path.filename().string(), random());
-  const int descriptor = ::open(whole.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor < 0) throw_file_error("lock the run with", path, errno);
-  const ssize_t written = ::write(descriptor, text.data(), text.size());
-  int error = written == static_cast<ssize_t>(text.size()) ? 0 : written < 0 ? errno : ENOSPC;
-  ::close(descriptor);
-  if (error == 0 && ::link(whole.c_str(), path.c_str()) != 0) error = errno;
-  if (error == EPERM || error == EOPNOTSUPP || error == ENOSYS) {  // a file system without links
-    const int empty = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    error = empty < 0 ? errno : 0;
-    if (empty >= 0) ::close(empty);
-    if (error == 0 && ::rename(whole.c_str(), path.c_str()) != 0) error = errno;
-  }
-  ::unlink(whole.c_str());
-  if (error != 0 && error != EEXIST) throw_file_error("lock the run with", path, error);
-  return error == 0;
 }
 
 /// Seconds since 1970 by the clock of the holder, or of the file server; nullopt: the file is being replaced.
@@ -271,7 +250,8 @@ fs::path RunLock::file(std::int64_t token) const { return lock_file(folder_, tok
 /// A slow contender may create a number that a faster one has already used and removed. The faster one's file then
 /// exists with a higher number.
 bool RunLock::try_take(std::int64_t token) {
-  if (!create_exclusively(file(token), lock_text(*settings_.holder, false))) return false;
+  const FirstFile how{.durable = false, .doing = "lock the run with"};  // no worker outlives a crash of its machine
+  if (!write_first(file(token), lock_text(*settings_.holder, false), how)) return false;
   if (newest_lock(folder_) != token) {
     ::unlink(file(token).c_str());
     return false;

@@ -27,6 +27,14 @@ TEST(FirstFile, KeepsWhatTheFirstWrote) {
   EXPECT_THROW(write_first(folder.path() / "absent" / "file", "text"), DataError);
 }
 
+TEST(FirstFile, MayBeItsOwnersAlone) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path() / "key";
+  EXPECT_TRUE(write_first(file, "secret", {.mode = 0600, .durable = false}));
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(read_file(file), "secret");
+}
+
 TEST(FirstFile, OneOfManyWritersIsTheFirst) {
   const TemporaryFolder folder;
   for (int round = 0; round < 50; ++round) {
