@@ -83,21 +83,25 @@ ChooseValue choose_in_store(const GlobalOptions& global) {
   });
 }
 
-SyncOptions sync_options(const GlobalOptions& global) {
-  SyncOptions options;
-  options.is_alive = has_live_worker;
-  // Created by the first report, which gives the total.
-  auto bar = std::make_shared<std::unique_ptr<Progress>>();
-  options.progress = [&global, bar](double done, double total) {
-    if (total < kSilentRuns) return;
+std::function<void(double done, double total)> progress_of_runs(const char* label, double least,
+                                                                const GlobalOptions& global) {
+  auto bar = std::make_shared<std::unique_ptr<Progress>>();  // created by the first report, which gives the total
+  return [=, &global](double done, double total) {
+    if (total < least) return;
     if (!*bar) {
       *bar = std::make_unique<Progress>(
-          Progress::Settings{.label = "reading runs", .total = total, .unit = "runs", .quiet = global.quiet}, stderr,
+          Progress::Settings{.label = label, .total = total, .unit = "runs", .quiet = global.quiet}, stderr,
           global.standard_error);
     }
     (*bar)->update(done);
     if (done >= total) (*bar)->finish();
   };
+}
+
+SyncOptions sync_options(const GlobalOptions& global) {
+  SyncOptions options;
+  options.is_alive = has_live_worker;
+  options.progress = progress_of_runs("reading runs", kSilentRuns, global);
   return options;
 }
 

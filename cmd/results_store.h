@@ -1,6 +1,7 @@
 // Opens the store of results for commands: synced first, with progress if that takes time.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -23,6 +24,10 @@ ChooseValue choose_in_store(const GlobalOptions& global);
 /// The columns that runs of the store have, as it was when it was last synced. None if there is no store, or
 /// it cannot be read; nothing is written.
 std::set<std::string> measured_columns(const GlobalOptions& global);
+
+/// Shows the progress of work on at least `least` runs, from the first report on.
+std::function<void(double done, double total)> progress_of_runs(const char* label, double least,
+                                                                const GlobalOptions& global);
 
 /// Progress and liveness for a sync.
 SyncOptions sync_options(const GlobalOptions& global);

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <set>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
@@ -23,27 +21,6 @@
 
 namespace xlm {
 namespace {
-
-/// Progress of work on many runs.
-class RunProgressBar {
- public:
-  RunProgressBar(std::string label, const GlobalOptions& global) : label_(std::move(label)), global_(global) {}
-
-  void update(double done, double total) {
-    if (!bar_) {
-      bar_ = std::make_unique<Progress>(
-          Progress::Settings{.label = label_, .total = total, .unit = "runs", .quiet = global_.quiet}, stderr,
-          global_.standard_error);
-    }
-    bar_->update(done);
-    if (done >= total) bar_->finish();
-  }
-
- private:
-  std::string label_;
-  const GlobalOptions& global_;
-  std::unique_ptr<Progress> bar_;
-};
 
 std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings& settings,
                                     const GlobalOptions& global) {
@@ -193,14 +170,13 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
 int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
   if (command.move && command.link) throw UsageError("--move and --link exclude each other");
   install_stop_handlers();
-  RunProgressBar bar("merging", global);
   std::vector<MergedSearch> searches;
   MergeSettings settings{.how = command.move   ? MergeHow::kMove
                                 : command.link ? MergeHow::kLink
                                                : MergeHow::kCopy,
                          .dry_run = command.dry_run,
                          .should_stop = stop_requested,
-                         .progress = [&bar](double done, double total) { bar.update(done, total); },
+                         .progress = progress_of_runs("merging", 0, global),
                          .search = [&searches](const MergedSearch& search) { searches.push_back(search); }};
   std::vector<MergedRun> merged;
   for (const fs::path& source : command.sources) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -56,63 +57,48 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
   return lines;
 }
 
-/// What people said of a run, without what only the journal's line has.
-Json remark_in(const Json& record) {
-  Json remark = {{"type", kRemark}, {"time", time_in(record)}};
-  for (const char* key : {"tag", "given", "note", "bad"}) {
-    if (record.contains(key)) remark[key] = record[key];
-  }
-  return remark;
-}
-
-/// What a program declared of its numbers, without what only the journal's line has.
-Json directions_in(const Json& record) {
-  return {{"type", kDirections}, {"time", time_in(record)}, {"values", record.value("values", Json::object())}};
-}
-
-/// What a record asks of its run, at any time: to belong to an experiment, an evaluation, a remark or directions. "" if
-/// it asks for none of them.
-std::string request_in(const Json& record) {
+/// What a record asks of its run, at any time: to belong to an experiment, an evaluation, a remark or directions. It is
+/// a record of its own, without a worker, so it counts at any stage of the run. Null if it asks for none of them.
+Json request_in(const Json& record) {
+  static const std::map<std::string, std::vector<const char*>> kAsked{{"experiment", {"name"}},
+                                                                      {"wanted", {"split", "changes", "program"}},
+                                                                      {kDirections, {"values"}},
+                                                                      {kRemark, {"tag", "given", "note", "bad"}}};
   const std::string type = record.value("type", "");
-  if (type == kRemark) return remark_in(record).dump();
-  if (type == kDirections) return directions_in(record).dump();
-  if (type == "wanted") {
-    return Json({record.value("split", Json()), record.value("changes", Json()), record.value("program", Json())})
-        .dump();
+  if (type == "state") {  // it says the experiment, too
+    return request_in(
+        {{"type", "experiment"}, {"time", time_in(record)}, {"name", record.value("experiment", Json())}});
   }
-  const char* key = type == "experiment" ? "name" : type == "state" ? "experiment" : nullptr;
-  return key != nullptr && record.contains(key) && record[key].is_string() ? record[key].get<std::string>() : "";
+  const auto asked = kAsked.find(type);
+  const Json name = record.value("name", Json());
+  if (asked == kAsked.end() || (type == "experiment" && (!name.is_string() || name == ""))) return {};
+  Json request = {{"type", type}, {"time", time_in(record)}};
+  for (const char* key : asked->second) {
+    if (record.contains(key)) request[key] = record[key];
+  }
+  return request;
 }
 
-/// A record with only the request of another record, and without a worker: it counts at any stage of the run.
-std::string request_line(const Json& record) {
-  if (record.value("type", "") == kRemark) return remark_in(record).dump();
-  if (record.value("type", "") == kDirections) return directions_in(record).dump();
-  Json request = {{"type", "experiment"}, {"time", time_in(record)}, {"name", request_in(record)}};
-  if (record.value("type", "") == "wanted") {
-    request = {{"type", "wanted"},
-               {"time", time_in(record)},
-               {"split", record.value("split", Json())},
-               {"changes", record.value("changes", Json())}};
-    if (record.contains("program")) request["program"] = record["program"];
-  }
+/// Equal for requests that ask for the same, where what people said counts each time. "" for none.
+std::string identity_of_request(Json request) {
+  if (request.is_null()) return "";
+  if (request["type"] == "experiment" || request["type"] == "wanted") request.erase("time");
   return request.dump();
 }
 
 /// `lines`, and the requests that only `other` has. Their order at the end does not depend on the order of merges.
 std::vector<std::string> with_requests_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
-  std::set<std::string> known;
-  for (const std::string& line : lines) known.insert(request_in(record_in(line)));
+  std::set<std::string> known{""};
+  for (const std::string& line : lines) known.insert(identity_of_request(request_in(record_in(line))));
   const std::size_t before = lines.size();
   for (const std::string& line : other) {
-    const Json record = record_in(line);
-    const std::string request = request_in(record);
-    if (!request.empty() && known.insert(request).second) lines.push_back(request_line(record));
+    const Json request = request_in(record_in(line));
+    if (known.insert(identity_of_request(request)).second) lines.push_back(request.dump());
   }
   if (lines.size() == before) return lines;
   const auto is_request = [](const std::string& line) {
-    const std::string type = record_in(line).value("type", "");
-    return type == "experiment" || type == "wanted" || type == kRemark || type == kDirections;
+    const Json record = record_in(line);
+    return !request_in(record).is_null() && record.value("type", "") != "state";
   };
   auto tail = lines.end();
   while (tail != lines.begin() && is_request(*(tail - 1))) --tail;

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <fstream>
 #include <optional>
 
 #include <fmt/format.h>
@@ -25,13 +23,6 @@ constexpr std::string_view kReplacedSuffix = ".replaced";  // added by replace_f
 constexpr std::string_view kLockPrefix = "lock.";
 constexpr std::size_t kCopiedBetweenLooks = std::size_t{1}
                                             << 26;  // bytes that are copied until it is asked whether to stop
-
-/// A lock may be half written, but no temporary file may remain next to it.
-void write_in_place(const fs::path& file, const std::string& text) {
-  std::ofstream out(file, std::ios::trunc);
-  out << text << std::flush;
-  if (!out) throw_file_error("write", file, errno);
-}
 
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -190,14 +181,6 @@ bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, co
   }
   sync_folder(to);
   return true;
-}
-
-void release_moved_lock(const fs::path& folder, std::int64_t token) {
-  const fs::path file = folder / fmt::format("{}{}", kLockPrefix, token);
-  if (!fs::exists(file)) return;
-  Json content = read_json(file);
-  content["released"] = true;
-  write_in_place(file, content.dump() + "\n");
 }
 
 void remove_temporary_files(const fs::path& folder) {

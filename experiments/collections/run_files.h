@@ -46,9 +46,6 @@ struct CopySettings {
 bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to,
                     const CopySettings& settings);
 
-/// Marks the lock of that token as released, in a folder that was moved while this process held the lock.
-void release_moved_lock(const fs::path& folder, std::int64_t token);
-
 /// Removes temporary files from an unpacked run folder: the workers that held its locks do not run there.
 void remove_temporary_files(const fs::path& folder);
 

@@ -169,13 +169,13 @@ class RunMerge {
   bool moved_at_once() const {
     const RunsInUse in_use(folder_of(from_), RunsInUse::By::kMove);
     if (!in_use.held() || has_links(from_)) return false;
-    const RunLock lock(from_);
+    RunLock lock(from_);
     std::error_code error;
     fs::rename(from_, to_, error);
     if (error) return false;
     sync_folder(folder_of(to_));
     sync_folder(folder_of(from_));
-    release_moved_lock(to_, lock.token());
+    lock.moved_to(to_);
     return true;
   }
 
@@ -206,26 +206,15 @@ class RunMerge {
   }
 
   void judge(const JournalVerdict& verdict, const RunNews& found) {
-    switch (verdict.relation) {
-      case JournalRelation::kSame:
-      case JournalRelation::kShorter:  // with a text: the run belongs to more experiments there
-        if (verdict.text.empty() && !found.empty()) {
-          outcome(MergeOutcome::kUpdated, found.note());
-        } else {
-          outcome(verdict.text.empty() ? MergeOutcome::kSame : MergeOutcome::kUpdated);
-        }
-        break;
-      case JournalRelation::kLonger:
-      case JournalRelation::kUnited:
-        outcome(MergeOutcome::kUpdated);
-        break;
-      case JournalRelation::kDoneTwice:
-        outcome(MergeOutcome::kDoneTwice, "done in both places, with the same results");
-        if (!found.empty()) result_.note += "; " + found.note() + " copied";
-        break;
-      case JournalRelation::kConflicting:
-        outcome(MergeOutcome::kConflict, "done in both places, with different results");
-        break;
+    const bool updates =
+        !verdict.text.empty();  // also of kSame and kShorter: the run belongs to more experiments there
+    if (verdict.relation == JournalRelation::kConflicting) {
+      outcome(MergeOutcome::kConflict, "done in both places, with different results");
+    } else if (verdict.relation == JournalRelation::kDoneTwice) {
+      outcome(MergeOutcome::kDoneTwice,
+              "done in both places, with the same results" + (found.empty() ? "" : "; " + found.note() + " copied"));
+    } else {
+      outcome(updates || !found.empty() ? MergeOutcome::kUpdated : MergeOutcome::kSame, updates ? "" : found.note());
     }
   }
 
@@ -257,16 +246,16 @@ class RunMerge {
     return true;
   }
 
-  /// Puts files in place. Folders that the program writes whole, such as a model, are replaced whole, except for
-  /// checkpoints. Other files are replaced one by one.
-  void put(const std::vector<fs::path>& files, const fs::path& staged) const {
+  /// Puts files in place, each or each folder in one step. Folders that the program writes whole, such as a model, are
+  /// replaced whole but for users' files, except for checkpoints. `whole`: all folders are, with users' files.
+  void put(const std::vector<fs::path>& files, const fs::path& staged, bool whole = false) const {
     std::set<fs::path> folders;
     for (const fs::path& file : files) {
-      const bool alone = is_users_file(file) || to_ / *file.begin() == RunPaths{to_}.checkpoints();
+      const bool alone = !whole && (is_users_file(file) || to_ / *file.begin() == RunPaths{to_}.checkpoints());
       if (!alone && file.has_parent_path()) folders.insert(*file.begin());
     }
     for (const fs::path& folder : folders) {
-      keep_users_files(folder, staged);
+      if (!whole) keep_users_files(folder, staged);
       replace_folder(staged / folder, to_ / folder);
     }
     for (const fs::path& file : files) {
@@ -276,17 +265,8 @@ class RunMerge {
     }
   }
 
-  /// Replaces parts of a program's state, each in one step.
   void put_state(const RunNews& found, const fs::path& staged) const {
-    std::set<fs::path> parts;
-    for (const fs::path& file : found.state) parts.insert(*file.begin());
-    for (const fs::path& part : parts) {
-      if (fs::is_directory(staged / part)) {
-        replace_folder(staged / part, to_ / part);
-      } else {
-        put_file(staged / part, to_ / part);
-      }
-    }
+    put(found.state, staged, true);
     for (const fs::path& part : found.dropped) {
       std::error_code error;
       fs::remove_all(to_ / part, error);

@@ -54,57 +54,42 @@ RunNews news_of_model(const fs::path& from, const fs::path& to, bool further) {
   return found;
 }
 
+/// Parts of a program's state that the run there does not have. A run that is not done may resume from older
+/// checkpoints, as after a kill.
+std::vector<fs::path> dropped_state(const fs::path& from, const fs::path& to, bool done_there) {
+  std::vector<fs::path> parts;
+  for (const fs::path& part : ProgramPaths{""}.state()) {
+    const bool of_checkpoints = part == RunPaths{""}.checkpoints();
+    const bool there = of_checkpoints ? has_checkpoint_files(from) : fs::exists(from / part);
+    if (!there && !(of_checkpoints && !done_there) && fs::exists(to / part)) parts.push_back(part);
+  }
+  return parts;
+}
+
 /// A program's checkpoints do not say their step, and it may write them again under the same names. So its state is
 /// that of one copy or of the other, whole.
-class ProgramNews {
- public:
-  ProgramNews(const fs::path& from, const fs::path& to, bool further)
-      : from_(from), to_(to), further_(further), done_here_(is_done(to)), done_there_(is_done(from)) {}
-
-  RunNews found() const {
-    RunNews found;
-    const bool replaces = further_ && !done_here_;  // after the end only evaluations, requests and remarks are new
-    const bool brings_checkpoints = has_checkpoint_files(from_) && (replaces || lacks_checkpoints());
-    const bool brings_reports = replaces || lacks_reports();
-    for (const fs::path& file : run_files(from_)) {
-      if (file == RunPaths{""}.journal()) continue;
-      if (is_programs_file(file)) {
-        const bool checkpoint = *file.begin() == RunPaths{""}.checkpoints();
-        if (checkpoint ? brings_checkpoints : brings_reports) found.state.push_back(file);
-      } else if (is_users_file(file) ? !fs::exists(to_ / file) : further_ || !fs::exists(to_ / *file.begin())) {
-        found.before.push_back(file);
-      }
+RunNews news_of_program(const fs::path& from, const fs::path& to, bool further) {
+  const bool done_here = is_done(to);
+  const bool done_there = is_done(from);
+  const bool replaces = further && !done_here;  // after the end only evaluations, requests and remarks are new
+  // Older checkpoints do not belong to the results of a run that is done.
+  const bool lacks_checkpoints = !has_checkpoint_files(to) && (!done_here || done_there);
+  const ProgramPaths here{to};
+  const bool lacks_reports = !fs::exists(here.metrics()) && !fs::exists(here.output()) && !fs::exists(here.position());
+  const bool brings_checkpoints = has_checkpoint_files(from) && (replaces || lacks_checkpoints);
+  RunNews found;
+  for (const fs::path& file : run_files(from)) {
+    if (file == RunPaths{""}.journal()) continue;
+    if (is_programs_file(file)) {
+      const bool of_checkpoints = *file.begin() == RunPaths{""}.checkpoints();
+      if (of_checkpoints ? brings_checkpoints : replaces || lacks_reports) found.state.push_back(file);
+    } else if (is_users_file(file) ? !fs::exists(to / file) : further || !fs::exists(to / *file.begin())) {
+      found.before.push_back(file);
     }
-    if (replaces) found.dropped = dropped();
-    return found;
   }
-
- private:
-  /// Older checkpoints do not belong to the results of a run that is done.
-  bool lacks_checkpoints() const { return !has_checkpoint_files(to_) && (!done_here_ || done_there_); }
-
-  bool lacks_reports() const {
-    const ProgramPaths here{to_};
-    return !fs::exists(here.metrics()) && !fs::exists(here.output()) && !fs::exists(here.position());
-  }
-
-  /// A run that is not done may resume from older checkpoints, as after a kill.
-  std::vector<fs::path> dropped() const {
-    std::vector<fs::path> parts;
-    for (const fs::path& part : ProgramPaths{""}.state()) {
-      const bool kept = part == RunPaths{""}.checkpoints() && !done_there_;
-      const bool there = part == RunPaths{""}.checkpoints() ? has_checkpoint_files(from_) : fs::exists(from_ / part);
-      if (!there && !kept && fs::exists(to_ / part)) parts.push_back(part);
-    }
-    return parts;
-  }
-
-  const fs::path& from_;
-  const fs::path& to_;
-  bool further_;
-  bool done_here_;
-  bool done_there_;
-};
+  if (replaces) found.dropped = dropped_state(from, to, done_there);
+  return found;
+}
 
 }  // namespace
 
@@ -123,14 +108,13 @@ bool has_checkpoint_files(const fs::path& run) {
   const fs::path folder = RunPaths{run}.checkpoints();
   std::error_code error;
   if (!fs::exists(folder, error)) return false;
-  for (const fs::path& file : run_files(run)) {
-    if (*file.begin() == RunPaths{""}.checkpoints()) return true;
-  }
-  return false;
+  const std::vector<fs::path> files = run_files(run);
+  return std::any_of(files.begin(), files.end(),
+                     [](const fs::path& file) { return *file.begin() == RunPaths{""}.checkpoints(); });
 }
 
 RunNews news_of(const fs::path& from, const fs::path& to, bool further) {
-  return has_program(from) ? ProgramNews(from, to, further).found() : news_of_model(from, to, further);
+  return has_program(from) ? news_of_program(from, to, further) : news_of_model(from, to, further);
 }
 
 }  // namespace xlm

@@ -61,6 +61,9 @@ class RunLock {
   /// The fencing token, higher than that of any holder before.
   std::int64_t token() const { return token_; }
 
+  /// Says that the run's folder was moved there: the lock in it is released at the end.
+  void moved_to(const fs::path& folder) { folder_ = folder; }
+
   /// False once another worker has taken the lock over. Then nothing may be written into the run folder.
   bool still_owner() const;
 
