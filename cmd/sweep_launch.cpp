@@ -17,7 +17,6 @@
 #include "experiments/runs/store_update.h"
 #include "experiments/sweeps/unreached_axes.h"
 #include "experiments/worker/core_library.h"
-#include "experiments/worker/hosts.h"
 #include "experiments/worker/pinned_program.h"
 
 namespace xlm {
@@ -102,7 +101,7 @@ void SweepLaunch::start() {
   submit_runs(request_.list);
   if (!entry_.waits) queue_failed_runs(request_.list);
   update_store(global_.runs, global_.store_file());
-  const Machines machines = entry_.waits && job_nodes() == 1 ? Machines::kThisOne : Machines::kSeveral;
+  const Machines machines = entry_.waits ? Machines::kThisOne : Machines::kSeveral;
   request_.program = pin_program(program_files(), global_.runs, machines);  // its place may be another by now
   if (!entry_.waits) write_work_list(request_.list);
   before_ = present_workers();

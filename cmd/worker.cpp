@@ -9,7 +9,6 @@
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/core_work.h"
 #include "experiments/worker/environment.h"
-#include "experiments/worker/hosts.h"
 #include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 
@@ -25,8 +24,6 @@ struct WorkerOptions {
   std::int64_t pause = 0;
   std::int64_t rank = 0;
   fs::path meeting;
-  std::int64_t hosts = 1;
-  std::string first;
   bool retry = false;
   bool anyway = false;
   bool claimed = false;
@@ -40,9 +37,7 @@ int do_run(const WorkerOptions& options) {
                         .sink = {.screen = {}, .should_stop = stop_requested, .pause = options.pause},
                         .lock = {}};
   if (options.rank > 0) {
-    Processes processes{.rank = options.rank, .hosts = options.hosts, .meeting = options.meeting};
-    if (!options.first.empty()) processes.address = address_towards(options.first);
-    return take_part(options.folder, core, settings, processes);
+    return take_part(options.folder, core, settings, {.rank = options.rank, .meeting = options.meeting});
   }
   if (options.claimed) settings.lock.from = parent_process();
   // Errors are in the journal and in the log, to which launchers redirect standard error.
@@ -82,13 +77,6 @@ std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global) 
       ->needs(meeting)
       ->check(CLI::Range(1, 4095))
       ->type_name("N");
-  app.add_option("--hosts", options->hosts, "Number of machines that run them")
-      ->needs(meeting)
-      ->check(CLI::Range(1, 4096))
-      ->type_name("N");
-  app.add_option("--first", options->first, "Address of process 0, if they are on several machines")
-      ->needs(meeting)
-      ->type_name("ADDRESS");
   CLI::Option* list =
       app.add_option("--sweep", options->list, "Run this list until no run is left")->type_name("FILE")->excludes(run);
   app.add_option("--jobs", options->jobs, "With --sweep: runs at once (default: one for each GPU, or one)")

@@ -103,23 +103,16 @@ class LostProcessError : public Error {
   using Error::Error;
 };
 
-/// This process among the processes of a run, and how they meet.
+/// This process among the processes of a run, one for each of several GPUs of this machine, and how they meet.
 struct Processes {
-  std::int64_t rank = 0;               // 0 writes; the others compute alone
-  std::int64_t count = 1;              // that share the rows of a batch
-  std::int64_t hosts = 1;              // machines that run them, as many each, one block of ranks after the other
-  fs::path meeting = {};               // a folder that all of them see, and no other user; empty at first, used once
-  std::string secret = {};             // base/secret.h: only they know it, and identify each other by it
-  std::string address = {};            // of this machine, for the others; empty: all of them are on it
-  double patience = 120;               // seconds until all must have arrived
-  std::function<bool()> give_up = {};  // asked while waiting: whether another of them has ended
+  std::int64_t rank = 0;                   // 0 writes; the others compute alone
+  std::int64_t count = 1;                  // that share the rows of a batch
+  fs::path meeting = {};                   // a folder that no other user sees; empty at first, used once
+  double patience = 120;                   // seconds until all must have arrived
+  std::function<bool()> give_up = {};      // asked while waiting: whether another of them has ended
   std::function<bool()> should_stop = {};  // asked while waiting: whether all are to stop
 
   bool is_to_leave() const { return (give_up && give_up()) || (should_stop && should_stop()); }
-
-  /// How many of them are on this machine, and the place of this one among those.
-  std::int64_t count_here() const { return count / hosts; }
-  std::int64_t rank_here() const { return rank % count_here(); }
 };
 
 struct TrainJob {

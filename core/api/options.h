@@ -261,7 +261,7 @@ struct TrainOptions {
              .affects_result = false},
             micro_batch);
     v.field({.name = "processes",
-             .help = "processes that share the rows of each batch, one for each GPU if there are GPUs",
+             .help = "processes that share the rows of each batch, one on each of so many GPUs; 1 on a CPU",
              .min = 1,
              .max = 4096,
              .affects_result = false},

@@ -11,28 +11,20 @@ constexpr std::int64_t kBucket = std::int64_t{1} << 23;  // numbers that are sen
 
 /// Sums the gradients of weights [begin, end), in one flat buffer. It ends with a count, for each weight, of the
 /// processes that have a gradient.
-void sum_bucket(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights, std::size_t begin,
-                std::size_t end) {
+void sum_bucket(ProcessGroup& group, const NamedTensors& weights, std::size_t begin, std::size_t end) {
   std::vector<torch::Tensor> parts;
   std::vector<std::int64_t> counts_at;
   std::int64_t size = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const torch::Tensor& weight = weights[i].second;
     const torch::Tensor& gradient = weight.grad();
-    const torch::Tensor own = (gradient.defined() ? gradient : torch::zeros_like(weight)).detach();
-    parts.push_back((sums != nullptr ? own : own.cpu()).reshape({-1}));
+    parts.push_back((gradient.defined() ? gradient : torch::zeros_like(weight)).detach().reshape({-1}));
     parts.push_back(torch::full({1}, gradient.defined() ? 1.0 : 0.0, parts.back().options()));
     size += weight.numel();
     counts_at.push_back(size++);
   }
   const torch::Tensor flat = torch::cat(parts);
-  if (sums != nullptr) {
-    sums->sum(flat);
-  } else if (flat.scalar_type() == torch::kDouble) {
-    group.sum(flat.data_ptr<double>(), static_cast<std::size_t>(size));
-  } else {
-    group.sum(flat.data_ptr<float>(), static_cast<std::size_t>(size));
-  }
+  group.sum(flat);
   const torch::Tensor counts =
       flat.index_select(0, torch::tensor(counts_at).to(flat.device())).cpu().to(torch::kDouble);
   std::int64_t at = 0;
@@ -53,33 +45,30 @@ void sum_bucket(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weigh
 
 }  // namespace
 
-void sum_gradients(ProcessGroup& group, DeviceSums* sums, const NamedTensors& weights) {
+void sum_gradients(ProcessGroup& group, const NamedTensors& weights) {
   for (std::size_t begin = 0; begin < weights.size();) {
     std::size_t end = begin;
     std::int64_t count = 0;
     while (end < weights.size() && (end == begin || count + weights[end].second.numel() <= kBucket)) {
       count += weights[end++].second.numel();
     }
-    sum_bucket(group, sums, weights, begin, end);
+    sum_bucket(group, weights, begin, end);
     begin = end;
   }
 }
 
 torch::Tensor gather_rows(ProcessGroup& group, const torch::Tensor& own, std::int64_t rows) {
   // Every process sends as many rows as the one with the most.
-  const std::int64_t most = (rows + group.size() - 1) / group.size();
   std::vector<std::int64_t> sizes = own.sizes().vec();
-  sizes.front() = most;
-  const torch::Tensor padded = torch::zeros(sizes, own.options().device(torch::kCPU));
+  sizes.front() = (rows + group.size() - 1) / group.size();
+  const torch::Tensor padded = torch::zeros(sizes, own.options());
   padded.narrow(0, 0, own.size(0)).copy_(own);
-  sizes.front() = most * group.size();
-  const torch::Tensor all = torch::empty(sizes, padded.options());
-  group.gather(padded.data_ptr(), padded.nbytes(), all.data_ptr());
+  const torch::Tensor all = group.gather(padded);
   std::vector<torch::Tensor> parts;
   for (std::int64_t rank = 0; rank < group.size(); ++rank) {
-    parts.push_back(all.narrow(0, rank * most, rows_of(rank, group.size(), rows).count));
+    parts.push_back(all[rank].narrow(0, 0, rows_of(rank, group.size(), rows).count));
   }
-  return torch::cat(parts);
+  return torch::cat(parts).cpu();
 }
 
 }  // namespace xlm

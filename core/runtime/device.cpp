@@ -49,14 +49,13 @@ torch::Device prepare_device(const RunOptions& options, const Processes& process
   at::globalContext().setSDPUseCuDNN(false);
   if (options.train.deterministic) compute_deterministically();
   const torch::Device device = choose_device(options.device);
-  if (device.is_cpu() || processes.count_here() <= 1) return device;
-  const auto gpus = static_cast<std::int64_t>(torch::cuda::device_count()) - device.index();
-  if (gpus < processes.count_here()) {
-    const std::string where = processes.hosts > 1 ? fmt::format(" on {} machines", processes.hosts) : "";
-    throw UsageError(fmt::format("train.processes={}{} asks for {} GPUs here, and from {} on there are {}",
-                                 processes.count, where, processes.count_here(), device.str(), gpus));
+  if (processes.count <= 1) return device;
+  const auto gpus = device.is_cpu() ? 0 : static_cast<std::int64_t>(torch::cuda::device_count()) - device.index();
+  if (gpus < processes.count) {
+    throw UsageError(fmt::format("train.processes={} asks for as many GPUs here, and from {} on there are {}",
+                                 processes.count, device.str(), gpus));
   }
-  return choose_device(fmt::format("cuda:{}", device.index() + processes.rank_here()));
+  return choose_device(fmt::format("cuda:{}", device.index() + processes.rank));
 }
 
 CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& library) {

@@ -39,7 +39,7 @@ std::map<std::string, std::string> describe_device(torch::Device device);
 std::string driver_release(const std::string& text);
 
 /// The device of a run, with its threads and its precision of products, which hold for the whole process. Several
-/// processes on this machine use one GPU each, in order. Throws as choose_device.
+/// processes use one GPU each, in order. Throws as choose_device, and UsageError if there are fewer GPUs.
 torch::Device prepare_device(const RunOptions& options, const Processes& processes = {});
 
 /// Whether libtorch reports that memory was not available: on the host, or on a GPU, to its own allocator or to a part

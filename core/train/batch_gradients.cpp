@@ -36,13 +36,12 @@ double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarge
 }  // namespace
 
 BatchGradients::BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device,
-                               ProcessGroup* group, DeviceSums* sums)
+                               ProcessGroup* group)
     : options_(&options),
       model_(&model),
       scheme_(&scheme_of(model)),
       device_(device),
       group_(group),
-      sums_(sums),
       policy_(options.train.checkpoint_windows && scheme_->can_recompute() ? ActivationPolicy::kRecompute
                                                                            : ActivationPolicy::kKeep),
       micro_batch_(options.train.micro_batch),
@@ -240,7 +239,7 @@ double BatchGradients::add(const Batch& batch, std::int64_t step) {
     double loss = add_own_rows(batch, step);
     if (group_ == nullptr) return loss;
     group_->sum(&loss, 1);
-    if (std::isfinite(loss)) sum_gradients(*group_, sums_, weights());
+    if (std::isfinite(loss)) sum_gradients(*group_, weights());
     return loss;
   });
 }

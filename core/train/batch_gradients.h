@@ -11,7 +11,6 @@
 
 #include "core/api/interface.h"
 #include "core/models/language_model.h"
-#include "core/parallel/device_sums.h"
 #include "core/parallel/process_group.h"
 #include "core/schemes/scheme.h"
 #include "core/train/captured_steps.h"
@@ -23,9 +22,8 @@ namespace xlm {
 
 class BatchGradients {
  public:
-  /// `model` must be on `device`. `group` may be null, and so may `sums`, over the group's GPUs.
-  BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group,
-                 DeviceSums* sums);
+  /// `model` must be on `device`. `group` may be null.
+  BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group);
 
   /// Restores what a checkpoint has of this: the carried state, held sizes, and the rows that memory holds.
   void restore(const Checkpoint& checkpoint);
@@ -79,7 +77,6 @@ class BatchGradients {
   const Scheme* scheme_;
   torch::Device device_;
   ProcessGroup* group_;  // null: this process is alone
-  DeviceSums* sums_;
   ActivationPolicy policy_;
   std::int64_t micro_batch_;              // rows computed at once; 0: all
   std::int64_t fitted_rows_ = 0;          // that a process computes at once; 0: not known

@@ -68,7 +68,6 @@ class Trainer {
   TrainSink* sink_;
   torch::Device device_;
   std::unique_ptr<ProcessGroup> group_;  // null: this process is alone
-  std::unique_ptr<DeviceSums> sums_;     // over the group's GPUs; null if not available
   PreparedData data_;
   std::map<std::string, TokenSource> sources_;  // by split
   CheckpointFolder checkpoints_;
@@ -95,13 +94,12 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
       options_(&job.options),
       sink_(&sink),
       device_(prepare_device(job.options, job.processes)),
-      group_(join(job.processes)),
-      sums_(device_sums(group_.get(), device_, [&job] { return job.processes.is_to_leave(); })),
+      group_(join(job.processes, device_)),
       data_(open_prepared(job.options.data.path)),
       checkpoints_(job.folder / kCheckpointFolder, job.options.train.keep_every),
       costs_(device_, group_.get()) {
   check_memory(*options_, data_.vocabulary.size(), device_,
-               memory_limit() / static_cast<std::uint64_t>(job.processes.count_here()));
+               memory_limit() / static_cast<std::uint64_t>(job.processes.count));
   torch::manual_seed(static_cast<std::uint64_t>(options_->seed));
   model_ = make_model(options_->model, data_.vocabulary);
   check_splits(data_, *options_, *model_, *sink_);
@@ -116,7 +114,7 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   }
   model_->to(device_);
   optimizer_.emplace(options_->optimizer, model_->weights(), rate_multipliers(*model_), part_multipliers(*model_));
-  gradients_.emplace(*options_, *model_, device_, group_.get(), sums_.get());
+  gradients_.emplace(*options_, *model_, device_, group_.get());
   budget_.emplace(options_->train, *model_, group_.get());
   if (options_->train.log_norms) norms_.emplace(model_->weights());
   if (options_->train.debug) gradients_->watch(watch_.emplace(model_->weights()));

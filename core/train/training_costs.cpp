@@ -47,18 +47,17 @@ std::optional<double> TrainingCosts::tokens_per_second() const {
   return static_cast<double>(tokens_) / (seconds_ + (began_ ? monotonic_seconds() - *began_ : 0));
 }
 
-/// The sum over all processes on the CPU, the maximum over all GPUs. 0: unknown.
+/// The maximum over all GPUs. 0: unknown.
 std::int64_t TrainingCosts::peak_memory_of_all() const {
   auto memory = static_cast<double>(peak_memory_);
-  if (group_ != nullptr && device_.is_cpu()) group_->sum(&memory, 1);
-  if (group_ != nullptr && !device_.is_cpu()) group_->max(&memory, 1);
+  if (group_ != nullptr) group_->max(&memory, 1);
   return std::max(static_cast<std::int64_t>(memory), past_peak_memory_);
 }
 
 /// The maximum over all GPUs. 0: unknown, or there is no GPU.
 std::int64_t TrainingCosts::reserved_memory_of_all() const {
   auto memory = static_cast<double>(std::max(reserved_memory_, peak_reserved_memory(device_)));
-  if (group_ != nullptr && !device_.is_cpu()) group_->max(&memory, 1);
+  if (group_ != nullptr) group_->max(&memory, 1);
   return std::max(static_cast<std::int64_t>(memory), past_reserved_memory_);
 }
 

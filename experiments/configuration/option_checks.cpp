@@ -103,6 +103,14 @@ void check_together(const Yaml& tree, const RunOptions& options) {
   }
 }
 
+void check_processes(const RunOptions& options, std::string_view device) {
+  if (device != "cpu" || options.train.processes == 1) return;
+  throw UsageError(
+      fmt::format("train.processes={}: several processes do one run on GPUs, one on each, and this run is on the CPU\n"
+                  "leave train.processes out: one process uses all cores (train.threads). Or ask for GPUs: device=cuda",
+                  options.train.processes));
+}
+
 void check_program_run(const Yaml& tree, const RunConfiguration& run) {
   check_device(tree, run.device);
   check_continues(tree, run.continues);

@@ -22,4 +22,7 @@ void check_together(const Yaml& tree, const RunOptions& options);
 /// The same of a program's run.
 void check_program_run(const Yaml& tree, const RunConfiguration& run);
 
+/// Throws UsageError if several processes are to do the run on a CPU, of which one process uses all cores.
+void check_processes(const RunOptions& options, std::string_view device);
+
 }  // namespace xlm

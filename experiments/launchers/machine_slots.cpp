@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "experiments/launchers/resources.h"
 #include "experiments/runs/machine_resources.h"
-#include "experiments/worker/hosts.h"
 
 namespace xlm {
 namespace {
@@ -31,8 +30,6 @@ std::vector<std::string> gpus_for(const std::vector<SweepRun>& runs) {
 
 MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
     : list_(list), settings_(settings), gpus_(gpus_for(list.items)), processes_(most_processes(list.items)) {
-  spread_ = is_spread(processes_);
-  if (spread_) processes_ /= job_nodes();
   cores_ = list.cores > 0 ? list.cores : available_cores();
   for (const SweepRun& run : list.items) {
     if (run.action == SweepAction::kRun) ++left_;
@@ -42,7 +39,6 @@ MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)
 
 std::size_t MachineSlots::count() const {
   if (settings_.jobs > 0) return static_cast<std::size_t>(settings_.jobs);
-  if (spread_) return 1;  // its processes on other nodes take those nodes' GPUs in order
   if (gpus_.empty()) return static_cast<std::size_t>(std::min(fitting(), slots_with_cores()));
   return static_cast<std::size_t>(std::max<std::int64_t>(slots_with_gpus(), 1) * runs_per_gpu());
 }

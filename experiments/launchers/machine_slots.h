@@ -49,8 +49,7 @@ class MachineSlots : public RunSlots {
   const WorkList& list_;
   const LaunchSettings& settings_;
   std::vector<std::string> gpus_;
-  std::int64_t processes_ = 1;  // the most that a run has on this machine
-  bool spread_ = false;         // runs also have processes on the other nodes of this worker's job
+  std::int64_t processes_ = 1;  // the most that a run has
   std::int64_t cores_ = 1;      // shared by all runs
   std::int64_t busy_ = 0;       // taken slots
   std::int64_t left_ = 0;       // runs that have not begun

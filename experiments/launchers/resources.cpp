@@ -31,16 +31,11 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs) {
 }
 
 Resources or_else(Resources first, const Resources& fallback) {
-  for (Need Resources::*part :
-       {&Resources::nodes, &Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
+  for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
     if (!(first.*part).known()) first.*part = fallback.*part;
   }
   if (first.runs_per_gpu == 0) first.runs_per_gpu = fallback.runs_per_gpu;
   return first;
-}
-
-std::int64_t count_nodes(const Resources& resources) {
-  return resources.nodes.known() ? static_cast<std::int64_t>(resources.nodes.value) : 1;
 }
 
 /// The memory of the largest attempt that ran out of memory with a single row at once, and its run.
@@ -54,7 +49,7 @@ Need memory_that_was_too_small(const std::vector<SweepRun>& runs) {
   return most;
 }
 
-Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t nodes) {
+Resources learned_resources(const std::vector<SweepRun>& runs) {
   double seconds_per_step = 0;
   double memory = 0;
   std::string slowest;
@@ -84,11 +79,7 @@ Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t node
     learned.time = {whole_time(kMargin * seconds_per_step * steps),
                     fmt::format("{:.0f} steps at the speed of {}, plus half", steps, slowest)};
   }
-  if (memory > 0) {
-    const std::string shared = nodes > 1 ? fmt::format(", over {} nodes", nodes) : "";
-    learned.memory = {kMargin * memory / static_cast<double>(nodes),
-                      fmt::format("what {} took{}, plus half", largest, shared)};
-  }
+  if (memory > 0) learned.memory = {kMargin * memory, fmt::format("what {} took, plus half", largest)};
   const Need small = memory_that_was_too_small(runs);
   if (small.value > 0 && kMargin * small.value > learned.memory.value) {
     learned.memory = {kMargin * small.value,
@@ -167,11 +158,10 @@ std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machi
 }
 
 std::string shown_resources(const Resources& resources) {
-  TextTable table({{count_nodes(resources) > 1 ? "of each node" : "of each worker"}, {"", true}, {"from"}});
+  TextTable table({{"of each worker"}, {"", true}, {"from"}});
   const auto row = [&](const char* name, const Need& need, const std::string& shown) {
     table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not set: the cluster's default"});
   };
-  if (resources.nodes.known()) row("nodes", resources.nodes, fmt::format("{:.0f}", resources.nodes.value));
   row("cpus", resources.cpus, fmt::format("{:.0f}", resources.cpus.value));
   row("gpus", resources.gpus, fmt::format("{:.0f}", resources.gpus.value));
   row("memory", resources.memory, human_bytes(resources.memory.value));

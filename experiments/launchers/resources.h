@@ -20,12 +20,9 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs);
 /// The values of `first`, with those of `fallback` for what is unset.
 Resources or_else(Resources first, const Resources& fallback);
 
-/// Nodes of a worker's job: one if unset.
-std::int64_t count_nodes(const Resources& resources);
-
 /// What finished runs of the sweep tell about the others, with a margin: the longest time that a remaining run needs,
-/// and the memory that the largest took on the processor, shared by `nodes`. Unset if no run is done.
-Resources learned_resources(const std::vector<SweepRun>& runs, std::int64_t nodes = 1);
+/// and the memory that the largest took on the processor. Unset if no run is done.
+Resources learned_resources(const std::vector<SweepRun>& runs);
 
 /// The time to request if so many seconds are expected, in whole ten minutes.
 double whole_time(double seconds);

@@ -111,7 +111,7 @@ const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
 void read_partitions(SlurmCluster& cluster, const std::string& text) {
   for (const std::string& line : split(text, '\n')) {
     const std::vector<std::string> fields = split(line, '|');
-    if (fields.size() < 6) continue;
+    if (fields.size() < 5) continue;
     std::string name = fields[0];
     const bool is_default = name.ends_with('*');
     if (is_default) name.pop_back();
@@ -131,14 +131,13 @@ void read_partitions(SlurmCluster& cluster, const std::string& text) {
       found->share_cpus = cpus;
       found->share_gpus = gpus;
     }
-    found->nodes += leading_number(trim(fields[5]));
   }
 }
 
 SlurmCluster ask_cluster() {
   SlurmCluster cluster;
   read_configuration_of(cluster, ask({"scontrol", "show", "config"}));
-  read_partitions(cluster, ask({"sinfo", "-h", "-o", "%P|%l|%L|%c|%G|%D"}));
+  read_partitions(cluster, ask({"sinfo", "-h", "-o", "%P|%l|%L|%c|%G"}));
   return cluster;
 }
 

@@ -22,7 +22,6 @@ struct SlurmPartition {
   // Of the nodes with GPUs that have the fewest CPUs for each:
   std::int64_t share_cpus = 0;
   std::int64_t share_gpus = 0;
-  std::int64_t nodes = 0;
 };
 
 struct SlurmCluster {

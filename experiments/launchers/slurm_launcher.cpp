@@ -100,10 +100,8 @@ class SlurmSubmission {
   Resources supposed() const {
     const std::vector<SweepRun>& runs = request_.list.items;
     Resources found;
-    const std::int64_t nodes = count_nodes(said());
-    const std::int64_t processes = (most_processes(runs) + nodes - 1) / nodes;  // of a run on each node
-    std::string each = most_processes(runs) > 1 ? fmt::format(", train.processes: {}", most_processes(runs)) : "";
-    if (nodes > 1) each += fmt::format(" over {} nodes", nodes);
+    const std::int64_t processes = most_processes(runs);
+    const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
     if (any_asks_for(runs, "cuda")) {
       found.gpus = {static_cast<double>(processes), "device: cuda" + each};
     } else if (any_asks_for(runs, "auto")) {
@@ -129,7 +127,7 @@ class SlurmSubmission {
 
   /// Memory and time, from finished runs of the list.
   Resources expected() const {
-    Resources found = learned_resources(request_.list.items, count_nodes(said()));
+    Resources found = learned_resources(request_.list.items);
     if (!cluster_.counts_memory) found.memory = {};
     if (partition_.time_limit > 0 && found.time.value > partition_.time_limit) {
       found.time = {partition_.time_limit,
@@ -145,7 +143,6 @@ class SlurmSubmission {
       throw UsageError(fmt::format("{}: a worker would need {:.0f} {}, but no node of partition {} has more than {}",
                                    asked.source, asked.value, what, partition_.name, most));
     };
-    check_nodes();
     too_many("CPUs", resources_.cpus, partition_.most_cpus);
     too_many("GPUs", resources_.gpus, partition_.gpus);
     if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
@@ -157,25 +154,6 @@ class SlurmSubmission {
       throw UsageError(fmt::format("{}: a worker would need {}, but partition {} gives at most {}",
                                    resources_.time.source, human_duration(resources_.time.value), partition_.name,
                                    human_duration(limit)));
-    }
-  }
-
-  void check_nodes() const {
-    const std::int64_t nodes = count_nodes(resources_);
-    if (nodes == 1) return;
-    const std::string& source = resources_.nodes.source;
-    if (nodes > partition_.nodes) {
-      throw UsageError(fmt::format("{}: a worker would need {} nodes, but partition {} has {}", source, nodes,
-                                   partition_.name, partition_.nodes));
-    }
-    for (const SweepRun& run : request_.list.items) {
-      const std::int64_t processes = run.planned.options.train.processes;
-      if (processes % nodes == 0) continue;
-      throw UsageError(fmt::format("{}: {} nodes cannot evenly share the processes of a run with train.processes {}",
-                                   source, nodes, processes));
-    }
-    if (!request_.site.container.empty()) {
-      throw UsageError(fmt::format("{}: processes on other nodes would run outside the site's container", source));
     }
   }
 

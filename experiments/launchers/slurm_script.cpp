@@ -84,10 +84,7 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
   add_option(text, "partition", site.partition);
   add_option(text, "account", site.account);
   add_option(text, "qos", site.qos);
-  const std::int64_t nodes = count_nodes(resources);
-  if (nodes > 1) add_option(text, "nodes", std::to_string(nodes));
-  add_option(text, "ntasks", std::to_string(nodes));  // the script runs only on the first node
-  if (nodes > 1) add_option(text, "ntasks-per-node", "1");
+  add_option(text, "ntasks", "1");
   add_option(text, "cpus-per-task", fmt::format("{:.0f}", resources.cpus.value));
   const std::string gpus = resources.gpus.value > 0 ? fmt::format("gpu:{:.0f}", resources.gpus.value) : "";
   if (!gpus.empty() && !join_directive(directives, {"--gres"}, gpus)) add_option(text, "gres", gpus);

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "datasets/prepared/segmentation.h"
+#include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/model_locator.h"
 #include "experiments/runs/run_checkpoints.h"
@@ -283,6 +284,7 @@ PlannedRun Planner::plan_located(RunConfiguration options, std::string source_se
   if (known == inputs_.end()) known = inputs_.emplace(key, look_at_inputs(options)).first;
   const RunInputs& inputs = inputs_for(options, known->second);
   fs::path folder = folder_for(options, inputs);
+  if (!options.program && !fs::exists(folder)) check_processes(options, options.device);
   return {std::move(options), inputs, {std::move(folder)}, std::move(source_setting)};
 }
 

@@ -64,13 +64,12 @@ Resources read_resources(const Yaml* given) {
   Resources resources;
   if (given == nullptr || given->is_null()) return resources;
   if (!given->is_map()) fail_at(*given, "resources must be a map such as {cpus: 8, gpus: 1, memory: 32GB, time: 4h}");
-  refuse_unknown(*given, {"nodes", "cpus", "gpus", "memory", "time", "runs_per_gpu"});
+  refuse_unknown(*given, {"cpus", "gpus", "memory", "time", "runs_per_gpu"});
   const auto read = [&](const char* key, Need& need, const auto& convert) {
     const Yaml* node = given->given(key);
     if (node == nullptr) return;
     need = {convert(*node, fmt::format("resources.{}", key)), node->where()};
   };
-  read("nodes", resources.nodes, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
   read("cpus", resources.cpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
   read("gpus", resources.gpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 0); });
   read("memory", resources.memory, read_memory);

@@ -1,6 +1,8 @@
 // Core as a worker's work.
 #include "experiments/worker/core_work.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -10,6 +12,7 @@
 #include "base/memory_limit.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/training_length.h"
 #include "experiments/runs/branch.h"
 #include "experiments/runs/live_run.h"
@@ -19,7 +22,6 @@
 #include "experiments/runs/run_plan.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
-#include "experiments/worker/hosts.h"
 #include "experiments/worker/peers.h"
 
 namespace xlm {
@@ -46,19 +48,33 @@ class SilentSink final : public TrainSink {
 
 RunOptions configured_options(const Run& run) { return read_run_options(read_yaml(RunPaths{run.folder}.config())); }
 
-/// With `here` of the run's processes on this machine.
-RunOptions pinned_options(const Run& run, const WorkSettings& settings, std::int64_t here) {
+/// For each of so many processes.
+RunOptions pinned_options(const Run& run, const WorkSettings& settings, std::int64_t processes) {
   RunOptions options = configured_options(run);
   std::int64_t& threads = options.train.threads;
-  const std::int64_t processes = options.train.processes;
   if (const Json& before = run.environment; before.contains("threads")) {  // as the run was started
     const std::int64_t all = before["threads"].get<std::int64_t>() * before.value("processes", std::int64_t{1});
     threads = threads == 0 ? std::max<std::int64_t>(all / processes, 1) : before["threads"].get<std::int64_t>();
   } else if (threads == 0) {
-    threads = default_threads(settings.threads, here);
+    threads = default_threads(settings.threads, processes);
   }
   if (run.micro_batch > 0) options.train.micro_batch = rows_at_once(run);
   return options;
+}
+
+/// How many processes do the run on a device. Earlier versions had several on the CPU, too: one resumes such a run.
+/// Throws UsageError for a run that begins so.
+std::int64_t processes_on(const std::string& device, const Run& run, const RunOptions& options) {
+  if (options.train.processes == 1 || device != "cpu") return options.train.processes;
+  if (!run.environment.contains("device")) check_processes(options, device);
+  return 1;
+}
+
+std::string processes_note(std::int64_t asked) {
+  return fmt::format(
+      "note: train.processes={} is for GPUs: one process resumes this run, with the same batches; its sums add up in "
+      "another order, so the last bits of its numbers are not those of {} processes",
+      asked, asked);
 }
 
 void check_unchanged(const Run& run, const RunOptions& options) {
@@ -126,23 +142,17 @@ class CoreWork final : public Work {
 
   TrainOutcome run(const Run& run, JournalSink& sink) override {
     remove_left_meetings(run.folder);
-    const std::int64_t processes = configured_options(run).train.processes;
-    const Hosts hosts = find_hosts(processes, [&sink] { return sink.should_stop(); });
-    const RunOptions options = pinned_options(run, settings_, hosts.share(processes));
-    check_unchanged(run, options);
-    require_start(run, options);
-    check_threads(options.train.threads * hosts.share(processes));
+    const RunOptions configured = configured_options(run);
+    check_unchanged(run, configured);
+    require_start(run, configured);
     Core& core = open_core_();
-    const Json facts = facts_of(core, options.device);
+    const Json facts = facts_of(core, configured.device);
+    const std::int64_t processes = processes_on(facts.at("device").get<std::string>(), run, configured);
+    const RunOptions options = pinned_options(run, settings_, processes);
+    check_threads(options.train.threads * processes);
     const std::int64_t saved = saved_step(run);
-    begin_attempt(run,
-                  {.facts = facts,
-                   .threads = options.train.threads,
-                   .processes = processes,
-                   .hosts = hosts.names,
-                   .resumes = saved > 0},
+    begin_attempt(run, {.facts = facts, .threads = options.train.threads, .processes = processes, .resumes = saved > 0},
                   settings_, sink);
-    if (!hosts.note.empty()) sink.log(hosts.note);
     if (const std::string note = note_of_checkpoints(run, saved); !note.empty()) sink.message(note);
     const ExpectedSteps steps = steps_of(core, options);
     const std::string note = budget_note(options.train, steps);
@@ -151,11 +161,12 @@ class CoreWork final : public Work {
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,
                 .before = run.costs,
-                .gpus = gpus_from(facts.at("device").get<std::string>(), hosts.share(processes)),
+                .gpus = gpus_from(facts.at("device").get<std::string>(), processes),
                 .tensorboard = options.results.tensorboard,
                 .times_steps = true});
+    if (processes < options.train.processes) sink.message(processes_note(options.train.processes));
     peers_.emplace(
-        run.folder, program_files().executable.string(), processes, options.train.threads, hosts,
+        run.folder, program_files().executable.string(), processes, options.train.threads,
         [&sink] { return sink.should_stop(); }, [&sink](const std::string& text) { sink.message(text); });
     sink.when_stopping([this] { peers_->stop(); });
     const TrainOutcome outcome = train(core, run, options, sink);
@@ -167,12 +178,7 @@ class CoreWork final : public Work {
   }
 
   EvaluationsReport evaluate(const Run& run, JournalSink& sink) override {
-    const std::int64_t processes = configured_options(run).train.processes;
-    const Json& hosts = run.environment.contains("hosts") ? run.environment["hosts"] : Json::array();
-    const std::int64_t here = processes / std::max<std::int64_t>(std::ssize(hosts), 1);
-    RunOptions options = pinned_options(run, settings_, here);
-    options.train.threads *= here;  // this process makes them alone
-    return make_missing_evaluations(open_core_(), run, options, sink);
+    return make_missing_evaluations(open_core_(), run, pinned_options(run, settings_, 1), sink);
   }
 
  private:
@@ -181,10 +187,8 @@ class CoreWork final : public Work {
       return core.train(
           {.options = options, .folder = run.folder, .model_yaml = model_yaml(options), .processes = peers_->first()},
           sink);
-    } catch (const LostProcessError& error) {
-      std::optional<AttemptEnd> end = peers_->lost();
-      // srun may take a while to say that a node is gone.
-      if (!end && peers_->first().hosts > 1) end = AttemptEnd{EndCause::kKilled, error.what()};
+    } catch (const LostProcessError&) {
+      const std::optional<AttemptEnd> end = peers_->lost();
       if (sink.should_stop() && (!end || end->cause == EndCause::kKilled)) {
         throw Error("stopped before its processes had met or saved", kStopped);
       }
@@ -208,22 +212,15 @@ int take_part(const fs::path& run_folder, const std::function<Core&()>& open_cor
               Processes processes) {
   const Run run = read_run(run_folder);
   processes.count = configured_options(run).train.processes;
-  if (processes.rank >= processes.count || processes.count % processes.hosts != 0) {
-    throw UsageError(fmt::format("{} has train.processes={}: none of them has rank {} on one of {} machines", run.id,
-                                 processes.count, processes.rank, processes.hosts));
+  if (processes.rank >= processes.count) {
+    throw UsageError(
+        fmt::format("{} has train.processes={}: none of them has rank {}", run.id, processes.count, processes.rank));
   }
-  RunOptions options = pinned_options(run, settings, processes.count_here());
+  RunOptions options = pinned_options(run, settings, processes.count);
   options.train.threads = settings.threads;
   SilentSink sink(settings.sink.should_stop);
   processes.should_stop = settings.sink.should_stop;
-  processes.secret = read_secret(settings.sink.should_stop);
-  if (sink.should_stop()) return kStopped;
-  if (processes.secret.empty()) {
-    throw UsageError(
-        fmt::format("no secret comes on standard input: {} cannot meet its other processes\n"
-                    "its first process starts the others: run train or sweep",
-                    run.id));
-  }
+  processes.give_up = [first = ::getppid()] { return ::getppid() != first; };
   try {
     const TrainOutcome outcome =
         open_core().train({.options = options, .folder = run_folder, .model_yaml = "", .processes = processes}, sink);

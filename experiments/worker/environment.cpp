@@ -28,8 +28,7 @@ Json attempt_environment(Json submitted, const AttemptSetting& setting, const st
   environment["threads"] = setting.threads;
   environment["processes"] = setting.processes;
   environment["command"] = command;
-  environment.erase("hosts");
-  if (setting.hosts.size() > 1) environment["hosts"] = setting.hosts;
+  environment.erase("hosts");  // of several machines, which earlier versions used together
   return environment;
 }
 
@@ -61,7 +60,6 @@ void begin_attempt(const Run& run, const AttemptSetting& setting, const WorkSett
   Json state = {{"host", environment["host"]}, {"pid", this_process().pid}};
   if (!job.empty()) state["job"] = job;
   if (setting.processes > 1) state["processes"] = setting.processes;
-  if (setting.hosts.size() > 1) state["hosts"] = setting.hosts;
   if (setting.fresh) state["fresh"] = true;
   sink.state(RunStatus::kRunning, state);
   sink.log(fmt::format("{} on {}, threads: {}, worker {}{}", run.id, setting.facts.at("device").get<std::string>(),

@@ -16,9 +16,8 @@ struct AttemptSetting {
   Json facts = Json::object();  // for environment.json: of what runs, and "device"
   std::int64_t threads = 0;     // of each process
   std::int64_t processes = 1;
-  std::vector<std::string> hosts = {};  // that share the processes; empty: this machine alone
-  bool resumes = false;                 // from what an earlier attempt has saved
-  bool fresh = false;                   // results of earlier attempts do not count any more
+  bool resumes = false;  // from what an earlier attempt has saved
+  bool fresh = false;    // results of earlier attempts do not count any more
 };
 
 /// Adds to environment.json what is known now, and journals that the run is running. Throws UsageError if the run began

@@ -1,21 +1,18 @@
 // The other processes of a run that several do together.
 #include "experiments/worker/peers.h"
 
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <csignal>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/secret.h"
 #include "base/text.h"
 #include "experiments/runs/machine_resources.h"
 #include "results/run_folder/run_folder.h"
@@ -28,17 +25,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kEndOfPeer{20};  // for processes whose connection has ended to do so, too
 constexpr std::chrono::seconds kLeave{3};       // for those that are not needed any more, and that write nothing
 constexpr std::chrono::milliseconds kPollPeers{10};
-constexpr int kStoppedEarly = 128 + SIGUSR1;  // on another node, before it took signals
-constexpr int kSlurmOutOfMemory = 128 + 125;  // srun's, of a process for which the system had no memory
-
-/// srun passes SIGUSR1 on. SIGTERM, which it is also sent when this process dies, makes it kill what it has started;
-/// SIGKILL would leave that alone.
-void start_by_slurm(WorkerCommand& command, const std::string& node) {
-  const std::vector<std::string> words = start_on(node);
-  command.arguments.insert(command.arguments.begin(), words.begin(), words.end());
-  command.stop_signal = SIGUSR1;
-  command.kill_signal = SIGTERM;
-}
 
 /// How it ended, once it has, or the time is over.
 std::optional<int> await_end(WorkerProcess& process, Clock::time_point end) {
@@ -68,19 +54,6 @@ void leave(const fs::path& place, const std::string& text) {
 
 }  // namespace
 
-std::string read_secret(const std::function<bool()>& should_stop) {
-  std::string secret(kSecretLength, '\0');
-  std::size_t filled = 0;
-  while (filled < secret.size() && !(should_stop && should_stop())) {
-    pollfd input{STDIN_FILENO, POLLIN, 0};
-    if (::poll(&input, 1, static_cast<int>(kPollPeers.count())) <= 0) continue;
-    const ssize_t count = ::read(STDIN_FILENO, secret.data() + filled, secret.size() - filled);
-    if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN)) break;
-    if (count > 0) filled += static_cast<std::size_t>(count);
-  }
-  return filled == secret.size() ? secret : "";
-}
-
 void leave_word(const Processes& self, const Error& error) {
   leave(place_of_word(self.meeting, self.rank), error.what());
 }
@@ -90,17 +63,14 @@ void leave_rows(const Processes& self, std::int64_t rows) {
 }
 
 Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
-             Hosts hosts, std::function<bool()> should_stop, std::function<void(const std::string&)> note)
-    : hosts_(std::move(hosts)), note_(std::move(note)), memory_kills_(xlm::memory_kills()) {
+             std::function<bool()> should_stop, std::function<void(const std::string&)> note)
+    : note_(std::move(note)), memory_kills_(xlm::memory_kills()) {
   first_.count = count;
   if (count <= 1) return;
-  first_.hosts = hosts_.count();
-  first_.address = hosts_.address;
   meeting_ = run_folder / fmt::format("{}{}", kMeetingPrefix, ::getpid());
   fs::remove_all(meeting_);
   if (::mkdir(meeting_.c_str(), S_IRWXU) != 0) throw_file_error("create", meeting_, errno);
   first_.meeting = meeting_;
-  first_.secret = fresh_secret();
   first_.should_stop = std::move(should_stop);
   first_.give_up = [this] {
     tell_of_halted();
@@ -108,16 +78,10 @@ Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_
   };
   try {
     for (std::int64_t rank = 1; rank < count; ++rank) {
-      WorkerCommand command{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
-                                          "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
-                            .log = RunPaths{run_folder}.log(),
-                            .gpu = "",
-                            .input = first_.secret};
-      if (first_.hosts > 1) {
-        command.arguments.insert(command.arguments.end(),
-                                 {"--hosts", std::to_string(first_.hosts), "--first", first_.address});
-      }
-      if (rank >= first_.count_here()) start_by_slurm(command, host_of(rank));
+      const WorkerCommand command{.arguments = {program, "worker", run_folder.string(), "--rank", std::to_string(rank),
+                                                "--meeting", meeting_.string(), "--threads", std::to_string(threads)},
+                                  .log = RunPaths{run_folder}.log(),
+                                  .gpu = ""};
       others_.push_back(std::make_unique<WorkerProcess>(command));
     }
     halted_.resize(others_.size());
@@ -128,10 +92,6 @@ Peers::Peers(const fs::path& run_folder, const std::string& program, std::int64_
 }
 
 Peers::~Peers() { end_all(); }
-
-const std::string& Peers::host_of(std::int64_t rank) const {
-  return hosts_.names[static_cast<std::size_t>(rank / first_.count_here())];
-}
 
 std::string Peers::word_of(std::int64_t rank) const { return left_at(place_of_word(meeting_, rank)); }
 
@@ -178,10 +138,9 @@ std::optional<AttemptEnd> Peers::lost() {
   const Clock::time_point end = Clock::now() + kEndOfPeer;
   for (std::size_t i = 0; i < others_.size(); ++i) {
     const std::optional<int> code = await_end(*others_[i], end);
-    if (!code || *code == kDone || *code == kStopped || *code == kLostOthers || *code == kStoppedEarly) continue;
+    if (!code || *code == kDone || *code == kStopped || *code == kLostOthers) continue;
     const std::int64_t rank = static_cast<std::int64_t>(i) + 1;
-    std::string which = fmt::format("process {} of {}", rank + 1, first_.count);
-    if (first_.hosts > 1) which += " on " + host_of(rank);
+    const std::string which = fmt::format("process {} of {}", rank + 1, first_.count);
     if (*code == kOutOfMemoryAmidStep) {
       return AttemptEnd{.cause = EndCause::kMemory,
                         .reason = fmt::format("out of memory in {}", which),
@@ -191,15 +150,9 @@ std::optional<AttemptEnd> Peers::lost() {
     if (*code == kOutOfResources) {  // its model or an evaluation is too large for it
       return AttemptEnd{EndCause::kMemory, fmt::format("out of memory in {}", which), job_memory(), true};
     }
-    const bool elsewhere = rank >= first_.count_here();
-    if (elsewhere && *code == kSlurmOutOfMemory) {
-      return AttemptEnd{EndCause::kMemory, fmt::format("out of memory: the system killed {}", which), job_memory()};
-    }
     AttemptEnd found = end_of_worker(*code, xlm::memory_kills() > memory_kills_);
     const std::string word = found.cause == EndCause::kError ? word_of(rank) : "";
     found.reason = fmt::format("{}: {}", which, word.empty() ? found.reason : word);
-    // srun that could not start it, or lost its node: that may pass.
-    if (elsewhere && *code == kFailed && word.empty()) found.cause = EndCause::kKilled;
     if (*code == kUsage || *code == kBadData || *code == kDiverged) found.code = static_cast<ExitCode>(*code);
     return found;
   }

@@ -10,7 +10,6 @@
 
 #include "core/api/interface.h"
 #include "experiments/worker/attempt_end.h"
-#include "experiments/worker/hosts.h"
 #include "experiments/worker/worker_process.h"
 
 namespace xlm {
@@ -20,10 +19,6 @@ namespace xlm {
 constexpr int kLostOthers = 76;
 constexpr int kOutOfMemoryAmidStep = 77;
 
-/// What the first process hands to another on its standard input (Processes::secret); "" where that is something else,
-/// or `should_stop` says so before it comes.
-std::string read_secret(const std::function<bool()>& should_stop);
-
 /// Leaves its own error where the processes meet, for the first one to say: it may come to lose this one before
 /// it meets the same error. Where that cannot be written, the exit code is all there is.
 void leave_word(const Processes& self, const Error& error);
@@ -31,15 +26,14 @@ void leave_word(const Processes& self, const Error& error);
 /// Likewise how many rows of the batch it computed at once when it ran out of memory.
 void leave_rows(const Processes& self, std::int64_t rows);
 
-/// Processes of rank 1 and up, started next to this one, which is rank 0, or by Slurm on other nodes of its job. They
-/// end with it, whatever becomes of it: their connections to it end, and they are sent SIGTERM.
+/// Processes of rank 1 and up, started next to this one, which is rank 0. They end with it, whatever becomes of it:
+/// they are sent SIGTERM.
 class Peers {
  public:
   /// Starts `count` − 1 processes `program worker RUN --rank R --meeting FOLDER …` of a run folder, with so many
-  /// threads each, on these hosts; none for a count of 1. What they say goes into the run's log. `should_stop` is asked
-  /// while this one waits for them; `note` is told of each that is halted then. Throws Error when a process cannot be
-  /// started.
-  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads, Hosts hosts,
+  /// threads each; none for a count of 1. What they say goes into the run's log. `should_stop` is asked while this one
+  /// waits for them; `note` is told of each that is halted then. Throws Error when a process cannot be started.
+  Peers(const fs::path& run_folder, const std::string& program, std::int64_t count, std::int64_t threads,
         std::function<bool()> should_stop, std::function<void(const std::string&)> note = {});
   Peers(const Peers&) = delete;
   Peers& operator=(const Peers&) = delete;
@@ -59,12 +53,10 @@ class Peers {
   bool has_lost_one();
   void tell_of_halted();
   void end_all();
-  const std::string& host_of(std::int64_t rank) const;
   std::string word_of(std::int64_t rank) const;   // empty if it left none
   std::int64_t rows_of(std::int64_t rank) const;  // 0 if it left none
 
   fs::path meeting_;
-  Hosts hosts_;
   Processes first_;
   std::vector<std::unique_ptr<WorkerProcess>> others_;
   std::vector<bool> halted_;  // each of them, when last looked at

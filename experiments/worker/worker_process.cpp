@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -50,19 +49,6 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-/// A pipe that holds the text and then ends; /dev/null for none. -1 with errno where there can be none.
-int open_input(const std::string& text) {
-  if (text.empty()) return ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return -1;
-  // A new pipe takes as much at once, and has a reader.
-  const bool written = ::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  ::close(ends[1]);
-  if (written) return ends[0];
-  ::close(ends[0]);
-  return -1;
-}
-
 /// In the child, between fork and exec: system calls only.
 [[noreturn]] void become_worker(pid_t parent, int input, int log, char* const* arguments, char* const* environment) {
   // A terminal sends its SIGINT to all; this process hears of it from the one that started it.
@@ -85,16 +71,15 @@ int open_input(const std::string& text) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const WorkerCommand& command)
-    : stop_signal_(command.stop_signal), kill_signal_(command.kill_signal) {
+WorkerProcess::WorkerProcess(const WorkerCommand& command) {
   const int log = open_regular(command.log, O_WRONLY | O_CREAT | O_APPEND, "write");
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.gpu);
   const std::vector<char*> argument_pointers = pointers(arguments);
   const std::vector<char*> environment_pointers = pointers(environment);
   const pid_t parent = ::getpid();
-  const int input = open_input(command.input);
-  pid_ = input < 0 && !command.input.empty() ? -1 : ::fork();
+  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  pid_ = ::fork();
   if (pid_ == 0) become_worker(parent, input, log, argument_pointers.data(), environment_pointers.data());
   const int error_number = errno;
   ::close(log);
@@ -118,12 +103,12 @@ bool WorkerProcess::is_halted() const {
 }
 
 void WorkerProcess::stop() const {
-  ::kill(pid_, stop_signal_);
+  ::kill(pid_, SIGTERM);
   ::kill(pid_, SIGCONT);
 }
 
 void WorkerProcess::kill() const {
-  ::kill(pid_, kill_signal_);
+  ::kill(pid_, SIGKILL);
   ::kill(pid_, SIGCONT);
 }
 

@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <csignal>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +16,6 @@ struct WorkerCommand {
   std::vector<std::string> arguments;  // the program first
   fs::path log;                        // standard output and error are appended here
   std::string gpu;                     // for CUDA_VISIBLE_DEVICES; empty: as it is
-  std::string input = {};     // that it reads on its standard input, a kilobyte at most; no other process sees it
-  int stop_signal = SIGTERM;  // that asks it to save and stop
-  int kill_signal = SIGKILL;
 };
 
 /// A running child. It is sent SIGTERM when this process dies, however that happens, so it saves and stops.
@@ -42,8 +38,6 @@ class WorkerProcess {
 
  private:
   pid_t pid_ = -1;
-  int stop_signal_;
-  int kill_signal_;
   std::optional<int> ended_;
 };
 

@@ -131,8 +131,8 @@ class FakeCore : public Core {
 
   std::vector<KernelUse> kernels(const std::string& /*device*/, Precision /*precision*/) override { return {}; }
 
-  std::map<std::string, std::string> environment(const std::string& /*asked*/) override {
-    return {{"libtorch", "none"}, {"device", device}};
+  std::map<std::string, std::string> environment(const std::string& asked) override {
+    return {{"libtorch", "none"}, {"device", asked == "cuda" ? "cuda:0" : device}};
   }
 
   std::string orders;

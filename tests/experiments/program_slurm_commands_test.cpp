@@ -66,21 +66,6 @@ TEST_F(SlurmCommands, WhatAWorkerNeedsIsLearnedFromFinishedRunsOfTheSweep) {
   EXPECT_EQ(read_file(runs_ / "results.db"), store) << "a dry run writes nothing";
 }
 
-TEST_F(SlurmCommands, ARunThatIsStoppedWhileSlurmDoesNotAnswerAsksNoMore) {
-  command("scontrol", "echo asked >>asked; exit 1");
-  BackgroundProgram training({"/bin/sh", "-c",
-                              "export PATH=\"$PWD/bin:$PATH\" SLURM_JOB_NUM_NODES=2; exec '" XLM_FAKE_BINARY
-                              "' train run.yaml train.processes=2"},
-                             folder_.path());
-  until([&] { return fs::exists(folder_.path() / "asked") || !training.is_running(); });
-  training.kill(SIGTERM);
-  EXPECT_EQ(training.wait().code, kStopped);
-  EXPECT_EQ(read_file(folder_.path() / "asked"), "asked\n");
-  const xlm::Run stopped = read_live_run(run_folders().front());
-  EXPECT_EQ(stopped.status, RunStatus::kPreempted);
-  EXPECT_EQ(stopped.reason, "stopped before Slurm had said which nodes the job has");
-}
-
 TEST_F(SlurmCommands, ANodeThatFailedIsLeftOutWhereAnotherOneCanDoTheWork) {
   write_sweep("sweep: {grid: {seed: [1]}}\n");
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "manual"}).code, kDone);

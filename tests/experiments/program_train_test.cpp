@@ -30,22 +30,51 @@ TEST_F(ProgramTest, TrainPrintsResultsAndSkipsTheSecondTime) {
 TEST_F(ProgramTest, AProcessThatARunDoesNotHaveIsRefused) {
   ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
   const std::string meeting = (folder_.path() / "meeting").string();
-  for (const char* hosts : {"1", "3"}) {  // there is one process, and three machines cannot share it
-    const ProgramResult result =
-        run({"worker", run_folders().front().string(), "--rank", "1", "--meeting", meeting, "--hosts", hosts});
-    EXPECT_EQ(result.code, kUsage) << hosts;
-    EXPECT_THAT(result.err, HasSubstr("train.processes=1: none of them has rank 1")) << hosts;
-  }
+  const ProgramResult result = run({"worker", run_folders().front().string(), "--rank", "1", "--meeting", meeting});
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("train.processes=1: none of them has rank 1"));
 }
 
-TEST_F(ProgramTest, AProcessOfARunIsStartedByItsFirstAlone) {
-  ASSERT_EQ(run({"train", "run.yaml", "train.processes=2", "train.batch=2"}).code,
-            kFailed);  // several can do none here
-  const ProgramResult result =
-      shell(folder_.path(), fmt::format("'{}' worker '{}' --rank 1 --meeting meeting </dev/null", XLM_FAKE_BINARY,
-                                        run_folders().front().string()));
-  EXPECT_EQ(result.code, kUsage);
-  EXPECT_THAT(result.err, HasSubstr("no secret comes on standard input"));
+TEST_F(ProgramTest, OneProcessDoesARunOnTheCpu) {
+  const std::string complaint =
+      "train.processes=2: several processes do one run on GPUs, one on each, and this run is "
+      "on the CPU\nleave train.processes out: one process uses all cores";
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"train", "run.yaml"}, std::vector<std::string>{"sweep", "sweep.yaml"}}) {
+    const ProgramResult early = run({command[0], command[1], "train.processes=2", "device=cpu"});
+    EXPECT_EQ(early.code, kUsage) << early.err;
+    EXPECT_THAT(early.err, HasSubstr(complaint)) << command[0];
+    EXPECT_FALSE(fs::exists(runs_)) << "before anything is written";
+  }
+  const ProgramResult late = run({"train", "run.yaml", "train.processes=2", "device=auto"});
+  EXPECT_EQ(late.code, kUsage) << "the machine has no GPU: " << late.err;
+  EXPECT_THAT(late.err, HasSubstr(complaint));
+}
+
+// Earlier versions had several processes on the CPU.
+TEST_F(ProgramTest, OneProcessResumesARunOfSeveral) {
+  order("fail-at=3");
+  EXPECT_EQ(run({"train", "run.yaml", "train.checkpoint_every=2", "train.threads=3"}).code, kFailed);
+  const RunPaths paths{run_folders().front()};
+  std::string config = read_file(paths.config());
+  config.replace(config.find("processes: 1"), 12, "processes: 2");
+  write_file(paths.config(), config);
+  Json environment = read_json(paths.environment());
+  environment["processes"] = 2;
+  environment["hosts"] = {"one", "two"};
+  write_file(paths.environment(), environment.dump());
+  order("");
+  const ProgramResult result = run({"train", paths.config().string(), "--runs", runs_.string()});
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("note: train.processes=2 is for GPUs: one process resumes this run, with the same "
+                                    "batches; its sums add up in another order"));
+  EXPECT_EQ(run_folders().size(), 1U);
+  const xlm::Run made = read_run(paths.folder);
+  EXPECT_EQ(made.status, RunStatus::kDone);
+  EXPECT_EQ(made.environment["processes"], 1);
+  EXPECT_EQ(made.environment["threads"], 3);
+  EXPECT_FALSE(made.environment.contains("hosts"));
 }
 
 TEST_F(ProgramTest, TrainQuietSaysNothingButResults) { EXPECT_EQ(run({"train", "run.yaml", "--quiet"}).err, ""); }
@@ -269,7 +298,7 @@ TEST_F(ProgramTest, DataPreparedOtherwiseArePreparedAgainWithAnExistingOption) {
 
 TEST_F(ProgramTest, ARunFailsIfAnotherOfItsProcessesHasNoMemoryForTheModel) {
   order("memory-limit-of=1");
-  const ProgramResult result = run({"train", "run.yaml", "train.processes=2"});
+  const ProgramResult result = run({"train", "run.yaml", "train.processes=2", "device=cuda"});
   EXPECT_EQ(result.code, kOutOfResources) << result.err;
   const auto made = read_run(run_folders().front());
   EXPECT_EQ(made.status, RunStatus::kFailed);

@@ -66,14 +66,6 @@ class Pipeline : public testing::Test {
     FAIL() << text << " does not come";
   }
 
-  /// The processes that do a run together with `first`.
-  static std::vector<pid_t> peers_of(pid_t first) {
-    std::vector<pid_t> peers;
-    std::ifstream children(fmt::format("/proc/{}/task/{}/children", first, first));
-    for (pid_t peer = 0; children >> peer;) peers.push_back(peer);
-    return peers;
-  }
-
   std::string model_hash(const std::string& runs) const {
     return sha256_file(run_folder(runs) / "model/model.safetensors");
   }

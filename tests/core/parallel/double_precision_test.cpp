@@ -1,21 +1,19 @@
 // The losses of several processes equal those of one; here each process is a thread. In double precision a gradient
 // that is lost or counted twice differs far more than rounding does.
-#include <thread>
-
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/files.h"
-#include "base/secret.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
+#include "core/eval/evaluation.h"
 #include "core/kernels/part_of_batch.h"
 #include "core/models/language_model.h"
 #include "core/parallel/reductions.h"
 #include "core/schemes/scheme.h"
 #include "core/train/optimizer.h"
+#include "tests/core/parallel/threads_group.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -67,7 +65,7 @@ std::vector<double> train_in_double(LanguageModel& model, ProcessGroup* group) {
     double mean = loss.language_model.item<double>() * share;
     if (group != nullptr) {
       group->sum(&mean, 1);
-      sum_gradients(*group, nullptr, weights);
+      sum_gradients(*group, weights);
     }
     optimizer.step(1e-2, step);
     model.after_step();
@@ -123,30 +121,16 @@ class DoublePrecision : public testing::TestWithParam<std::pair<const char*, Mod
 
 TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
   const int usual_threads = at::get_num_threads();
-  const TemporaryFolder folder;
   const std::vector<double> expected = train_in_double(*double_model(GetParam().second), nullptr);
   ASSERT_LT(expected.back(), 0.97 * expected.front()) << "it should learn";
   for (const std::int64_t count : {2, 3}) {
-    const fs::path meeting = folder.path() / std::to_string(count);
-    create_folders(meeting);
     std::vector<std::shared_ptr<LanguageModel>> models;  // made here, because random weights come from one generator
     for (std::int64_t rank = 0; rank < count; ++rank) models.push_back(double_model(GetParam().second));
     std::vector<std::vector<double>> found(static_cast<std::size_t>(count));
-    std::vector<std::string> errors(static_cast<std::size_t>(count));
-    const std::string secret = fresh_secret();
-    std::vector<std::thread> threads;
-    for (std::int64_t rank = 0; rank < count; ++rank) {
-      threads.emplace_back([&, at = static_cast<std::size_t>(rank)] {
-        try {
-          const auto group =
-              join({.rank = static_cast<std::int64_t>(at), .count = count, .meeting = meeting, .secret = secret});
-          found[at] = train_in_double(*models[at], group.get());
-        } catch (const std::exception& error) {
-          errors[at] = error.what();
-        }
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
+    const auto errors = ThreadsGroup(count).run([&](ProcessGroup& group) {
+      const auto at = static_cast<std::size_t>(group.rank());
+      found[at] = train_in_double(*models[at], &group);
+    });
     EXPECT_THAT(errors, testing::Each(""));
     // Sums in another order differ by some 1e-16 of a loss of 2 nats. Fifty updates magnify that.
     // One row too many or too few of a gradient shows in the next loss by far more than 1e-12.
@@ -154,6 +138,37 @@ TEST_P(DoublePrecision, LossesOfSeveralProcessesAreThoseOfOne) {
       ASSERT_EQ(losses.size(), expected.size());
       for (std::size_t i = 0; i < losses.size(); ++i) EXPECT_NEAR(losses[i], expected[i], 1e-12) << "step " << i + 1;
     }
+  }
+  at::set_num_threads(usual_threads);
+}
+
+/// Models that score in different ways: with a state, in chunks, in windows.
+TEST_P(DoublePrecision, AnEvaluationBySeveralProcessesIsThatOfOne) {
+  const int usual_threads = at::get_num_threads();
+  at::set_num_threads(1);
+  const TemporaryFolder folder;
+  std::string tokens;
+  for (int i = 0; i < 500; ++i) tokens.push_back(static_cast<char>(i * i % 7));
+  write_file(folder.path() / "tokens", tokens);
+  const Split split{TokenFile(folder.path() / "tokens", 1)};
+  const TokenSource source(split, {});
+  const ProgressCallback go_on = [](std::int64_t, std::int64_t) { return true; };
+  const SplitSettings settings{.rows = 5, .block = 16, .context = 16, .stride = 6, .by_part = true};
+  const SplitLoss expected = evaluate_split(*double_model(GetParam().second), source, settings, go_on);
+  for (const std::int64_t count : {2, 3}) {
+    std::vector<std::shared_ptr<LanguageModel>> models;
+    for (std::int64_t rank = 0; rank < count; ++rank) models.push_back(double_model(GetParam().second));
+    const auto errors = ThreadsGroup(count).run([&](ProcessGroup& group) {
+      at::set_num_threads(1);
+      SplitSettings own = settings;
+      own.group = &group;
+      const SplitLoss found = evaluate_split(*models[static_cast<std::size_t>(group.rank())], source, own, go_on);
+      EXPECT_EQ(found.tokens, expected.tokens);
+      EXPECT_NEAR(found.loss, expected.loss, 1e-12);
+      EXPECT_EQ(found.parts.tokens, expected.parts.tokens);
+      EXPECT_THAT(found.parts.sums, testing::Pointwise(testing::DoubleNear(1e-9), expected.parts.sums));
+    });
+    EXPECT_THAT(errors, testing::Each(""));
   }
   at::set_num_threads(usual_threads);
 }

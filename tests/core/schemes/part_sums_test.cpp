@@ -157,16 +157,9 @@ TEST_F(PartSumsTest, AreKeptOnlyIfTheyAreWanted) {
 class AlikeProcesses final : public ProcessGroup {
  public:
   AlikeProcesses() : ProcessGroup(0, 3) {}
-  void sum(float* values, std::size_t count) override { multiply(values, count); }
-  void sum(double* values, std::size_t count) override { multiply(values, count); }
-  void max(double* /*values*/, std::size_t /*count*/) override {}
-  void gather(const void* /*own*/, std::size_t /*bytes*/, void* /*all*/) override {}
-
- private:
-  template <class Number>
-  void multiply(Number* values, std::size_t count) const {
-    for (std::size_t i = 0; i < count; ++i) values[i] *= static_cast<Number>(size());
-  }
+  void sum(const torch::Tensor& values) override { values.mul_(size()); }
+  void max(const torch::Tensor& /*values*/) override {}
+  torch::Tensor gather(const torch::Tensor& own) override { return own; }
 };
 
 TEST_F(PartSumsTest, AddUpOverProcesses) {

@@ -231,7 +231,7 @@ TEST(FittingMemory, MeasuresTheWidestBatchAsPartsOfAStepAreComputed) {
   options.train.block = 16;
   RecordingSink sink;
   CountedBatches batches(true, {4, 9, 5, 16, 3}, 2);
-  BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(batches, kPlenty, sink);
+  BatchGradients(options, model, torch::kCPU, nullptr).fit_memory(batches, kPlenty, sink);
   for (const Call& call : model.calls) EXPECT_TRUE(call == (Call{call.rows, 16, call.rows == 1})) << call.rows;
   EXPECT_EQ(model.calls.back().rows, 2);
   EXPECT_FALSE(model.has_gradients()) << "they are those of no step";
@@ -239,7 +239,7 @@ TEST(FittingMemory, MeasuresTheWidestBatchAsPartsOfAStepAreComputed) {
 
   model.calls.clear();
   CountedBatches narrow(true, std::vector<std::int64_t>(64, 7), 2);
-  BatchGradients(options, model, torch::kCPU, nullptr, nullptr).fit_memory(narrow, kPlenty, sink);
+  BatchGradients(options, model, torch::kCPU, nullptr).fit_memory(narrow, kPlenty, sink);
   for (const Call& call : model.calls) EXPECT_EQ(call.width, 7) << "of the next 64 batches";
 }
 
@@ -250,7 +250,7 @@ TEST(FittingMemory, AStepWithoutMemorySaysHowManyRowsItReallyComputed) {
   options.train.block = 16;
   CountedBatches batches;
   RecordingSink sink;
-  BatchGradients gradients(options, model, torch::kCPU, nullptr, nullptr);
+  BatchGradients gradients(options, model, torch::kCPU, nullptr);
   const auto rows_without_memory = [&] {
     try {
       gradients.add(batches.next(), 0);
@@ -273,12 +273,12 @@ TEST(FittingMemory, AStepWithoutMemorySaysHowManyRowsItReallyComputed) {
 class OtherProcess final : public ProcessGroup {
  public:
   explicit OtherProcess(std::int64_t rows) : ProcessGroup(0, 2), rows_(rows) {}
-  void sum(float* /*values*/, std::size_t /*count*/) override { FAIL() << "no gradients are added"; }
-  void sum(double* /*values*/, std::size_t /*count*/) override { FAIL() << "no losses are added"; }
-  void max(double* values, std::size_t count) override {
-    for (std::size_t i = 0; i < count; ++i) values[i] = std::max(values[i], -static_cast<double>(rows_));
+  void sum(const torch::Tensor& /*values*/) override { FAIL() << "no gradients or losses are added"; }
+  void max(const torch::Tensor& values) override { values.clamp_min_(-rows_); }
+  torch::Tensor gather(const torch::Tensor& own) override {
+    ADD_FAILURE() << "nothing is gathered";
+    return own;
   }
-  void gather(const void* /*own*/, std::size_t /*bytes*/, void* /*all*/) override { FAIL() << "nothing is gathered"; }
 
  private:
   std::int64_t rows_;
@@ -293,7 +293,7 @@ TEST(FittingMemory, ComputesAsManyRowsAsTheProcessThatHoldsLeast) {
     OtherProcess other(other_rows);
     CountedBatches batches(true, {}, 4);
     RecordingSink sink;
-    BatchGradients gradients(options, model, torch::kCPU, &other, nullptr);
+    BatchGradients gradients(options, model, torch::kCPU, &other);
     gradients.fit_memory(batches, kPlenty, sink);
     if (other_rows == 1) {
       EXPECT_THAT(sink.messages, ElementsAre("note: 1 of 2 rows are computed at once (train.micro_batch): no more fit "
@@ -325,7 +325,7 @@ TEST(FittingMemory, MeasuresAgainIfFewerProcessesResume) {
     OtherProcess other(4);
     CountedBatches batches(true, {}, 4);
     RecordingSink sink;
-    BatchGradients two(options, model, torch::kCPU, &other, nullptr);
+    BatchGradients two(options, model, torch::kCPU, &other);
     two.fit_memory(batches, kPlenty, sink);
     two.save(checkpoint);
     EXPECT_THAT(sink.messages, IsEmpty());
@@ -335,7 +335,7 @@ TEST(FittingMemory, MeasuresAgainIfFewerProcessesResume) {
     options.train.batch = batch;
     CountedBatches batches(true, {}, batch);
     RecordingSink sink;
-    BatchGradients alone(options, model, torch::kCPU, nullptr, nullptr);
+    BatchGradients alone(options, model, torch::kCPU, nullptr);
     alone.restore(checkpoint);
     model.calls.clear();
     alone.fit_memory(batches, kPlenty, sink);

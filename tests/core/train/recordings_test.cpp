@@ -214,7 +214,7 @@ TEST(RecordingsInMemory, StepsWithoutHaveTheSameSeedsAndRoom) {
     gradients.add({.input = {.tokens = tokens}, .targets = tokens, .fresh = true}, 0);
   };
   AskedModel model;
-  BatchGradients gradients(options, model, torch::kCPU, nullptr, nullptr);
+  BatchGradients gradients(options, model, torch::kCPU, nullptr);
   RecordingSink sink;
   gradients.record_by(std::make_unique<RerunRecorder>(), sink, [] { return false; });
   for (int i = 0; i < 5; ++i) step(model, gradients);
@@ -223,7 +223,7 @@ TEST(RecordingsInMemory, StepsWithoutHaveTheSameSeedsAndRoom) {
   EXPECT_EQ(model.seeds_on_device, std::vector<bool>(5, true));
 
   AskedModel other;
-  BatchGradients never(options, other, torch::kCPU, nullptr, nullptr);
+  BatchGradients never(options, other, torch::kCPU, nullptr);
   step(other, never);
   EXPECT_EQ(other.rooms, std::vector<std::int64_t>{0});
   EXPECT_EQ(other.seeds_on_device, std::vector<bool>{false});

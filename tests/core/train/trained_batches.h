@@ -30,7 +30,7 @@ inline TrainedBatches train_batches(const RunOptions& options, const std::vector
   const std::shared_ptr<LanguageModel> model = make_model(options.model, 11);
   model->train();
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdagrad, .lr = 0.07}, model->weights());
-  BatchGradients gradients(options, *model, torch::kCPU, nullptr, nullptr);
+  BatchGradients gradients(options, *model, torch::kCPU, nullptr);
   torch::manual_seed(8);
   const std::int64_t length = std::accumulate(widths.begin(), widths.end(), std::int64_t{1});
   const torch::Tensor text = torch::randint(11, {3, length}, torch::kLong);

@@ -42,15 +42,6 @@ TEST(Resources, AreReadWithTheirUnitsAndPlaces) {
   EXPECT_FALSE(resources_of("cpus: 1").time.known());
 }
 
-TEST(Resources, AreForOneNodeByDefault) {
-  EXPECT_EQ(count_nodes(resources_of("cpus: 1")), 1);
-  const Resources two = or_else(resources_of("cpus: 1"), resources_of("nodes: 2"));
-  EXPECT_EQ(count_nodes(two), 2);
-  EXPECT_EQ(two.nodes.source, "sweep.yaml:1");
-  EXPECT_THAT(shown_resources(two), HasSubstr("of each node"));
-  EXPECT_THAT(site_complaint("nodes: 0"), HasSubstr("resources.nodes must be a whole number, 1 or more"));
-}
-
 TEST(Resources, ThatMeanNothingAreRefused) {
   EXPECT_THAT(site_complaint("time: 30"), HasSubstr("sweep.yaml:1: resources.time must be a time with its unit"));
   EXPECT_THAT(site_complaint("time: h"), HasSubstr("unit"));
@@ -167,11 +158,11 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
                                                                  {"--gres=gpu:1", "resources.gpus"},
                                                                  {"--gres gpu:a100:1", "resources.gpus"},
                                                                  {"--gres=tmpfs:10G,gpu", "resources.gpus"},
-                                                                 {"--nodes 2", "resources.nodes"},
-                                                                 {"-N2", "resources.nodes"},
-                                                                 {"--ntasks=4", "resources.nodes"},
-                                                                 {"-n 4", "resources.nodes"},
-                                                                 {"--ntasks-per-node=4", "resources.nodes"},
+                                                                 {"--nodes 2", "one task on one node"},
+                                                                 {"-N2", "one task on one node"},
+                                                                 {"--ntasks=4", "one task on one node"},
+                                                                 {"-n 4", "one task on one node"},
+                                                                 {"--ntasks-per-node=4", "one task on one node"},
                                                                  {"-A other", "account"},
                                                                  {"--qos=high", "qos"},
                                                                  {"-q high", "qos"},
@@ -210,9 +201,6 @@ TEST(SlurmScript, AsksForNoMoreThanTheRequest) {
               AllOf(HasSubstr("\nmodule load cuda\n"), HasSubstr("\napptainer exec --nv x.sif '/scratch/my runs/xlm' "
                                                                  "worker --sweep '/scratch/my runs/.workers/")));
   EXPECT_THAT(full, AllOf(HasSubstr("#SBATCH --ntasks=1\n"), Not(HasSubstr("--nodes"))));
-  EXPECT_THAT(
-      slurm_script(request, resources_of("{nodes: 3, cpus: 8}"), 16),
-      HasSubstr("#SBATCH --nodes=3\n#SBATCH --ntasks=3\n#SBATCH --ntasks-per-node=1\n#SBATCH --cpus-per-task=8\n"));
   request.list.runs = "/scratch/100 % mine";
   EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1}"), 1),
               HasSubstr("\n#SBATCH '--output=/scratch/100 %% mine/.workers/spans-1a2b3c4d/%A_%a.log'\n"));

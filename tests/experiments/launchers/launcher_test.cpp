@@ -239,10 +239,8 @@ TEST_F(LauncherTest, ARunThatTrainsOnAllCoresStaysAlone) {
 /// All but the first wait until `awaited` are running, for this many checks.
 TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownItsMemory) {
   settings_.jobs = 0;
-  std::int64_t processes = 1;
   const auto shares = [&](const std::string& seeds, double memory, int awaited, int looks = 500) {
     auto runs = submitted("sweep: {grid: {seed: [" + seeds + "]}}\n");
-    for (SweepRun& run : runs) run.planned.options.train.processes = processes;
     fs::remove(runs_ / "first");
     fs::remove_all(runs_ / "seen");
     launch(
@@ -276,12 +274,6 @@ TEST_F(LauncherTest, RunsShareTheCoresOnceOneHasShownItsMemory) {
   settings_.jobs = 0;
   list_.early_stopping = EarlyStopping{"valid.loss", {}, 0.5};
   EXPECT_EQ(shares("61, 62, 63", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "all begin before one is done";
-  list_.early_stopping.reset();
-  ::setenv("SLURM_JOB_NUM_NODES", "2", 1);
-  EXPECT_EQ(shares("71, 72", 1e6, 2), "16 of 1, 16 of 1") << "one process each: the other nodes have no part in it";
-  processes = 2;
-  EXPECT_EQ(shares("81, 82, 83", 1e6, 2, 10), "16 of 1, 16 of 1, 16 of 1") << "processes on two nodes";
-  ::unsetenv("SLURM_JOB_NUM_NODES");
 }
 
 TEST(RunsThatFit, AreThoseForWhichThatKindOfDeviceHasMemory) {

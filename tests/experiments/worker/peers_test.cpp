@@ -23,7 +23,7 @@ std::optional<AttemptEnd> end_of_peer(int code, const std::string& word = "", st
   const fs::path program = folder.path() / "program";
   write_file(program, "#!/bin/sh\nexit " + std::to_string(code) + "\n");
   fs::permissions(program, fs::perms::owner_all);
-  Peers peers(folder.path(), program.string(), 2, 1, {}, nullptr);
+  Peers peers(folder.path(), program.string(), 2, 1, nullptr);
   while (!peers.first().give_up()) ::usleep(1000);
   if (!word.empty()) leave_word({.rank = 1, .meeting = peers.first().meeting}, Error(word));
   if (rows > 0) leave_rows({.rank = 1, .meeting = peers.first().meeting}, rows);
@@ -78,27 +78,12 @@ fs::path script(const TemporaryFolder& folder, const std::string& lines) {
 TEST(Peers, MeetWhereNoOtherUserLooks) {
   const TemporaryFolder folder;
   const mode_t before = ::umask(0);
-  const Peers peers(folder.path(), script(folder, "exit 0").string(), 2, 1, {}, nullptr);
+  const Peers peers(folder.path(), script(folder, "exit 0").string(), 2, 1, nullptr);
   ::umask(before);
   struct stat meeting {};
   ASSERT_EQ(::stat(peers.first().meeting.c_str(), &meeting), 0);
   EXPECT_EQ(meeting.st_mode & 0777U, 0700U);
   EXPECT_EQ(meeting.st_uid, ::geteuid());
-}
-
-TEST(Peers, AreHandedTheSecretWhereNobodyElseSeesIt) {
-  const TemporaryFolder folder;
-  const fs::path seen = folder.path() / "seen";
-  Peers peers(folder.path(),
-              script(folder, "cat >'" + seen.string() + "'\n{ echo \"$@\"; env; } >'" + seen.string() + ".2'").string(),
-              2, 1, {}, nullptr);
-  while (!peers.first().give_up()) ::usleep(1000);
-  EXPECT_EQ(peers.first().secret.size(), 64U);
-  EXPECT_EQ(read_file(seen), peers.first().secret);
-  EXPECT_THAT(read_file(seen.string() + ".2"), ::testing::Not(HasSubstr(peers.first().secret)));
-  for (const auto& file : fs::recursive_directory_iterator(peers.first().meeting)) ADD_FAILURE() << file.path();
-  const Peers others(folder.path(), script(folder, "exit 0").string(), 2, 1, {}, nullptr);
-  EXPECT_NE(others.first().secret, peers.first().secret);
 }
 
 TEST(Peers, OneThatIsHaltedIsNotGoneAndGoesOnToStop) {
@@ -108,7 +93,7 @@ TEST(Peers, OneThatIsHaltedIsNotGoneAndGoesOnToStop) {
       "trap 'echo >\"" + stopped.string() + "\"; exit 75' TERM\nkill -STOP $$\nwhile :; do sleep 0.01; done";
   std::vector<std::string> notes;
   {
-    Peers peers(folder.path(), script(folder, lines).string(), 2, 1, {}, nullptr,
+    Peers peers(folder.path(), script(folder, lines).string(), 2, 1, nullptr,
                 [&](const std::string& note) { notes.push_back(note); });
     for (int i = 0; i < 20'000 && notes.empty(); ++i) {
       EXPECT_FALSE(peers.first().give_up());
@@ -121,40 +106,6 @@ TEST(Peers, OneThatIsHaltedIsNotGoneAndGoesOnToStop) {
     EXPECT_FALSE(peers.lost()) << "it ended as it was asked to";
   }
   EXPECT_TRUE(fs::exists(stopped));
-}
-
-/// The same of one on another node, where srun ends with this code.
-std::optional<AttemptEnd> end_of_srun(int code, const std::string& word = "") {
-  const TemporaryFolder folder;
-  write_file(folder.path() / "srun", "#!/bin/sh\nexit " + std::to_string(code) + "\n");
-  fs::permissions(folder.path() / "srun", fs::perms::owner_all);
-  const std::string before = std::getenv("PATH");
-  ::setenv("PATH", (folder.path().string() + ":" + before).c_str(), 1);
-  Hosts hosts;
-  hosts.names = {"one", "two"};
-  Peers peers(folder.path(), "xlm", 2, 1, hosts, nullptr);
-  while (!peers.first().give_up()) ::usleep(1000);
-  ::setenv("PATH", before.c_str(), 1);
-  if (!word.empty()) leave_word({.rank = 1, .meeting = peers.first().meeting}, Error(word));
-  return peers.lost();
-}
-
-TEST(Peers, WhatSlurmSaysOfAnotherNodeMayPassOrIsItsMemory) {
-  const std::optional<AttemptEnd> lost = end_of_srun(kFailed);
-  ASSERT_TRUE(lost);
-  EXPECT_EQ(lost->cause, EndCause::kKilled) << "no step could be made: the run is queued again";
-  EXPECT_EQ(lost->reason, "process 2 of 2 on two: its worker ended with code 1");
-  const std::optional<AttemptEnd> own = end_of_srun(kFailed, "the network is unreachable");
-  ASSERT_TRUE(own);
-  EXPECT_EQ(own->cause, EndCause::kError);
-  EXPECT_EQ(own->reason, "process 2 of 2 on two: the network is unreachable");
-  const std::optional<AttemptEnd> memory = end_of_srun(128 + 125);
-  ASSERT_TRUE(memory);
-  EXPECT_EQ(memory->cause, EndCause::kMemory);
-  EXPECT_FALSE(memory->at_any_rows);
-  const std::optional<AttemptEnd> crashed = end_of_srun(128 + SIGSEGV);
-  ASSERT_TRUE(crashed);
-  EXPECT_EQ(crashed->cause, EndCause::kError);
 }
 
 }  // namespace

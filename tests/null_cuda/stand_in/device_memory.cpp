@@ -107,6 +107,12 @@ std::size_t DeviceMemory::take_peak(int device) {
   return peak;
 }
 
+bool DeviceMemory::take_kept(const void* place) {
+  const bool is_kept = place == kept_;
+  if (is_kept) kept_ = nullptr;
+  return is_kept;
+}
+
 void DeviceMemory::pin(const void* place, std::size_t bytes) { pinned_[static_cast<const char*>(place)] = bytes; }
 
 void DeviceMemory::unpin(const void* place) { pinned_.erase(static_cast<const char*>(place)); }

@@ -25,6 +25,10 @@ class DeviceMemory {
   /// The peak since the last call.
   std::size_t take_peak(int device);
 
+  /// Numbers of the host, which the next copy from this place brings back as they are.
+  void keep(const void* place) { kept_ = place; }
+  bool take_kept(const void* place);
+
   /// Memory of the host that is pinned.
   void pin(const void* place, std::size_t bytes);
   void unpin(const void* place);
@@ -49,6 +53,7 @@ class DeviceMemory {
   static constexpr std::size_t kMaxDevices = 16;
   std::map<const char*, Block> blocks_;
   std::map<const char*, std::size_t> pinned_;
+  const void* kept_ = nullptr;
   std::vector<Usage> usage_ = std::vector<Usage>(kMaxDevices);
 };
 
