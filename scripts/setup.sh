@@ -5,7 +5,6 @@
 #              GPU is loaded)
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
-#   DISASSEMBLER=1  also NVIDIA's disassembler for the machine code of GPU kernels (`make null-cuda`)
 #   READERS=1  also the Python packages with which some tests read our files, and pytest (`make readers`)
 #   XLM_PREFIX=FOLDER  take libraries and tools from this folder, of conda-forge or spack, in place of Debian's packages
 set -euo pipefail
@@ -33,7 +32,6 @@ plotly_version=6.5.0
 pyarrow_version=26.0.1
 crt_version=13.0.88
 cccl_version=13.0.85
-nvdisasm_version=13.5.37
 readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2  # the last three: torch's own
   pytest==9.0.2 mypy==2.4.1 nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
   optuna==5.0.0 cmaes==0.13.1)
@@ -208,15 +206,6 @@ take_headers() {
   touch "$stamp"
 }
 
-take_disassembler() {
-  local stamp=.deps/nvdisasm-$nvdisasm_version
-  [ "${DISASSEMBLER:-0}" = 1 ] && [ ! -e "$stamp" ] || return 0
-  rm -rf .deps/nvdisasm*
-  "${pip[@]}" .deps/nvdisasm --no-deps "nvidia-cuda-nvdisasm==$nvdisasm_version"
-  chmod +x .deps/nvdisasm/nvidia/cu13/bin/nvdisasm
-  touch "$stamp"
-}
-
 take_readers() {
   local stamp
   stamp=.deps/readers/.installed-$(printf '%s\n' "${readers[@]}" "${trainers[@]}" | sha256sum | cut -c1-12)
@@ -255,7 +244,6 @@ fetch() {
 fetch take_folder plotly "$plotly_version"    # has plotly.min.js, which the program contains; its Python is not used
 fetch take_headers
 fetch take_folder pyarrow "$pyarrow_version"  # has Arrow's C++ libraries and headers; tests write Parquet with its Python
-fetch take_disassembler
 fetch take_readers                            # TensorBoard, pandas, transformers and pytest, with which tests read our files
 others=("${wheels[@]}")
 [ $fresh = 0 ] || fetch take_torch

@@ -22,7 +22,6 @@ inline constexpr const char* kGnuplot = "[gnuplot] gnuplot is not installed: mak
 inline constexpr const char* kMan = "[man] man is not installed: apt-get install man-db, make test-skipped";
 inline constexpr const char* kNetwork =
     "[network] no network file system is mounted twice: make test-skipped XLM_TEST_NETWORK=/MOUNT/A:/MOUNT/B";
-inline constexpr const char* kDisassembler = "[nvdisasm] NVIDIA's disassembler is not installed: make null-cuda";
 inline constexpr const char* kSoak = "[soak] takes too long for here: make null-cuda";
 
 }  // namespace xlm::needs

@@ -107,19 +107,6 @@ TEST_F(SetUpAgain, InstallsCudasHeadersWithEitherSet) {
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
-TEST_F(SetUpAgain, InstallsTheDisassemblerIfAskedFor) {
-  write_file(stamp(torch_ + "-cuda0"), "");
-  EXPECT_EQ(setup(), "");
-  // The wheel's program has no permission to be run.
-  program("python3", "echo \"$@\" >>'" + installed().string() +
-                         "'\nmkdir -p .deps/nvdisasm/nvidia/cu13/bin\ntouch .deps/nvdisasm/nvidia/cu13/bin/nvdisasm");
-  EXPECT_THAT(setup("DISASSEMBLER=1"), ::testing::HasSubstr("nvidia-cuda-nvdisasm=="));
-  const fs::path made = root_ / ".deps/nvdisasm/nvidia/cu13/bin/nvdisasm";
-  EXPECT_NE(fs::status(made).permissions() & fs::perms::owner_exec, fs::perms::none);
-  const std::string before = read_file(installed());
-  EXPECT_EQ(setup("DISASSEMBLER=1"), before) << "once";
-}
-
 TEST_F(SetUpAgain, RunsACommandWhileLibtorchIsFetched) {
   const fs::path done = folder_.path() / "done";
   const std::string command = "touch '" + done.string() + "'";

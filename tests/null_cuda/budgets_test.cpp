@@ -1,5 +1,5 @@
 // What a training step of the papers' sizes asks of a GPU may not grow: starts of kernels, waits, copies of memory that
-// is not pinned, peak memory, modelled time. budgets.json has the numbers; `make null-cuda REFRESH=1` writes it again.
+// is not pinned, peak memory. budgets.json has the numbers; `make null-cuda REFRESH=1` writes it again.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -34,8 +34,8 @@ class NullCudaBudgets : public NullCuda {
     return result.code == 0 ? parse_json(result.out, "null_rows") : Json::object();
   }
 
-  // libtorch may choose another size of a block of memory; the time is a model.
-  const std::vector<Slack> slacks_{{"peak_bytes", 0.01}, {"tensor_bytes", 0.01}, {"modelled_ms", 0.02}};
+  // libtorch may choose another size of a block of memory.
+  const std::vector<Slack> slacks_{{"peak_bytes", 0.01}, {"tensor_bytes", 0.01}};
 };
 
 /// Of gpu-check (rows_for_a_gpu), besides those that a test measures.
@@ -48,7 +48,8 @@ TEST_F(NullCudaBudgets, NoRowAsksForMore) {
   const bool all = campaign_size(0, 1) == 1 || refreshes_budgets();
   std::vector<std::string> rows{"span-fixed-1024", "gpt2-plain"};
   if (all) rows.insert(rows.end(), kFurtherRows.begin(), kFurtherRows.end());
-  const std::vector<int> capabilities = all ? std::vector<int>{80, 86, 89, 90, 100, 120} : std::vector<int>{90};
+  // With the least and the most shared memory, which decides what kernels a GPU gets.
+  const std::vector<int> capabilities = all ? std::vector<int>{86, 90} : std::vector<int>{90};
   Json measured = Json::object();
   for (const int capability : capabilities) {
     const std::string generation = fmt::format("{}.{}", capability / 10, capability % 10);

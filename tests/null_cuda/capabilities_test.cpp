@@ -9,7 +9,6 @@
 
 #include "core/cuda/kernels/band_arguments.h"
 #include "tests/campaign_size.h"
-#include "tests/null_cuda/machine_code.h"
 #include "tests/null_cuda/null_cuda_fixture.h"
 
 namespace xlm {
@@ -20,6 +19,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+
+/// Bytes of shared memory that a block of a capability may have (CUDA programming guide).
+int shared_memory_of(int capability) {
+  if (capability == 80) return 163 << 10;
+  return capability == 86 || capability == 89 || capability == 120 ? 99 << 10 : 227 << 10;
+}
 
 /// A model whose heads have the kernels' width, and what it starts.
 struct KernelModel {

@@ -1,6 +1,6 @@
 // null_rows [ROW…]: what one training step of gpu-check's rows of the papers' sizes asks of a GPU, on the stand-in for
 // CUDA (README.md). Prints a JSON object: by row the kernels that are started, waits, copies of memory that is not
-// pinned, peak memory, and the time that a model of the GPU gives them (stand_in/roofline.h).
+// pinned, and peak memory.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -86,8 +86,7 @@ Json numbers_of(const StepRow& row, torch::Device device) {
                   {"device_waits", device_waits() - waits_before},  // of the steps before it, too: two for each step
                   {"pageable_copies", step.pageable_copies},
                   {"peak_bytes", take_peak(device.index())},  // with what libtorch's allocator keeps
-                  {"tensor_bytes", static_cast<std::int64_t>(cost.memory)},
-                  {"modelled_ms", std::round(1e5 * step.modelled_seconds) / 100}};
+                  {"tensor_bytes", static_cast<std::int64_t>(cost.memory)}};
   if (measure_steps(row, 1, Precision::kBfloat16, device, default_recorder(device)).recorded) {
     null_cuda::Counts recorded;
     last_step(&recorded);

@@ -1,8 +1,7 @@
-// cuBLAS: products are counted and modelled.
+// cuBLAS: products are counted.
 #include <cublas_v2.h>
 
 #include "tests/null_cuda/stand_in/ledger.h"
-#include "tests/null_cuda/stand_in/roofline.h"
 #include "tests/null_cuda/stand_in/streams.h"
 
 struct cublasContext {
@@ -14,28 +13,14 @@ struct cublasContext {
 namespace null_cuda {
 namespace {
 
-/// A product, or another call without sizes (m = 0).
-cublasStatus_t product(cublasHandle_t handle, const char* name, double m, double n, double k, double batch, int bytes) {
+cublasStatus_t product(cublasHandle_t handle, const char* name) {
   const Lock lock(mutex());
   if (lasting_error() != 0) return CUBLAS_STATUS_EXECUTION_FAILED;
   if (fails("blas")) return CUBLAS_STATUS_ALLOC_FAILED;
   enqueue(handle->stream, name);
   ++counts().products;
   started(name);
-  model_product(m, n, k, batch, bytes);
   return CUBLAS_STATUS_SUCCESS;
-}
-
-int bytes_of(cudaDataType type) {
-  switch (type) {
-    case CUDA_R_16F:
-    case CUDA_R_16BF:
-      return 2;
-    case CUDA_R_64F:
-      return 8;
-    default:
-      return 4;
-  }
 }
 
 }  // namespace
@@ -86,85 +71,85 @@ cublasStatus_t cublasSetPointerMode(cublasHandle_t handle, cublasPointerMode_t m
   return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int m, int n,
-                           int k, const float* /*alpha*/, const float* /*a*/, int /*lda*/, const float* /*b*/,
-                           int /*ldb*/, const float* /*beta*/, float* /*c*/, int /*ldc*/) {
-  return product(handle, "cublasSgemm", m, n, k, 1, 4);
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int /*m*/,
+                           int /*n*/, int /*k*/, const float* /*alpha*/, const float* /*a*/, int /*lda*/,
+                           const float* /*b*/, int /*ldb*/, const float* /*beta*/, float* /*c*/, int /*ldc*/) {
+  return product(handle, "cublasSgemm");
 }
 
-cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int m, int n,
-                           int k, const double* /*alpha*/, const double* /*a*/, int /*lda*/, const double* /*b*/,
-                           int /*ldb*/, const double* /*beta*/, double* /*c*/, int /*ldc*/) {
-  return product(handle, "cublasDgemm", m, n, k, 1, 8);
+cublasStatus_t cublasDgemm(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int /*m*/,
+                           int /*n*/, int /*k*/, const double* /*alpha*/, const double* /*a*/, int /*lda*/,
+                           const double* /*b*/, int /*ldb*/, const double* /*beta*/, double* /*c*/, int /*ldc*/) {
+  return product(handle, "cublasDgemm");
 }
 
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/,
-                                         int m, int n, int k, const float* /*alpha*/, const float* /*a*/, int /*lda*/,
-                                         long long /*stride_a*/, const float* /*b*/, int /*ldb*/,
+                                         int /*m*/, int /*n*/, int /*k*/, const float* /*alpha*/, const float* /*a*/,
+                                         int /*lda*/, long long /*stride_a*/, const float* /*b*/, int /*ldb*/,
                                          long long /*stride_b*/, const float* /*beta*/, float* /*c*/, int /*ldc*/,
-                                         long long /*stride_c*/, int batch) {
-  return product(handle, "cublasSgemmStridedBatched", m, n, k, batch, 4);
+                                         long long /*stride_c*/, int /*batch*/) {
+  return product(handle, "cublasSgemmStridedBatched");
 }
 
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int m, int n,
-                            int k, const void* /*alpha*/, const void* /*a*/, cudaDataType type, int /*lda*/,
-                            const void* /*b*/, cudaDataType /*type_b*/, int /*ldb*/, const void* /*beta*/, void* /*c*/,
-                            cudaDataType /*type_c*/, int /*ldc*/, cublasComputeType_t /*compute*/,
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int /*m*/,
+                            int /*n*/, int /*k*/, const void* /*alpha*/, const void* /*a*/, cudaDataType /*type*/,
+                            int /*lda*/, const void* /*b*/, cudaDataType /*type_b*/, int /*ldb*/, const void* /*beta*/,
+                            void* /*c*/, cudaDataType /*type_c*/, int /*ldc*/, cublasComputeType_t /*compute*/,
                             cublasGemmAlgo_t /*algorithm*/) {
-  return product(handle, "cublasGemmEx", m, n, k, 1, bytes_of(type));
+  return product(handle, "cublasGemmEx");
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/,
-                                          int m, int n, int k, const void* /*alpha*/, const void* /*a*/,
-                                          cudaDataType type, int /*lda*/, long long /*stride_a*/, const void* /*b*/,
+                                          int /*m*/, int /*n*/, int /*k*/, const void* /*alpha*/, const void* /*a*/,
+                                          cudaDataType /*type*/, int /*lda*/, long long /*stride_a*/, const void* /*b*/,
                                           cudaDataType /*type_b*/, int /*ldb*/, long long /*stride_b*/,
                                           const void* /*beta*/, void* /*c*/, cudaDataType /*type_c*/, int /*ldc*/,
-                                          long long /*stride_c*/, int batch, cublasComputeType_t /*compute*/,
+                                          long long /*stride_c*/, int /*batch*/, cublasComputeType_t /*compute*/,
                                           cublasGemmAlgo_t /*algorithm*/) {
-  return product(handle, "cublasGemmStridedBatchedEx", m, n, k, batch, bytes_of(type));
+  return product(handle, "cublasGemmStridedBatchedEx");
 }
 
-cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t /*of_a*/, int m, int n, const float* /*alpha*/,
-                           const float* /*a*/, int /*lda*/, const float* /*x*/, int /*step_x*/, const float* /*beta*/,
-                           float* /*y*/, int /*step_y*/) {
-  return product(handle, "cublasSgemv", m, 1, n, 1, 4);
+cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t /*of_a*/, int /*m*/, int /*n*/,
+                           const float* /*alpha*/, const float* /*a*/, int /*lda*/, const float* /*x*/, int /*step_x*/,
+                           const float* /*beta*/, float* /*y*/, int /*step_y*/) {
+  return product(handle, "cublasSgemv");
 }
 
-cublasStatus_t cublasSdot(cublasHandle_t handle, int n, const float* /*x*/, int /*step_x*/, const float* /*y*/,
+cublasStatus_t cublasSdot(cublasHandle_t handle, int /*n*/, const float* /*x*/, int /*step_x*/, const float* /*y*/,
                           int /*step_y*/, float* /*result*/) {
-  return product(handle, "cublasSdot", 1, 1, n, 1, 4);
+  return product(handle, "cublasSdot");
 }
 
 cublasStatus_t cublasDgemmStridedBatched(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/,
-                                         int m, int n, int k, const double* /*alpha*/, const double* /*a*/, int /*lda*/,
-                                         long long /*stride_a*/, const double* /*b*/, int /*ldb*/,
+                                         int /*m*/, int /*n*/, int /*k*/, const double* /*alpha*/, const double* /*a*/,
+                                         int /*lda*/, long long /*stride_a*/, const double* /*b*/, int /*ldb*/,
                                          long long /*stride_b*/, const double* /*beta*/, double* /*c*/, int /*ldc*/,
-                                         long long /*stride_c*/, int batch) {
-  return product(handle, "cublasDgemmStridedBatched", m, n, k, batch, 8);
+                                         long long /*stride_c*/, int /*batch*/) {
+  return product(handle, "cublasDgemmStridedBatched");
 }
 
-cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int m,
-                             int n, int k, const float* /*alpha*/, const void* /*a*/, cudaDataType type, int /*lda*/,
-                             const void* /*b*/, cudaDataType /*type_b*/, int /*ldb*/, const float* /*beta*/,
-                             void* /*c*/, cudaDataType /*type_c*/, int /*ldc*/) {
-  return product(handle, "cublasSgemmEx", m, n, k, 1, bytes_of(type));
+cublasStatus_t cublasSgemmEx(cublasHandle_t handle, cublasOperation_t /*of_a*/, cublasOperation_t /*of_b*/, int /*m*/,
+                             int /*n*/, int /*k*/, const float* /*alpha*/, const void* /*a*/, cudaDataType /*type*/,
+                             int /*lda*/, const void* /*b*/, cudaDataType /*type_b*/, int /*ldb*/,
+                             const float* /*beta*/, void* /*c*/, cudaDataType /*type_c*/, int /*ldc*/) {
+  return product(handle, "cublasSgemmEx");
 }
 
-cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t /*of_a*/, int m, int n, const double* /*alpha*/,
-                           const double* /*a*/, int /*lda*/, const double* /*x*/, int /*step_x*/,
-                           const double* /*beta*/, double* /*y*/, int /*step_y*/) {
-  return product(handle, "cublasDgemv", m, 1, n, 1, 8);
+cublasStatus_t cublasDgemv(cublasHandle_t handle, cublasOperation_t /*of_a*/, int /*m*/, int /*n*/,
+                           const double* /*alpha*/, const double* /*a*/, int /*lda*/, const double* /*x*/,
+                           int /*step_x*/, const double* /*beta*/, double* /*y*/, int /*step_y*/) {
+  return product(handle, "cublasDgemv");
 }
 
-cublasStatus_t cublasDdot(cublasHandle_t handle, int n, const double* /*x*/, int /*step_x*/, const double* /*y*/,
+cublasStatus_t cublasDdot(cublasHandle_t handle, int /*n*/, const double* /*x*/, int /*step_x*/, const double* /*y*/,
                           int /*step_y*/, double* /*result*/) {
-  return product(handle, "cublasDdot", 1, 1, n, 1, 8);
+  return product(handle, "cublasDdot");
 }
 
-cublasStatus_t cublasDotEx(cublasHandle_t handle, int n, const void* /*x*/, cudaDataType type, int /*step_x*/,
+cublasStatus_t cublasDotEx(cublasHandle_t handle, int /*n*/, const void* /*x*/, cudaDataType /*type*/, int /*step_x*/,
                            const void* /*y*/, cudaDataType /*type_y*/, int /*step_y*/, void* /*result*/,
                            cudaDataType /*type_result*/, cudaDataType /*compute*/) {
-  return product(handle, "cublasDotEx", 1, 1, n, 1, bytes_of(type));
+  return product(handle, "cublasDotEx");
 }
 
 }  // extern "C"

@@ -17,7 +17,6 @@ struct Counts {
   long waits = 0;            // for a stream or an event
   long device_waits = 0;     // for the whole GPU
   long allocations = 0;      // of the GPU's memory
-  double modelled_seconds = 0;
 };
 
 /// What one copy of so many bytes from the GPU brings: the numbers, repeated. No kernel runs, so no kernel has computed

@@ -11,7 +11,6 @@
 #include "tests/null_cuda/stand_in/band_launch.h"
 #include "tests/null_cuda/stand_in/generations.h"
 #include "tests/null_cuda/stand_in/ledger.h"
-#include "tests/null_cuda/stand_in/roofline.h"
 #include "tests/null_cuda/stand_in/settings.h"
 #include "tests/null_cuda/stand_in/streams.h"
 
@@ -51,7 +50,6 @@ CUresult launch_band(const Function& function, BandPass pass, unsigned tiles, un
   ++counts().launches;
   started(function.name);
   started_own(described(pass, kind, static_cast<int>(shared)));
-  model_attention(pass, arguments, static_cast<int>(heads));
   const std::string& folder = settings().values;
   if (!folder.empty()) run_band_kernel(pass, arguments, static_cast<int>(heads), folder);
   return CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// What a compute capability decides, and what a usual card of it can do.
+// What a compute capability decides.
 #pragma once
 
 namespace null_cuda {
@@ -9,12 +9,7 @@ struct Generation {
   int shared_of_block;           // most bytes of shared memory that a block may ask for
   int shared_of_multiprocessor;  // bytes
   int threads;                   // of a multiprocessor
-  // Of a usual card: what dense products and copies reach, not what the data sheet promises.
-  int multiprocessors;
-  double clock;            // Hz
-  double bandwidth;        // of memory, bytes a second
-  double half_products;    // FLOP/s, bfloat16
-  double single_products;  // FLOP/s, float32 without TF32
+  int multiprocessors;           // of a usual card
 };
 
 /// That of the settings' capability; that of 9.0 for one that is not in the table.

@@ -27,7 +27,6 @@ void add(Counts& to, const Counts& more) {
   to.waits += more.waits;
   to.device_waits += more.device_waits;
   to.allocations += more.allocations;
-  to.modelled_seconds += more.modelled_seconds;
 }
 
 void write_report();

@@ -7,7 +7,6 @@
 #include "tests/null_cuda/stand_in/device_memory.h"
 #include "tests/null_cuda/stand_in/generations.h"
 #include "tests/null_cuda/stand_in/ledger.h"
-#include "tests/null_cuda/stand_in/roofline.h"
 #include "tests/null_cuda/stand_in/runtime.h"
 #include "tests/null_cuda/stand_in/settings.h"
 #include "tests/null_cuda/stand_in/streams.h"
@@ -52,8 +51,7 @@ void do_planted(const std::string& plant) {
   }
 }
 
-cudaError_t launch(const void* function, const dim3& grid, const dim3& block, void** arguments, std::size_t shared,
-                   cudaStream_t stream) {
+cudaError_t launch(const void* function, const dim3& grid, const dim3& block, std::size_t shared, cudaStream_t stream) {
   const Lock lock(mutex());
   if (const cudaError_t error = state(); error != cudaSuccess) return error;
   const auto found = kernel_names().find(function);
@@ -66,9 +64,6 @@ cudaError_t launch(const void* function, const dim3& grid, const dim3& block, vo
   enqueue(stream, name.c_str());
   ++counts().launches;
   started(name);
-  const double threads = static_cast<double>(grid.x) * grid.y * grid.z * block.x * block.y * block.z;
-  const bool counted = name.find("elementwise_kernel") != std::string::npos && arguments != nullptr;
-  model_kernel(name, threads, counted ? *static_cast<const int*>(arguments[0]) : 0);
   if (fails("kernel")) set_lasting_error(cudaErrorIllegalAddress);
   if (fails("device")) set_lasting_error(cudaErrorUnknown);
   if (!settings().plant.empty()) do_planted(settings().plant);
@@ -126,23 +121,23 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   return cudaSuccess;
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** /*arguments*/, std::size_t shared,
                                cudaStream_t stream) {
-  return launch(kernel, grid, block, arguments, shared, stream);
+  return launch(kernel, grid, block, shared, stream);
 }
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** /*arguments*/, std::size_t shared,
                              cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream);
+  return launch(function, grid, block, shared, stream);
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** /*arguments*/,
                                         std::size_t shared, cudaStream_t stream) {
-  return launch(function, grid, block, arguments, shared, stream);
+  return launch(function, grid, block, shared, stream);
 }
 
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* function, void** arguments) {
-  return launch(function, configuration->gridDim, configuration->blockDim, arguments, configuration->dynamicSmemBytes,
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* configuration, const void* function, void** /*arguments*/) {
+  return launch(function, configuration->gridDim, configuration->blockDim, configuration->dynamicSmemBytes,
                 configuration->stream);
 }
 
