@@ -36,11 +36,7 @@ void JournalSink::begin(const Extent& extent) {
   tokens_per_step_ = extent.tokens_per_step;
   times_steps_ = extent.times_steps;
   before_ = extent.before;
-  energy_.emplace();
-  gpu_energy_.emplace(extent.gpus, Nvml::kLibrary, settings_.clock);
-  if (gpu_energy_->without_counter() > 0) {
-    log("energy_gpu: a GPU has no counter of energy; the power that it draws at each record of metrics is added up");
-  }
+  energy_.emplace(extent.gpus);
   if (extent.tensorboard) {
     const double now = wall_seconds();
     events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
@@ -112,7 +108,6 @@ void JournalSink::metrics(std::int64_t step, const NamedValues& values) {
   check_owner();
   journal_.append("metric", {{"step", step}, {"values", Json(values)}});
   if (times_steps_) time_steps(step);
-  if (gpu_energy_) gpu_energy_->look();
   show_in_tensorboard(step, "train/", values);
 }
 
@@ -190,14 +185,12 @@ void JournalSink::note(const std::string& line) {
 
 /// Of all attempts, of the processors and of the run's GPUs. What the machine does not tell is left out.
 NamedValues JournalSink::energy() {
-  NamedValues used;
-  const auto add = [&](const char* name, const std::optional<double>& joules) {
-    if (!joules) return;
+  if (!energy_) return {};
+  NamedValues used = energy_->joules();
+  for (auto& [name, joules] : used) {
     const auto before = before_.find(name);
-    used[name] = *joules + (before != before_.end() ? before->second : 0);
-  };
-  if (energy_) add("energy", energy_->joules());
-  if (gpu_energy_) add("energy_gpu", gpu_energy_->joules());
+    if (before != before_.end()) joules += before->second;
+  }
   return used;
 }
 

@@ -13,7 +13,6 @@
 #include "core/api/interface.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/worker/energy_meter.h"
-#include "experiments/worker/gpu_energy_meter.h"
 #include "results/exports/event_file.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
@@ -111,10 +110,9 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  NamedValues before_;                        // costs of earlier attempts
-  std::optional<EnergyMeter> energy_;         // from `begin` on
-  std::optional<GpuEnergyMeter> gpu_energy_;  // likewise
-  std::int64_t saved_step_ = -1;              // of the newest checkpoint that this process wrote
+  NamedValues before_;                 // costs of earlier attempts
+  std::optional<EnergyMeter> energy_;  // from `begin` on
+  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   struct TimedStep {
     std::int64_t step = 0;

@@ -1,7 +1,6 @@
 // A stand-in for libnvidia-ml.so.1. Its cards are the lines of the file that XLM_FAKE_NVML names, in the order of the
-// bus: a UUID, a kind in one word, the millijoules of its counter, and the milliwatts that it draws; "-" for what the
-// card does not tell. A line "hidden" is a card that this process may not use. A line "MIG-… UUID" is a part of the
-// card with that UUID. Without such a file there is no driver.
+// bus: a UUID, a kind in one word, and the millijoules of its counter, "-" if it has none. A line "hidden" is a card
+// that this process may not use. Without such a file there is no driver.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -19,9 +18,7 @@ constexpr int kNotFound = 6;
 constexpr int kInsufficientSize = 7;
 constexpr int kDriverNotLoaded = 9;
 
-int open_sessions = 0;
-
-/// Words of the line that describes a card or a part.
+/// Words of the line that describes a card.
 using Words = std::vector<std::string>;
 
 std::vector<Words> lines() {
@@ -43,19 +40,7 @@ void* handle_of(std::size_t line) { return reinterpret_cast<void*>(static_cast<s
 Words line_of(void* handle) {
   const std::vector<Words> all = lines();
   const auto number = static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(handle));
-  return open_sessions > 0 && number > 0 && number <= all.size() ? all[number - 1] : Words();
-}
-
-bool is_part(const Words& words) { return words[0].rfind("MIG-", 0) == 0; }
-
-int find_line(const std::string& uuid, void** handle) {
-  const std::vector<Words> all = lines();
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i][0] != uuid) continue;
-    *handle = handle_of(i);
-    return kSuccess;
-  }
-  return kNotFound;
+  return number > 0 && number <= all.size() ? all[number - 1] : Words();
 }
 
 int write_word(void* card, std::size_t index, char* text, unsigned size) {
@@ -79,47 +64,34 @@ int write_number(void* card, std::size_t index, Number* number) {
 
 extern "C" {
 
-int nvmlInit_v2() {
-  if (std::getenv("XLM_FAKE_NVML") == nullptr) return kDriverNotLoaded;
-  ++open_sessions;
-  return kSuccess;
-}
-
-int nvmlShutdown() {
-  --open_sessions;
-  return kSuccess;
-}
+int nvmlInit_v2() { return std::getenv("XLM_FAKE_NVML") == nullptr ? kDriverNotLoaded : kSuccess; }
 
 int nvmlDeviceGetCount_v2(unsigned* count) {
-  *count = 0;
-  for (const Words& words : lines()) *count += is_part(words) ? 0 : 1;
+  *count = static_cast<unsigned>(lines().size());
   return kSuccess;
 }
 
-/// Parts come after all cards.
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** card) {
   const std::vector<Words> all = lines();
-  if (index >= all.size() || is_part(all[index])) return kNotFound;
+  if (index >= all.size()) return kNotFound;
   if (all[index][0] == "hidden") return kNoPermission;
   *card = handle_of(index);
   return kSuccess;
 }
 
-int nvmlDeviceGetHandleByUUID(const char* uuid, void** card) { return find_line(uuid, card); }
-
-int nvmlDeviceGetDeviceHandleFromMigDeviceHandle(void* part, void** card) {
-  const Words words = line_of(part);
-  return words.size() == 2 && is_part(words) ? find_line(words[1], card) : kNotFound;
+int nvmlDeviceGetHandleByUUID(const char* uuid, void** card) {
+  const std::vector<Words> all = lines();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i][0] != uuid) continue;
+    *card = handle_of(i);
+    return kSuccess;
+  }
+  return kNotFound;
 }
 
-int nvmlDeviceGetUUID(void* card, char* text, unsigned size) { return write_word(card, 0, text, size); }
 int nvmlDeviceGetName(void* card, char* text, unsigned size) { return write_word(card, 1, text, size); }
 int nvmlDeviceGetTotalEnergyConsumption(void* card, unsigned long long* millijoules) {
   return write_number(card, 2, millijoules);
 }
-int nvmlDeviceGetPowerUsage(void* card, unsigned* milliwatts) { return write_number(card, 3, milliwatts); }
-
-/// How many have called nvmlInit_v2 and not yet nvmlShutdown.
-int fake_nvml_open_sessions() { return open_sessions; }
 
 }  // extern "C"
