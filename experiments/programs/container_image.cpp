@@ -2,7 +2,7 @@
 #include "experiments/programs/container_image.h"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -18,64 +18,22 @@ constexpr std::size_t kHeaderBytes = 65536;  // of an image file: its identity, 
 constexpr double kInspectSeconds = 20;
 
 /// Options of docker and podman that take no value as the next word; all others do, unless they have "=".
-bool is_docker_flag(const std::string& word) {
-  static const std::set<std::string> flags{"--rm",
-                                           "--init",
-                                           "--privileged",
-                                           "--read-only",
-                                           "--detach",
-                                           "--interactive",
-                                           "--tty",
-                                           "--publish-all",
-                                           "--no-healthcheck",
-                                           "--tls",
-                                           "--quiet",
-                                           "--sig-proxy",
-                                           "--replace",
-                                           "--no-hosts",
-                                           "--oom-kill-disable",
-                                           "--rmi",
-                                           "--disable-content-trust"};
-  static const std::string letters = "ditPq";  // -it
-  const bool is_letters = word.size() > 1 && word[1] != '-' && word.find_first_not_of(letters, 1) == std::string::npos;
-  return flags.count(word) > 0 || is_letters;
-}
+constexpr std::string_view kDockerFlags =
+    " --rm --init --privileged --read-only --detach --interactive --tty --publish-all --no-healthcheck --tls --quiet "
+    "--sig-proxy --replace --no-hosts --oom-kill-disable --rmi --disable-content-trust ";
 
 /// Options of apptainer and singularity that take a value as the next word.
-bool is_apptainer_option(const std::string& word) {
-  static const std::set<std::string> options{"-B",
-                                             "--bind",
-                                             "--mount",
-                                             "--env",
-                                             "--env-file",
-                                             "-H",
-                                             "--home",
-                                             "-o",
-                                             "--overlay",
-                                             "-W",
-                                             "--workdir",
-                                             "--pwd",
-                                             "--cwd",
-                                             "-S",
-                                             "--scratch",
-                                             "--app",
-                                             "--hostname",
-                                             "--network",
-                                             "--dns",
-                                             "--security",
-                                             "--add-caps",
-                                             "--drop-caps",
-                                             "--network-args",
-                                             "--apply-cgroups",
-                                             "--cpus",
-                                             "--cpuset-cpus",
-                                             "--memory",
-                                             "--memory-swap",
-                                             "--pids-limit",
-                                             "--fusemount",
-                                             "--pem-path",
-                                             "--config"};
-  return options.count(word) > 0;
+constexpr std::string_view kApptainerOptions =
+    " -B --bind --mount --env --env-file -H --home -o --overlay -W --workdir --pwd --cwd -S --scratch --app --hostname "
+    "--network --dns --security --add-caps --drop-caps --network-args --apply-cgroups --cpus --cpuset-cpus --memory "
+    "--memory-swap --pids-limit --fusemount --pem-path --config ";
+
+bool is_among(std::string_view words, const std::string& word) { return words.find(" " + word + " ") != words.npos; }
+
+bool is_docker_flag(const std::string& word) {
+  constexpr std::string_view kLetters = "ditPq";  // -it
+  const bool is_letters = word.size() > 1 && word[1] != '-' && word.find_first_not_of(kLetters, 1) == std::string::npos;
+  return is_among(kDockerFlags, word) || is_letters;
 }
 
 bool is_docker(const std::string& program) { return program == "docker" || program == "podman"; }
@@ -86,7 +44,7 @@ std::string first_argument(const std::vector<std::string>& words, std::size_t at
     const std::string& word = words[at];
     if (!word.starts_with('-')) return word;
     if (word == "--") continue;
-    const bool has_value = docker ? !is_docker_flag(word) : is_apptainer_option(word);
+    const bool has_value = docker ? !is_docker_flag(word) : is_among(kApptainerOptions, word);
     if (has_value && word.find('=') == std::string::npos) ++at;
   }
   return "";

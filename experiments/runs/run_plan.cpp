@@ -142,34 +142,6 @@ std::string setting_of_folder(const fs::path& folder) {
   }
 }
 
-/// How many runs of a folder, of the same program and data as that of `id`, have the code of each hash.
-std::map<std::string, std::size_t> count_by_code(const fs::path& runs, const std::string& id) {
-  const std::string begin = id.substr(0, id.rfind('-') + 1);
-  std::map<std::string, std::size_t> counts;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(begin)) continue;
-    try {
-      const Json environment = read_json_object(RunPaths{entry->path()}.environment());
-      const auto contents = environment.value("contents", std::map<std::string, std::string>());
-      if (const auto code = contents.find("program.folder"); code != contents.end()) ++counts[code->second];
-    } catch (const Error&) {
-      continue;  // a damaged run, which counts for nothing
-    } catch (const Json::exception&) {
-      continue;
-    }
-  }
-  return counts;
-}
-
-/// The code that most runs of the folder have comes first, so that a sweep keeps to one version where it can.
-void sort_by_use(const fs::path& runs, const std::string& id, std::vector<RunInputs>& earlier) {
-  if (earlier.size() < 2) return;
-  std::map<std::string, std::size_t> counts = count_by_code(runs, id);
-  std::stable_sort(earlier.begin(), earlier.end(),
-                   [&](const RunInputs& a, const RunInputs& b) { return counts[a.code->hash] > counts[b.code->hash]; });
-}
-
 }  // namespace
 
 std::optional<bool> holds_run(const fs::path& folder, const RunConfiguration& options, const RunInputs& inputs) {
@@ -255,7 +227,6 @@ Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) co
   RunInputs inputs = read_program_inputs(options, {runs_});
   for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
   std::vector<RunInputs> earlier = earlier_program_inputs(options, inputs, runs_);
-  sort_by_use(runs_, run_id(options, inputs), earlier);
   return {std::move(inputs), std::move(earlier)};
 }
 

@@ -1,7 +1,6 @@
 // Files in the folder of a program's code that are no code of training: the recipe, and what only evaluations read.
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include <gmock/gmock.h>
 
@@ -128,34 +127,6 @@ TEST_F(ProgramOtherFiles, ASecondMergeBringsACopyThatTheFirstOneDidNot) {
   ASSERT_EQ(run({"--runs", "other", "runs", "merge", "runs"}).code, kDone);
   const std::string code = read_live_run(run_folders().front()).contents.at("program.folder");
   EXPECT_NO_THROW(check_frozen_code(frozen_programs(folder_.path() / "other"), code));
-}
-
-/// Two versions of the code differ in what is no code of training by now; one of them has more runs.
-TEST_F(ProgramOtherFiles, ASweepKeepsToTheVersionThatMostOfItsRunsHave) {
-  const auto sweep_seeds = [&](const std::string& seeds, const std::string& code) {
-    configure_training("", "sweep: {grid: {seed: " + seeds + "}}\n" +
-                               "evaluate:\n  - command: [python3, eval.py, '{checkpoints}/last.json']\n"
-                               "    metrics: [{lines: 'loss of (?<loss>\\S+)'}]\n" +
-                               code);
-    return run({"sweep", "run.yaml"}).code;
-  };
-  for (const auto& [more, seeds] : {std::pair("1", "[1]"), std::pair("2", "[1, 2]"), std::pair("3", "[1]")}) {
-    write_evaluation(more);
-    ASSERT_EQ(sweep_seeds(seeds, ""), kDone);
-  }
-  ASSERT_EQ(run_folders().size(), 4U);
-  write_evaluation("4");
-  ASSERT_EQ(sweep_seeds("[1, 2]", "    code: [eval.py]\n"), kDone);
-  ASSERT_EQ(run_folders().size(), 4U) << "it has trained again";
-  std::set<std::string> versions;
-  for (const fs::path& folder : run_folders()) {
-    const xlm::Run one = read_live_run(folder);
-    for (const RunEvaluation& evaluation : one.evaluations) {
-      const bool is_new = std::abs(evaluation.values.at("loss") - 4 * std::pow(0.9, 20) - 4) < 1e-9;
-      if (is_new && evaluation.main) versions.insert(one.contents.at("program.folder"));
-    }
-  }
-  EXPECT_EQ(versions.size(), 1U) << "one sweep has runs of several versions";
 }
 
 TEST_F(ProgramOtherFiles, WhatRunsWriteIsNoCodeOfAnEvaluation) {
