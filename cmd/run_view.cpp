@@ -15,6 +15,7 @@
 #include "cmd/run_results.h"
 #include "results/quantities/grids.h"
 #include "results/quantities/quantities.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 namespace {
@@ -112,6 +113,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   const std::vector<Value>& steps = runs.column_or_nothing("train.steps");
   const std::vector<Value>& created = runs.column("created");
   const std::vector<Value>& bad = runs.column("bad");
+  const std::vector<Value>& not_frozen = runs.column_or_nothing(kNotFrozen);
   const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
@@ -124,7 +126,8 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     const std::string state = to_text(status[run]);
     std::vector<std::string> cells{runs.id(run)};
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
-    const std::string mark = is_missing(bad[run]) ? "" : ", " + paint(view.terminal, Colour::kRed, "bad");
+    std::string mark = is_missing(bad[run]) ? "" : ", " + paint(view.terminal, Colour::kRed, "bad");
+    if (!is_missing(not_frozen[run])) mark += ", " + paint(view.terminal, Colour::kYellow, "code not frozen");
     cells.push_back(paint(view.terminal, colour_of(state), state) + mark);
     const bool has_length = as_number(steps[run]).value_or(0) > 0;  // a program need not say it
     cells.push_back(step_text(step[run], has_length ? steps[run] : Value()));
@@ -342,10 +345,8 @@ std::string fitting_list(RunTable& runs, const std::vector<std::size_t>& selecte
   return text;
 }
 
-}  // namespace
-
-std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
-  if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
+/// Trained runs, and models that were evaluated.
+std::string default_lists(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
   const std::vector<Value>& is_evaluation = runs.column("is_evaluation");
   std::vector<std::size_t> trained = selected;
   const auto measured = std::stable_partition(
@@ -357,6 +358,15 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   return text + (text.empty() ? "" : "\n") +
          paint(view.terminal, Colour::kBold, "Models that were only evaluated here") + "\n" +
          fitting_list(runs, others, view) + "other windows and settings: `xlm runs show RUN`\n";
+}
+
+}  // namespace
+
+std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+  const std::string note = unfrozen_note(runs, selected);
+  return (view.columns.empty() ? default_lists(runs, selected, view)
+                               : chosen_columns(runs, selected, view, TextTable::Format::kText)) +
+         (note.empty() ? "" : note + "\n");
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
@@ -384,6 +394,7 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
   if (!run.tags.empty()) head.emplace_back("tags", join(run.tags, ", "));
   if (!run.note.empty()) head.emplace_back("note", join(split(run.note, '\n'), "; "));
   if (!run.bad.empty()) head.emplace_back("bad", paint(view.terminal, Colour::kRed, run.bad));
+  for (const auto& [file, hash] : run.outside) head.emplace_back("code not frozen", file);
   if (!run.parent.empty()) head.emplace_back("parent", fmt::format("{} at step {}", run.parent, run.parent_step));
   if (!children.empty()) head.emplace_back("children", join(children, ", "));
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));

@@ -2,6 +2,7 @@
 #include "cmd/sweep_summary.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "cmd/sweep_table.h"
 #include "experiments/runs/live_run.h"
 #include "results/quantities/quantities.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -106,6 +108,14 @@ class SweepSummary {
           "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
           "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
           "chance\n";
+    }
+    std::set<std::string> unfrozen;
+    for (const Run& run : runs_) {
+      if (const Json* value = run.param(kNotFrozen)) unfrozen.insert(value->get<std::string>());
+    }
+    if (!unfrozen.empty()) {
+      text += fmt::format("warning: code not frozen: {}; see docs/programs.md\n",
+                          listed_names({unfrozen.begin(), unfrozen.end()}, 3));
     }
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();

@@ -1,15 +1,17 @@
 // Which files of a folder are the code of a program.
 #include "experiments/programs/code_paths.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/recipe_keys.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "base/yaml.h"
@@ -22,36 +24,15 @@ constexpr std::size_t kMaxFiles = 20000;             // of a folder that is walk
 constexpr std::size_t kNamed = 5;                    // names in a message
 constexpr std::uintmax_t kMaxRecipeBytes = 1000000;  // a larger YAML file is data
 
-/// * stands for any characters, ? for one. What the last star takes grows until the rest fits.
-bool fits_name(std::string_view name, std::string_view pattern) {
-  std::size_t at = 0;
-  std::size_t part = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t behind_star = 0;  // in the name: where the rest of the pattern is tried
-  while (at < name.size()) {
-    if (part < pattern.size() && pattern[part] == '*') {
-      star = part++;
-      behind_star = at;
-    } else if (part < pattern.size() && (pattern[part] == '?' || pattern[part] == name[at])) {
-      ++at;
-      ++part;
-    } else if (star != std::string_view::npos) {
-      at = ++behind_star;
-      part = star + 1;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', part) == std::string_view::npos;
-}
-
 using Parts = std::vector<std::string>;
 
 bool fits_parts(const Parts& path, std::size_t at, const Parts& pattern, std::size_t part) {
   if (part == pattern.size()) return true;  // all of the path, or a folder above it
   if (at == path.size()) return false;
   if (pattern[part] != "**") {
-    return fits_name(path[at], pattern[part]) && fits_parts(path, at + 1, pattern, part + 1);
+    const bool fits =
+        pattern[part] == path[at] || ::fnmatch(pattern[part].c_str(), path[at].c_str(), FNM_NOESCAPE) == 0;
+    return fits && fits_parts(path, at + 1, pattern, part + 1);
   }
   for (std::size_t next = at; next < path.size(); ++next) {
     if (fits_parts(path, next, pattern, part + 1)) return true;
@@ -150,13 +131,6 @@ std::vector<std::string> named_files(const CodeRequest& request, const std::vect
   return found;
 }
 
-bool looks_like_code(const std::string& path) {
-  static const std::set<std::string> endings{".py", ".pyi",  ".pyx",  ".sh",  ".c",   ".cc", ".cpp",
-                                             ".h",  ".hpp",  ".cu",   ".cuh", ".jl",  ".R",  ".lua",
-                                             ".rs", ".toml", ".yaml", ".yml", ".cfg", ".ini"};
-  return endings.count(fs::path(path).extension().string()) > 0;
-}
-
 std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedFiles& tracked,
                                       std::vector<std::string>& notes) {
   std::vector<std::string> found;
@@ -166,7 +140,8 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
   }
   std::vector<std::string> left_out;
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), looks_like_code);
-  left_out = without_others(request, request.folder, std::move(left_out));
+  std::vector<std::string> of_untracked;
+  left_out = without_others(request, request.folder, std::move(left_out), of_untracked);
   if (found.empty()) {
     throw UsageError(fmt::format("git tracks no file in {}\ngit add the program's code, or name it in program.code",
                                  request.folder.string()));
@@ -186,20 +161,6 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
   return found;
 }
 
-/// A path below the folder that a word names, or what follows its "=": "--config=configs/a.yaml".
-std::optional<std::string> path_in_word(const std::string& word, const fs::path& folder) {
-  for (const std::string& text :
-       {word, word.substr(word.find('=') == std::string::npos ? word.size() : word.find('=') + 1)}) {
-    if (text.empty() || (text.find('/') == std::string::npos && text.find('.') == std::string::npos)) continue;
-    std::error_code ignored;
-    const fs::path named = text.front() == '/' ? fs::path(text) : folder / text;
-    if (!fs::is_regular_file(named, ignored)) continue;
-    const fs::path below = named.lexically_normal().lexically_relative(folder.lexically_normal());
-    if (!below.empty() && *below.begin() != "..") return below.generic_string();
-  }
-  return std::nullopt;
-}
-
 /// Whether a file may be a recipe by its name and size.
 bool may_be_recipe(const fs::path& path) {
   const std::string ending = path.extension().string();
@@ -208,39 +169,51 @@ bool may_be_recipe(const fs::path& path) {
   return fs::file_size(path, error) <= kMaxRecipeBytes && !error;
 }
 
-/// Whether YAML tells `xlm` what to do: it describes a program's run, or a sweep.
-bool describes_runs(const Yaml& tree) {
-  if (!tree.is_map()) return false;
+/// Whether all keys of YAML are those of recipes: other programs have files with `sweep`, too.
+bool has_recipe_keys(const Yaml& tree) {
+  return tree.is_map() && std::all_of(tree.entries.begin(), tree.entries.end(), [](const Yaml::Entry& entry) {
+           const std::string_view key = std::string_view(entry.first).substr(0, entry.first.find('.'));
+           return std::find(kRunKeys.begin(), kRunKeys.end(), key) != kRunKeys.end() ||
+                  std::find(kKeysBesidesRun.begin(), kKeysBesidesRun.end(), key) != kKeysBesidesRun.end();
+         });
+}
+
+bool has_command(const Yaml& tree) {
   const Yaml* program = tree.find("program");
-  if (program != nullptr && program->is_map() && program->find("command") != nullptr) return true;
+  return program != nullptr && program->is_map() && program->find("command") != nullptr;
+}
+
+bool has_sweep(const Yaml& tree) {
   const Yaml* sweep = tree.find("sweep");
   constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
   return sweep != nullptr && sweep->is_map() &&
          std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
 }
 
-bool is_recipe(const fs::path& path) {
-  if (!may_be_recipe(path)) return false;
+/// Whether a file of the code is a recipe of xlm: it has nothing but a recipe's keys, and describes a program's run or
+/// a sweep. Notes what a user may see otherwise.
+bool is_recipe(const fs::path& folder, const std::string& path, std::vector<std::string>& notes) {
+  if (!may_be_recipe(folder / path)) return false;
   try {
-    return describes_runs(read_yaml(path));
-  } catch (const Error&) {
-    return false;  // another program's YAML, or see damage_of_recipe
-  }
-}
-
-/// What is wrong with a file that looks like a recipe but cannot be read as one; empty: nothing.
-std::string damage_of_recipe(const fs::path& path) {
-  if (!may_be_recipe(path)) return "";
-  try {
-    read_yaml(path);
-    return "";
+    const Yaml tree = read_yaml(folder / path);
+    if (!has_recipe_keys(tree) || (!has_command(tree) && !has_sweep(tree))) return false;
+    if (!has_command(tree)) {
+      notes.push_back(
+          fmt::format("{} is not in the copy of the code, as it reads as a recipe of xlm\n"
+                      "if the program reads it, name it in program.code",
+                      path));
+    }
+    return true;
   } catch (const Error& error) {
     std::error_code ignored;
-    if (!fs::is_regular_file(path, ignored)) return "";
-    for (const std::string& line : split(read_file(path), '\n')) {
-      if (line.starts_with("program:") || line.starts_with("sweep:")) return first_line(error.what());
-    }
-    return "";
+    if (!fs::is_regular_file(folder / path, ignored)) return false;
+    const std::string text = "\n" + read_file(folder / path);
+    if (text.find("\nprogram:") == std::string::npos && text.find("\nsweep:") == std::string::npos) return false;
+    notes.push_back(
+        fmt::format("{} counts as code: it looks like a recipe, which would be none, but cannot be read: {}\n"
+                    "mend it, or leave it out: program: {{code: [\"!{}\"]}}",
+                    path, first_line(error.what()), path));
+    return false;
   }
 }
 
@@ -248,24 +221,9 @@ std::string damage_of_recipe(const fs::path& path) {
 std::set<std::string> named_by(const CodeRequest& request, const fs::path& folder, const Patterns& patterns) {
   std::set<std::string> named(patterns.code.begin(), patterns.code.end());
   for (const std::string& word : request.words) {
-    if (const std::optional<std::string> path = path_in_word(word, fs::absolute(folder))) named.insert(*path);
+    if (const std::optional<PathInWord> path = path_in_word(word, fs::absolute(folder))) named.insert(path->path);
   }
   return named;
-}
-
-/// Recipes that cannot be read would be code without a word, and other runs once they are mended.
-void note_damaged_recipes(const CodeRequest& request, const std::vector<std::string>& paths,
-                          std::vector<std::string>& notes) {
-  const std::set<std::string> named = named_by(request, request.folder, sorted_patterns(request.patterns));
-  for (const std::string& path : paths) {
-    if (named.contains(path)) continue;
-    const std::string damage = damage_of_recipe(request.folder / path);
-    if (damage.empty()) continue;
-    notes.push_back(
-        fmt::format("{} counts as code: it looks like a recipe, which would be none, but cannot be read: {}\n"
-                    "mend it, or leave it out: program: {{code: [\"!{}\"]}}",
-                    path, damage, path));
-  }
 }
 
 /// Patterns behind "!" are checked as others are, but what they name may not be there yet.
@@ -281,30 +239,53 @@ void check_left_out(const CodeRequest& request, const std::vector<std::string>& 
   }
 }
 
-void check_words(const CodeRequest& request, const std::vector<std::string>& paths, std::vector<std::string>& notes) {
+void check_words(const CodeRequest& request, const std::vector<std::string>& paths) {
   const fs::path folder = fs::absolute(request.folder);
   for (const std::string& word : request.words) {
-    const std::optional<std::string> path = path_in_word(word, folder);
-    if (!path) continue;
-    const bool is_code = std::binary_search(paths.begin(), paths.end(), *path);
-    const bool is_absolute = word.find(folder.lexically_normal().string()) != std::string::npos;
-    if (is_absolute && is_code) {
-      notes.push_back(
-          fmt::format("{} is named with its whole path: the program uses this file and not its copy, so an edit "
-                      "reaches runs that wait\nname it {}",
-                      word, *path));
+    const std::optional<PathInWord> named = path_in_word(word, folder);
+    std::error_code ignored;
+    if (!named && word.starts_with("../") && looks_like_code(word) && fs::is_regular_file(folder / word, ignored)) {
+      throw UsageError(
+          fmt::format("program.command names {}, which lies outside of {}\nThe program runs in a copy of that folder. "
+                      "Make program.folder one that holds both, or name the file with its whole path",
+                      word, request.folder.string()));
     }
-    if (is_absolute || is_code) continue;
+    if (!named || named->is_absolute || std::binary_search(paths.begin(), paths.end(), named->path)) continue;
     throw UsageError(
         fmt::format("program.command names {}, which is not among the program's code: {}\nThe program runs in a "
                     "copy of its code. For code: git add {}, or name it in program.code. For data: name it "
                     "with its whole path",
                     word, request.patterns.empty() ? "git does not track it" : "no pattern of program.code fits it",
-                    shell_word(*path)));
+                    shell_word(named->path)));
   }
 }
 
 }  // namespace
+
+bool looks_like_code(const std::string& path) {
+  static const std::set<std::string> endings{".py", ".pyi",  ".pyx",  ".sh",  ".c",   ".cc", ".cpp",
+                                             ".h",  ".hpp",  ".cu",   ".cuh", ".jl",  ".R",  ".lua",
+                                             ".rs", ".toml", ".yaml", ".yml", ".cfg", ".ini"};
+  return endings.count(fs::path(path).extension().string()) > 0;
+}
+
+std::optional<PathInWord> path_in_word(const std::string& word, const fs::path& folder) {
+  for (const std::size_t begin : {std::size_t{0}, word.find('=') + 1}) {
+    const std::string text = word.substr(begin);
+    if (text.find('/') == std::string::npos && text.find('.') == std::string::npos) continue;
+    std::error_code error;
+    const fs::path named = folder / text;  // an absolute path replaces the folder
+    if (!fs::is_regular_file(named, error)) continue;
+    const fs::path place = fs::weakly_canonical(named.parent_path(), error) / named.filename();
+    const fs::path below = place.lexically_relative(fs::weakly_canonical(folder, error));
+    if (below.empty() || *below.begin() == "..") continue;
+    return PathInWord{.path = below.generic_string(),
+                      .before = word.substr(0, begin),
+                      .is_absolute = text.front() == '/',
+                      .is_winding = text.find("..") != std::string::npos};
+  }
+  return std::nullopt;
+}
 
 bool fits_pattern(const std::string& path, const std::string& pattern) {
   const Parts parts = parts_of(pattern);
@@ -322,13 +303,13 @@ bool is_never_code(const fs::path& path) {
 }
 
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
-                                        std::vector<std::string> paths) {
+                                        std::vector<std::string> paths, std::vector<std::string>& notes) {
   const Patterns patterns = sorted_patterns(request.patterns);
   const std::set<std::string> named = named_by(request, folder, patterns);
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
     if (std::any_of(patterns.others.begin(), patterns.others.end(), fits)) return true;
-    return !named.contains(path) && is_recipe(folder / path);
+    return !named.contains(path) && is_recipe(folder, path, notes);
   });
   return paths;
 }
@@ -352,8 +333,7 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   check_left_out(request, patterns.others, paths, notes);
-  paths = without_others(request, request.folder, std::move(paths));
-  note_damaged_recipes(request, paths, notes);
+  paths = without_others(request, request.folder, std::move(paths), notes);
   for (const std::string& path : paths) {
     if (repaired_utf8(path) == path) continue;
     throw UsageError(
@@ -361,7 +341,7 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
                     "program.code",
                     (request.folder / repaired_utf8(path)).string()));
   }
-  check_words(request, paths, notes);
+  check_words(request, paths);
   return paths;
 }
 

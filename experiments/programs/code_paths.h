@@ -1,6 +1,7 @@
 // Which files of a folder are the code of a program.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,24 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
 inline constexpr char kNoCode = '!';
 
 /// `paths` below `folder` without what is no code of the program: files that a pattern with kNoCode fits, and recipes
-/// of xlm (YAML files that describe a program's run or a sweep), unless a pattern or the command names them.
+/// of xlm (YAML files with a recipe's keys alone that describe a program's run or a sweep), unless a pattern or the
+/// command names them. Notes what may be a recipe or a file of the program.
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
-                                        std::vector<std::string> paths);
+                                        std::vector<std::string> paths, std::vector<std::string>& notes);
+
+/// Whether a file is code or a configuration by its name.
+bool looks_like_code(const std::string& path);
+
+/// A file in the folder of the code that a word of a command names.
+struct PathInWord {
+  std::string path;          // below the folder
+  std::string before;        // what stands before the name: "--config="
+  bool is_absolute = false;  // the name
+  bool is_winding = false;   // the name has a ".."
+};
+
+/// The file of `folder` that a word names, or what follows its "=": "--config=configs/a.yaml".
+std::optional<PathInWord> path_in_word(const std::string& word, const fs::path& folder);
 
 /// Whether a path below a folder fits a pattern: * and ? stand for any characters but '/', ** for any folders. A
 /// pattern that fits a folder fits all that is below it.

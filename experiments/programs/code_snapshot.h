@@ -44,16 +44,17 @@ struct Code {
 
 /// Reads the code and its hash; nothing is written. Throws UsageError for a folder that is not there, for a pattern
 /// that fits nothing, for code over the limit (with the largest files), and for a file that the command names and that
-/// is not among the code; DataError for a file that cannot be read; Error if files keep changing while they are read.
+/// is not among the code; DataError for a file that cannot be read; Error for one that grows. freeze_code finds what
+/// has changed meanwhile.
 Code read_code(const CodeRequest& request);
 
 /// Where the program runs: the copy of the code with this hash. `place` is the folder of the pinned programs,
 /// RUNS/.programs or its stand-in.
 fs::path code_folder(const fs::path& place, const std::string& hash);
 
-/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json next to it. In
-/// a copy that was damaged, what differs is copied again. Any number of processes may do so at once. Returns
-/// code_folder. Throws Error if the code has changed since it was read, ResourceError for a full disk.
+/// Copies the code to PLACE/code-HASH/files, once for each hash, whole or not at all, with manifest.json next to it. A
+/// copy that was damaged is made again. Any number of processes may do so at once. Returns code_folder. Throws Error if
+/// the code has changed since it was read, ResourceError for a full disk.
 fs::path freeze_code(const Code& code, const fs::path& place);
 
 /// Throws Error if the copy is missing, or is not what its hash says, naming the file and what to do.

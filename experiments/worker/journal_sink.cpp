@@ -211,6 +211,11 @@ void JournalSink::costs(const NamedValues& values) {
   journal_.append("costs", {{"values", Json(all)}});
 }
 
+void JournalSink::outside_code(const std::map<std::string, std::string>& files) {
+  check_owner();
+  journal_.append("outside", {{"files", Json(files)}}, true);
+}
+
 /// Who goes on from a checkpoint does not write again what led to it: that is on the disk first.
 void JournalSink::saving() {
   saving_since_ = settings_.clock();

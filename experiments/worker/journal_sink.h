@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,8 @@ class JournalSink : public TrainSink {
   void sync_evaluations();
   /// A line for log.txt alone.
   void log(const std::string& text);
+  /// Files of a program's code that are in no copy, with their SHA-256.
+  void outside_code(const std::map<std::string, std::string>& files);
   /// Ends the bar on the screen.
   void finish();
   /// Whether it has stopped where Settings::pause says.

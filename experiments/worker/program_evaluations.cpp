@@ -20,6 +20,7 @@
 #include "experiments/programs/program_process.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/wanted_evaluations.h"
+#include "experiments/worker/outside_code.h"
 #include "experiments/worker/program_setting.h"
 
 namespace xlm {
@@ -143,7 +144,9 @@ class ProgramEvaluations {
                                                                    const ProgramPaths& paths,
                                                                    const std::string& split) {
     const ProgramOptions& program = *changed.program;
-    const ProgramSetting setting = evaluation_setting(changed, paths, threads_, split);
+    ProgramSetting setting = evaluation_setting(changed, paths, threads_, split);
+    OutsideCode outside(run_, paths, sink_);
+    outside.begin(program.folder, setting);
     ReportedEvaluations reported(split);
     MetricReaders readers(described_metrics(program, setting, paths.work()), paths.metrics(), reported);
     readers.begin(Json());
@@ -162,10 +165,12 @@ class ProgramEvaluations {
       if (const double now = monotonic_seconds(); now >= next_check) {
         next_check = now + kBetweenOwnerChecks;
         sink_.check_owner();
+        outside.look();
       }
       if (sink_.should_stop()) process.stop();
     }
     const ProgramEnd& end = process.end();
+    outside.look();
     if (end.stopped) throw EvaluationStopped();
     if (!end.is_success()) throw Error(reason_with_output(end));
     readers.poll();

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/programs/code_snapshot.h"
+#include "experiments/programs/import_hook.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/own_submissions.h"
 
@@ -60,6 +61,7 @@ ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& p
                     {"config", paths.config().string()}};
   setting.places.insert(further_places.begin(), further_places.end());
   setting.words = command_words(program.command, program, setting.places);
+  for (std::string& word : setting.words) word = word_for_copy(word, program.folder, paths.work());
   for (std::string& word : flag_words(program)) setting.words.push_back(std::move(word));
   for (const auto& [name, text] : program.environment) {
     setting.environment[name] = filled(text, program, setting.places);
@@ -126,6 +128,7 @@ void put_code(const fs::path& place, const std::string& hash, const fs::path& wo
 
 void take_code(const fs::path& place, const std::string& hash, const fs::path& work) {
   const fs::path folder = code_folder(place, hash);
+  remove_import_hook(work);
   std::error_code error;
   if (!fs::is_directory(folder, error)) return;
   for (const fs::path& file : frozen_files(folder)) {

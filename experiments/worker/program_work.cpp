@@ -17,6 +17,7 @@
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/checkpoint_watch.h"
 #include "experiments/worker/environment.h"
+#include "experiments/worker/outside_code.h"
 #include "experiments/worker/program_evaluations.h"
 #include "experiments/worker/program_results.h"
 #include "experiments/worker/program_setting.h"
@@ -83,12 +84,13 @@ class Attempt {
  public:
   /// `before`: the costs of the attempts that this one continues.
   Attempt(const RunPaths& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
-          const std::map<std::string, double>& before, bool resumes, JournalSink& sink)
+          const std::map<std::string, double>& before, bool resumes, JournalSink& sink, OutsideCode& outside)
       : program_(program),
         paths_(paths),
         setting_(setting),
         resumes_(resumes),
         sink_(sink),
+        outside_(outside),
         results_(sink, before),
         readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_, paths.output()),
         checkpoints_(run.checkpoints()) {}
@@ -140,6 +142,7 @@ class Attempt {
     next_look_ = now + kSecondsBetweenLooks;
     sink_.check_owner();
     sink_.sync_evaluations();
+    outside_.look();
     const bool saved = look_for_checkpoint(false);
     if (!saved && now < next_note_) return;
     next_note_ = now + kBetweenNotes;
@@ -169,6 +172,7 @@ class Attempt {
   const ProgramSetting& setting_;
   bool resumes_;
   JournalSink& sink_;
+  OutsideCode& outside_;
   ProgramResults results_;
   MetricReaders readers_;
   CheckpointWatch checkpoints_;
@@ -196,7 +200,9 @@ class ProgramWork final : public Work {
     const bool resumes = program.resume == ProgramOptions::Resume::kCheckpoint && has_files(checkpoints);
     prepare(run, configuration, paths);
     const std::int64_t threads = threads_of(run, configuration, settings_);
-    const ProgramSetting setting = program_setting(configuration, paths, threads, resumes);
+    ProgramSetting setting = program_setting(configuration, paths, threads, resumes);
+    OutsideCode outside(run, paths, sink);
+    outside.check(settings_.anyway);
     const ProgramEnvironment environment = find_program_environment(setting.words, paths.work(), setting.environment);
     begin_attempt(run,
                   {.facts = {{"device", setting.device}, {"program", environment.facts}},
@@ -214,8 +220,10 @@ class ProgramWork final : public Work {
                 .before = run.costs,
                 .gpus = gpus_of_program(configuration.device, setting),
                 .tensorboard = configuration.results.tensorboard});
+    outside.begin(program.folder, setting);
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
-    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink).run();
+    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink, outside).run();
+    outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
     take_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());

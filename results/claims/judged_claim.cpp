@@ -149,6 +149,8 @@ class ClaimJudge {
       notes.push_back(std::move(note));
     }
     if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
+    std::string unfrozen = unfrozen_note(runs_, {report_.used.begin(), report_.used.end()});
+    if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
     for (const ClaimPart& part : judged.parts) {
       for (const std::string& note : part.left_out) {
         if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);

@@ -156,6 +156,7 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     return numbers;
   }
   numbers.values = of_rows(rows, column);
+  report_.used.insert(numbers.values.rows.begin(), numbers.values.rows.end());
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   if (numbers.values.by_group.empty()) {
     numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,

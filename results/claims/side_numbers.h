@@ -27,6 +27,7 @@ struct SideNumbers {
 struct SideReport {
   std::map<std::string, SettingChoice> choices;  // by the label of the side
   std::set<std::string> left_out;                // bad runs
+  std::set<std::size_t> used;                    // rows whose numbers went in
 };
 
 /// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which

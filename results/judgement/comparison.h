@@ -52,6 +52,7 @@ struct Comparison {
   std::vector<std::string> differ_in;  // keys whose values are others in A than in B, without the one that pairs
   bool is_of_one_corpus = true;        // what is subtracted was measured on the same data
   RunBudgets budgets;
+  std::string unfrozen;  // a note on code that is in no copy
 
   std::int64_t diverged() const { return std::ssize(a.diverged) + std::ssize(b.diverged); }
   std::int64_t pairs() const { return seeds.is_paired ? seeds.difference.seeds : 0; }

@@ -81,6 +81,7 @@ std::string about_settings(const Comparison& compared) {
   if (!compared.differ_in.empty()) {
     text += fmt::format("A and B differ in {}\n", listed_names(compared.differ_in, kKeysOfALine));
   }
+  if (!compared.unfrozen.empty()) text += compared.unfrozen + "\n";
   if (!compared.is_of_one_corpus) text += "warning: they were measured on different data\n";
   text += without_number_lines(compared, compared.a, "A") + without_number_lines(compared, compared.b, "B");
   if (compared.seeds.left_out > 0) {
@@ -215,6 +216,7 @@ Json to_json(const Comparison& compared) {
   json["test"] = seeds.is_paired ? Json("paired-t") : half_width ? Json("welch") : Json();
   json["freedom"] = seeds.difference.freedom;
   json["same_data"] = compared.is_of_one_corpus;
+  if (!compared.unfrozen.empty()) json["not_frozen"] = compared.unfrozen;
   if (const RunBudgets& budgets = compared.budgets; budgets.known > 0) {
     json["budgets"] = {{"equal", budgets.are_equal()},
                        {"least_flops", budgets.least},

@@ -75,7 +75,10 @@ Json measured(const Json& run) {
 
 std::string status_cell(const Json& run) {
   const std::string status = text_of(run.value("status", Json()));
-  const std::string reason = text_of(run.value("reason", Json()));
+  std::string reason = text_of(run.value("reason", Json()));
+  if (const std::string file = text_of(run.value("params", Json::object()).value(kNotFrozen, Json())); !file.empty()) {
+    reason += fmt::format("{}code not frozen: {}", reason.empty() ? "" : "; ", file);
+  }
   return fmt::format("<td><span class=\"status {0}\">{0}</span>{1}</td>", html_escape(status),
                      reason.empty() ? "" : " <small>" + html_escape(reason) + "</small>");
 }

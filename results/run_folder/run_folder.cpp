@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "base/words.h"
 #include "base/yaml.h"
@@ -75,6 +76,7 @@ class Assembler {
     if (type == "wanted") add_wanted(record);
     if (type == "choice") add_choice(record);
     if (type == "better") add_directions(record);
+    if (type == "outside") add_outside(record);
     if (type == "trace") add_trace(record);
     if (type == "losses") run_.losses[record.at("split").get<std::string>()] = part_losses(record);
     if (type == "costs") add_numbers(record, run_.costs);
@@ -87,6 +89,7 @@ class Assembler {
     run_.tags = remarks_.tags();
     run_.note = remarks_.note();
     run_.bad = remarks_.bad();
+    if (!run_.outside.empty()) run_.params.emplace_back(kNotFrozen, not_frozen_text(run_.outside));
     for (auto& [key, evaluation] : evaluations_) run_.evaluations.push_back(std::move(evaluation));
   }
 
@@ -138,6 +141,7 @@ class Assembler {
     run_.traces.clear();
     run_.losses.clear();
     run_.checkpoints.clear();
+    run_.outside.clear();
     evaluations_.clear();
   }
 
@@ -245,6 +249,10 @@ class Assembler {
     }
   }
 
+  void add_outside(const Json& record) {
+    for (const auto& [file, hash] : record.at("files").items()) run_.outside[file] = hash.get<std::string>();
+  }
+
   void add_trace(const Json& record) {
     RunTrace trace{.tokens = record.at("tokens").get<std::vector<std::string>>(),
                    .values = record.at("values").get<std::map<std::string, std::vector<double>>>()};
@@ -342,6 +350,21 @@ std::string at_text(const SettingList& at) {
 
 std::string chosen_by(const std::vector<std::string>& runs) {
   return runs.empty() ? std::string(kChosenByNone) : join(runs, " ");
+}
+
+std::string not_frozen_text(const std::map<std::string, std::string>& files) {
+  constexpr std::size_t kDigits = 8;
+  std::set<std::string> lines;
+  for (const auto& [file, hash] : files) {
+    const fs::path above = fs::path(file).parent_path().filename();
+    lines.insert((above / fs::path(file).filename()).string() + " " + hash);
+  }
+  if (lines.empty()) return "";
+  const std::string first = lines.begin()->substr(0, lines.begin()->rfind(' '));
+  const std::string others = lines.size() < 2    ? ""
+                             : lines.size() == 2 ? " and another"
+                                                 : fmt::format(" and {} others", lines.size() - 1);
+  return fmt::format("{}{} ({})", first, others, sha256(join({lines.begin(), lines.end()}, "\n")).substr(0, kDigits));
 }
 
 std::string data_name(const std::string& dataset, const std::string& language) {

@@ -94,6 +94,13 @@ inline constexpr std::string_view kChosenByNone = "fallback";
 /// The resolved key for the content of a program's code, 16 digits: versions of one program differ in it.
 inline constexpr const char* kProgramFingerprint = "program.fingerprint";
 
+/// The resolved key that names code of a program which is in no frozen copy: an edit of it is no other fingerprint.
+inline constexpr const char* kNotFrozen = "program.not_frozen";
+
+/// Its value for files and their SHA-256: "mine/model.py (3fa9c1d2)", "mine/model.py and 3 others (3fa9c1d2)". The same
+/// on each machine where the last two parts of their names are.
+std::string not_frozen_text(const std::map<std::string, std::string>& files);
+
 /// The beginning of a resolved key that says which way a quantity is better that the program does not know:
 /// program.better.NAME is lower or higher.
 inline constexpr std::string_view kDirectionPrefix = "program.better.";
@@ -176,6 +183,7 @@ struct Run {
   fs::path folder;
   std::vector<std::pair<std::string, Json>>
       params;  // resolved configuration by dotted key, with data.name and data.fingerprint
+  std::map<std::string, std::string> outside;   // files of a program's code that are in no copy, and their SHA-256
   std::map<std::string, std::string> contents;  // for a setting that is a path: a name of its content, wherever it is
   Json environment = Json::object();
   std::string parent;            // the run from whose checkpoint it goes on; empty: none

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "results/run_folder/run_folder.h"
+#include "results/store/variation.h"
+
 namespace xlm {
 namespace {
 
@@ -42,6 +45,17 @@ std::string left_out_note(const std::vector<std::string>& left_out) {
   return fmt::format("{} run{} marked as bad {} left out; the condition {}=0,1 includes {}.", left_out.size(),
                      left_out.size() == 1 ? "" : "s", left_out.size() == 1 ? "is" : "are", kIsBad,
                      left_out.size() == 1 ? "it" : "them");
+}
+
+std::string unfrozen_note(RunTable& runs, const std::vector<std::size_t>& rows) {
+  constexpr std::size_t kMaxNamed = 3;
+  const std::vector<Value>& values = runs.column_or_nothing(kNotFrozen);
+  std::set<std::string> found;
+  for (const std::size_t row : rows) {
+    if (!is_missing(values[row])) found.insert(to_text(values[row]));
+  }
+  if (found.empty()) return "";
+  return fmt::format("Code not frozen: {} ({}).", listed_names({found.begin(), found.end()}, kMaxNamed), kNotFrozen);
 }
 
 }  // namespace xlm

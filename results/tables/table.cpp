@@ -154,6 +154,7 @@ class TableBuilder {
     relate_to_rows(table_, runs_);
     mark_best(table_, runs_);
     notes_.unmet = unmet_;
+    notes_.unfrozen = unfrozen_note(runs_, used_);
     notes_.own = description_.notes;
     notes_.on_test.erase("");
     for (const auto& [selection, choices] : choices_) {
@@ -238,6 +239,7 @@ class TableBuilder {
     result.rows = values.rows;
     sample.by_group = values.by_group;
     result.groups = std::ssize(values.by_group);
+    used_.insert(used_.end(), values.rows.begin(), values.rows.end());
     result.differ_in = values.mixes;
     note_variation(result, label, column);
     if (!without.empty()) add_cell(notes_.without[without], label, column);
@@ -399,6 +401,7 @@ class TableBuilder {
   std::string unmet_;  // which condition on all of them holds for no run
   Table table_;
   TableNotes notes_;
+  std::vector<std::size_t> used_;                            // rows whose numbers are in some cell
   std::vector<std::vector<CellSample>> samples_;             // by row and column
   std::vector<std::pair<Selection, NamedChoices>> choices_;  // by what is chosen, with the names of cells
 };

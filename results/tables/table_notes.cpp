@@ -209,6 +209,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
     add(fmt::format("Runs without a number are left out of {} ({}).", some_listed(cells), why));
   }
   add(notes.left_out);
+  add(notes.unfrozen);
   if (!notes.unmet.empty()) add(fmt::format("No runs to show: {}.", notes.unmet));
   if (!notes.lost.empty()) {
     add(fmt::format("Runs whose loss ended above that of guessing all symbols alike are in {}.",

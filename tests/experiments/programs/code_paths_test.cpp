@@ -4,10 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <thread>
 
 #include "base/command.h"
 #include "base/error.h"
@@ -147,6 +144,24 @@ TEST_F(CodeTest, RecipesAreNoCode) {
   what = request();
   what.patterns = {"**", "lib/sweep.yml"};
   EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "lib/sweep.yml", "main.py", "run.sh"));
+  EXPECT_THAT(read_code(what).notes, SizeIs(0));
+}
+
+TEST_F(CodeTest, FilesOfTheProgramWithKeysOfARecipeAreCodeOrTold) {
+  const std::vector<std::string> others{"size: 7\nsweep: {random: {trials: 3}}\n", "size: 7\nsweep: {grid: {a: [1]}}\n",
+                                        "size: 7\nprogram: {command: [x]}\n",
+                                        "sweep: {zip: {a: [1]}}\nmodel: {width: 7}\nheads: 2\n",
+                                        "- sweep: {search: {}}\n"};
+  for (const std::string& text : others) {
+    put(at("code/conf.yaml"), text);
+    EXPECT_THAT(paths(), ElementsAre("conf.yaml", "lib/model.py", "main.py", "run.sh")) << text;
+  }
+  put(at("code/conf.yaml"), "model: {width: 7}\nsweep: {random: {trials: 3}}\n");
+  EXPECT_THAT(read_code(request()).notes,
+              ElementsAre(AllOf(HasSubstr("conf.yaml is not in the copy"), HasSubstr("name it in program.code"))));
+  put(at("code/conf.yaml"), "model.width: 7\nprogram: {command: [python3, main.py]}\nsweep: {grid: {seed: [1]}}\n");
+  EXPECT_THAT(paths(), ElementsAre("lib/model.py", "main.py", "run.sh"));
+  EXPECT_THAT(read_code(request()).notes, SizeIs(0)) << "another recipe of xlm";
 }
 
 TEST_F(CodeTest, OtherYamlIsCode) {
@@ -264,10 +279,10 @@ TEST_F(CodeTest, FilesThatTheCommandNamesMustBeInIt) {
   EXPECT_THAT(naming({"python", "new.py"}), AllOf(HasSubstr("names new.py"), HasSubstr("git add new.py")));
   EXPECT_THAT(naming({"python", "main.py", "--data=data/enwik8"}), HasSubstr("For data: name it with its whole path"));
   EXPECT_EQ(naming({"python", "main.py", at("code/data/enwik8").string()}), "");
-  what.words = {"python", at("code/main.py").string()};
-  const Code code = read_code(what);
-  ASSERT_THAT(code.notes, SizeIs(2));
-  EXPECT_THAT(code.notes[1], AllOf(HasSubstr("named with its whole path"), HasSubstr("name it main.py")));
+  EXPECT_EQ(naming({"python", at("code/main.py").string(), "../code/main.py"}), "");
+  put(at("tools/other.py"), "");
+  EXPECT_THAT(naming({"python", "../tools/other.py"}), HasSubstr("lies outside of"));
+  EXPECT_EQ(naming({"python", at("tools/other.py").string(), "../runs/last.pt", "../tools"}), "");
 }
 
 TEST_F(CodeTest, WhatCannotBeReadIsNamed) {
@@ -281,20 +296,6 @@ TEST_F(CodeTest, WhatCannotBeReadIsNamed) {
   if (::geteuid() == 0) return;  // root reads all
   fs::permissions(at("code/main.py"), fs::perms(0));
   EXPECT_THROW(read_code(request()), DataError);
-}
-
-TEST_F(CodeTest, FilesThatKeepChangingAreAnError) {
-  // Reading takes longer than other processes keep a core from the writer.
-  for (int i = 0; i < 1000; ++i) put(at(fmt::format("code/part{}.py", i)), "part\n");
-  std::atomic<bool> end = false;
-  std::thread writer([&] {
-    std::ofstream log(at("code/log.py"));
-    while (!end) log << "x" << std::flush;
-  });
-  const std::string told = thrown_message<Error>([&] { read_code(request()); });
-  end = true;
-  writer.join();
-  EXPECT_THAT(told, AllOf(HasSubstr("changes while it is read: log.py"), HasSubstr("stop what writes there")));
 }
 
 TEST_F(CodeTest, GitsStateIsTold) {

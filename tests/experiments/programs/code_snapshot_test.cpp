@@ -55,6 +55,12 @@ TEST_F(FrozenCodeTest, CodeThatChangedSinceItWasReadIsNotCopied) {
   EXPECT_TRUE(fs::is_empty(place())) << "nothing is left of it";
 }
 
+TEST_F(FrozenCodeTest, NamesAreAsLongAsAFileSystemTakes) {
+  for (const std::size_t length : {244U, 245U, 250U, 255U}) put(at("code") / std::string(length, 'n'), "long");
+  freeze();
+  EXPECT_EQ(check_error(hash()), "whole");
+}
+
 TEST_F(FrozenCodeTest, ACopyThatWasDamagedIsFoundAndMended) {
   fs::create_symlink("main.py", at("code/link.py"));
   const Code code = read_code(request());
