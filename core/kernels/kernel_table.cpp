@@ -159,8 +159,6 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kResidualNorm, KernelVersion::kGpu, "own GPU kernels, with the sum before", "one pass",
               obstacle_to_norm_kernels},
     KernelRow{Operation::kResidualNorm, KernelVersion::kComposed, "libtorch's", "", nothing},
-    KernelRow{Operation::kRotation, KernelVersion::kOwn, "own loops", "a step takes 1 % less", against_own_activation},
-    KernelRow{Operation::kRotation, KernelVersion::kComposed, "libtorch's", "", nothing},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kOwn, "own loops, some rows at a time",
               "logits are never all in memory", against_own_pieces},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kGpu, "own GPU kernel, some rows at a time",
@@ -190,7 +188,6 @@ constexpr std::array kOperations{
     NamedOperation{Operation::kRelativeAttention, "relative attention", "relative-attention"},
     NamedOperation{Operation::kTanhGelu, "GELU with tanh", "tanh-gelu"},
     NamedOperation{Operation::kResidualNorm, "norms of sums", "residual-norm"},
-    NamedOperation{Operation::kRotation, "rotary positions", "rotation"},
     NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
     NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"},
     NamedOperation{Operation::kSmoothing, "smoothing of groups", "smoothing"}};

@@ -2,8 +2,8 @@
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
 // Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
-// tanh-gelu, residual-norm, rotation, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu,
-// libtorch and plain. Calls that the version cannot compute go by the table.
+// tanh-gelu, residual-norm, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu, libtorch and
+// plain. Calls that the version cannot compute go by the table.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,6 @@ enum class Operation {
   kRelativeAttention,
   kTanhGelu,
   kResidualNorm,
-  kRotation,
   kCrossEntropy,
   kSegmentSums,
   kSmoothing

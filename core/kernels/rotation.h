@@ -21,16 +21,11 @@ class PairRotation {
   /// x [B, T, n, d], turned and rounded to its type once.
   torch::Tensor turn(const torch::Tensor& x) const;
 
-  /// The versions, for tests.
-  torch::Tensor turn_fused(const torch::Tensor& x) const;
-  torch::Tensor turn_composed(const torch::Tensor& x) const;
-
  private:
   RotatedPairs pairs_;
   torch::ScalarType type_;
-  torch::Tensor factors_;         // neighbours: cos + i·sin, complex [T, 1, d/2]
-  torch::Tensor cos_, sin_;       // halves: [T, 1, d/2]
-  torch::Tensor own_, of_other_;  // [T, d]: the factors of a number and of the other one of its pair, for the kernel
+  torch::Tensor factors_;    // neighbours: cos + i·sin, complex [T, 1, d/2]
+  torch::Tensor cos_, sin_;  // halves: [T, 1, d/2]
 };
 
 }  // namespace xlm
