@@ -112,6 +112,20 @@ std::string counted(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
+  if (names.empty()) return "";
+  const std::size_t shown = names.size() <= most + 1 ? names.size() - 1 : most;  // never "and 1 more"
+  const std::string first = join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ");
+  const std::string rest = names.size() - shown == 1 ? names.back() : fmt::format("{} more", names.size() - shown);
+  return first.empty() ? rest : first + " and " + rest;
+}
+
+std::string some_listed(const std::vector<std::string>& names, std::size_t most) {
+  if (names.size() <= most) return join(names, ", ");
+  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
+  return fmt::format("{} and {} more", join(first, ", "), names.size() - most);
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
   return fmt::format("{}", fmt::join(parts, separator));
 }

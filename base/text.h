@@ -37,6 +37,12 @@ std::string name_from_title(const std::string& title);
 /// "1 run", "3 runs".
 std::string counted(std::size_t count, std::string_view noun);
 
+/// Names as a sentence lists them: "a", "a and b", "a, b and c", "a, b, c and 4 more"; never "and 1 more".
+std::string listed_names(const std::vector<std::string>& names, std::size_t most);
+
+/// The first names of a list: "a, b, c", "a, b, c and 4 more".
+std::string some_listed(const std::vector<std::string>& names, std::size_t most = 6);
+
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);
 /// `text` without terminal control: control characters appear as \x1b. Line ends, tabs and the colours of `paint` stay.

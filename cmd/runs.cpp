@@ -187,8 +187,8 @@ int remove(const RunsOptions& options, const GlobalOptions& global) {
     throw Error(fmt::format("{} is running; nothing was removed\nstop it first: xlm runs stop {}", id, id));
   }
   if (!options.yes) {
-    throw UsageError(fmt::format("this would delete the folders of {} run{}: {}\nadd --yes to delete them", ids.size(),
-                                 ids.size() == 1 ? "" : "s", join({ids.begin(), ids.end()}, ", ")));
+    throw UsageError(fmt::format("this would delete the folders of {}: {}\nadd --yes to delete them",
+                                 counted(ids.size(), "run"), join({ids.begin(), ids.end()}, ", ")));
   }
   for (const std::string& id : ids) {
     if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);

@@ -255,10 +255,9 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
     const std::string& example = text.replaced_example();
-    observer.say(fmt::format("{} of invalid UTF-8 became U+FFFD; --strict refuses them{}{}",
-                             text.replaced() == 1 ? "1 piece" : fmt::format("{} pieces", text.replaced()),
-                             corpus.units.size() > 1 ? ", --unit byte keeps them" : "",
-                             example.empty() ? "" : "\n  such as: " + example));
+    observer.say(fmt::format(
+        "{} of invalid UTF-8 became U+FFFD; --strict refuses them{}{}", counted(text.replaced(), "piece"),
+        corpus.units.size() > 1 ? ", --unit byte keeps them" : "", example.empty() ? "" : "\n  such as: " + example));
   }
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
     throw UsageError("--vocabulary train needs a training split, but it has no text");

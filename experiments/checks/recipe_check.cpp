@@ -28,13 +28,6 @@ namespace {
 
 constexpr std::size_t kMaxNamed = 3;
 
-/// "a, b, c and 4 more".
-std::string some_of(const std::vector<std::string>& names) {
-  if (names.size() <= kMaxNamed) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxNamed);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxNamed);
-}
-
 std::string point_text(const SweepPoint& point) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : point) parts.push_back(fmt::format("{}={}", key, trim(to_text(value))));
@@ -171,7 +164,8 @@ class RecipeChecker {
           differences(runs_, cell.rows, result_.sweep.setting_keys, {column.cells.over});
       if (!keys.empty()) {
         find(description.place,
-             fmt::format("{}: the cell {} combines runs that differ in {}", title, name, some_of(keys)), kTellApart);
+             fmt::format("{}: the cell {} combines runs that differ in {}", title, name, some_listed(keys, kMaxNamed)),
+             kTellApart);
       }
       show(cell.rows, {column.cells.value});
     }
@@ -225,7 +219,7 @@ class RecipeChecker {
     if (asks_for_corpora_ && !unnamed.empty()) {
       find(place,
            fmt::format("tables or figures name corpora, but the corpus in {} is unknown",
-                       some_of({unnamed.begin(), unnamed.end()})),
+                       some_listed({unnamed.begin(), unnamed.end()}, kMaxNamed)),
            "prepare it, or name it: `corpora: {FOLDER: NAME}`");
     }
     for (const auto& [path, name] : result_.sweep.misnamed) {
@@ -263,13 +257,13 @@ class RecipeChecker {
       if (keys.empty()) continue;
       const std::string what = description.grid.empty() ? "combines runs" : "shows one of several runs";
       find(description.place,
-           fmt::format("{} {} that differ in {}{}", title, what, some_of(keys),
+           fmt::format("{} {} that differ in {}{}", title, what, some_listed(keys, kMaxNamed),
                        point.name.empty() ? "" : fmt::format(", at {}", point.name)),
            kTellApart);
       break;  // the others are similar
     }
     if (const std::vector<std::string> corpora = figure.joined_corpora(); !corpora.empty()) {
-      find(description.place, fmt::format("{} combines several corpora: {}", title, some_of(corpora)),
+      find(description.place, fmt::format("{} combines several corpora: {}", title, some_listed(corpora, kMaxNamed)),
            "give each corpus its own figure with `where: {data.name: …}`, or make data.name its x, series or facet");
     }
     show(figure.rows(), {description.x, description.y, description.value});
@@ -349,7 +343,7 @@ class RecipeChecker {
     if (!keys.empty()) {
       find(description.place,
            fmt::format("{}: one side of {} makes one number of runs that differ in {}", title, part.label,
-                       some_of(keys)),
+                       some_listed(keys, kMaxNamed)),
            kTellApart);
     }
     std::vector<std::string> columns;
@@ -386,7 +380,7 @@ class RecipeChecker {
     if (hidden.empty()) return;
     find(place,
          fmt::format("{} {}{} in no table and no figure: {}", hidden.size(), what, hidden.size() == 1 ? " is" : "s are",
-                     some_of(hidden)),
+                     some_listed(hidden, kMaxNamed)),
          fmt::format("show {}, or remove {} from '{}'", hidden.size() == 1 ? "it" : "them",
                      hidden.size() == 1 ? "it" : "them", section));
   }

@@ -48,8 +48,8 @@ class SlurmSubmission {
     std::string text;
     for (std::int64_t left = count; left > 0; left -= cluster_.max_array) {
       const std::int64_t tasks = std::min(left, cluster_.max_array);
-      text += fmt::format("submitted job {}: {} worker{} in partition {}\n", submit_array(script, tasks), tasks,
-                          tasks == 1 ? "" : "s", partition_.name);
+      text += fmt::format("submitted job {}: {} in partition {}\n", submit_array(script, tasks),
+                          counted(tasks, "worker"), partition_.name);
     }
     if (!request_.exclude.empty()) {
       text += fmt::format("excluded, because a run was lost when they failed: {}\n", join(request_.exclude, ", "));

@@ -54,12 +54,11 @@ std::string workers_line(const std::vector<QueuedWorker>& workers) {
   }
   std::string text;
   if (running > 0) {
-    text = fmt::format("{} worker{} on {}", running, running == 1 ? " runs" : "s run", listed(hosts));
+    text = fmt::format("{} run{} on {}", counted(running, "worker"), running == 1 ? "s" : "", listed(hosts));
   }
   if (waiting > 0) {
-    text += running > 0 ? fmt::format(", {} wait", waiting)
-                        : fmt::format("{} worker{} wait", waiting, waiting == 1 ? "" : "s");
-    text += fmt::format("{}: {}", waiting == 1 ? "s" : "", listed(reasons));
+    const std::string who = running > 0 ? fmt::format(", {}", waiting) : counted(waiting, "worker");
+    text += fmt::format("{} wait{}: {}", who, waiting == 1 ? "s" : "", listed(reasons));
   }
   return text;
 }

@@ -35,13 +35,11 @@ std::vector<std::string> all_runs(const fs::path& runs) {
 /// The folder of the only run that `text` can mean.
 fs::path run_called(const std::string& text, const fs::path& runs) {
   const std::vector<std::string> ids = all_runs(runs);
-  std::vector<std::string> matches = ids_called(text, ids);
+  const std::vector<std::string> matches = ids_called(text, ids);
   if (matches.size() == 1) return runs / matches.front();
   if (matches.size() > 1) {
     constexpr std::size_t kShown = 5;
-    const std::string more = matches.size() > kShown ? fmt::format(" and {} more", matches.size() - kShown) : "";
-    matches.resize(std::min(matches.size(), kShown));
-    throw UsageError(fmt::format("'{}' may be several runs: {}{}", text, join(matches, ", "), more));
+    throw UsageError(fmt::format("'{}' may be several runs: {}", text, some_listed(matches, kShown)));
   }
   throw DataError(fmt::format("there is no run or model folder '{}'{}\n'xlm runs ls' lists the runs of {}", text,
                               did_you_mean(text, ids), runs.string()));

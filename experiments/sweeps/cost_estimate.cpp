@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
@@ -49,13 +50,10 @@ double evaluation_speed(const Run& run) {
   return seconds > 0 ? flops / seconds : 0;
 }
 
-/// The middle one of the numbers above 0; 0: there is none.
-double median(std::vector<double> numbers) {
+/// The median of the numbers above 0; 0: there is none.
+double usual(std::vector<double> numbers) {
   std::erase_if(numbers, [](double number) { return number <= 0; });
-  if (numbers.empty()) return 0;
-  const auto middle = numbers.begin() + std::ssize(numbers) / 2;
-  std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
+  return numbers.empty() ? 0 : median(std::move(numbers));
 }
 
 }  // namespace
@@ -90,8 +88,8 @@ MachineSpeed::Speed MachineSpeed::of(const std::string& model) const {
     }
   };
   collect(false);
-  if (median(training) == 0) collect(true);
-  return {median(training), median(evaluation)};
+  if (usual(training) == 0) collect(true);
+  return {usual(training), usual(evaluation)};
 }
 
 /// FLOPs of the evaluations that the sweep wants in addition and that are left. What cannot be read counts as the run's

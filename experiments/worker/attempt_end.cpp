@@ -85,7 +85,7 @@ Json record_of_end(const Run& run, const AttemptEnd& end, bool again) {
     if (end.memory > 0) record["memory"] = end.memory;
     const std::int64_t rows = rows_at_once(run, end.rows);
     const std::int64_t fewer = again ? fewer_rows(run, end.rows).value_or(0) : 0;
-    if (rows > 0) reason += fmt::format("\nit computed {} row{} of the batch at once", rows, rows == 1 ? "" : "s");
+    if (rows > 0) reason += fmt::format("\nit computed {} of the batch at once", counted(rows, "row"));
     if (fewer > 0) {
       record["micro_batch"] = fewer;
       reason += fmt::format(", and resumes with {}", fewer);

@@ -161,7 +161,7 @@ std::string counted_claims(const ClaimCounts& counts) {
     total += counts.at(i);
     if (counts.at(i) > 0) parts.push_back(fmt::format("{} {}", counts.at(i), kVerdictNames.at(i)));
   }
-  return fmt::format("{} claim{}{}{}", total, total == 1 ? "" : "s", parts.empty() ? "" : ": ", join(parts, ", "));
+  return counted(total, "claim") + (parts.empty() ? "" : ": ") + join(parts, ", ");
 }
 
 std::string claim_number(const ClaimDescription& claim, const ClaimPart& part) {

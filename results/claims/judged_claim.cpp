@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/claims/part_numbers.h"
 #include "results/claims/side_numbers.h"
 #include "results/judgement/limits.h"

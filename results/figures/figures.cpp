@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/figures/figure_panels.h"
 #include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"

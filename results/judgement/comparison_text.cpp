@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
@@ -85,8 +86,8 @@ std::string about_settings(const Comparison& compared) {
   if (!compared.is_of_one_corpus) text += "warning: they were measured on different data\n";
   text += without_number_lines(compared, compared.a, "A") + without_number_lines(compared, compared.b, "B");
   if (compared.seeds.left_out > 0) {
-    text += fmt::format("{} {}{} without a partner: not in the difference\n", compared.seeds.left_out,
-                        compared.question.over, compared.seeds.left_out == 1 ? "" : "s");
+    text += fmt::format("{} without a partner: not in the difference\n",
+                        counted(compared.seeds.left_out, compared.question.over));
   }
   return text;
 }
@@ -105,7 +106,7 @@ std::string difference_line(const Comparison& compared) {
     return text + fmt::format(" ({} and {} {}s, without pairs)\n", compared.a.by_group.size(),
                               compared.b.by_group.size(), over);
   }
-  return text + fmt::format(" ({} pair{}, each of one {})\n", compared.pairs(), compared.pairs() == 1 ? "" : "s", over);
+  return text + fmt::format(" ({}, each of one {})\n", counted(compared.pairs(), "pair"), over);
 }
 
 std::string test_line(const Comparison& compared) {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
@@ -85,8 +86,8 @@ std::string why_not_by_document(const LossesOfBoth& both, const std::string& spl
   }
   const auto scored = std::count_if(first.tokens.begin(), first.tokens.end(), [](auto count) { return count > 0; });
   if (scored >= kLeastParts) return "";
-  return fmt::format("{} part{} of the text {} scored tokens, and the bootstrap takes {} or more", scored,
-                     scored == 1 ? "" : "s", scored == 1 ? "has" : "have", kLeastParts);
+  return fmt::format("{} of the text {} scored tokens, and the bootstrap takes {} or more", counted(scored, "part"),
+                     scored == 1 ? "has" : "have", kLeastParts);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/pages/assets.h"
 
 namespace xlm {
@@ -51,7 +52,7 @@ std::string html_escape(std::string_view text) {
 }
 
 std::string runs_hint(const std::vector<std::string>& runs) {
-  std::string text = fmt::format("{} run{}:", runs.size(), runs.size() == 1 ? "" : "s");
+  std::string text = counted(runs.size(), "run") + ":";
   const std::size_t shown = std::min(runs.size(), kMaxHintedRuns);
   for (std::size_t i = 0; i < shown; ++i) text += "\n" + runs[i];
   if (shown < runs.size()) text += fmt::format("\nand {} more", runs.size() - shown);

@@ -107,8 +107,7 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
   for (const std::string& run : runs) ++counts[page.appendix().run(run).value("status", "unknown")];
   std::vector<std::string> parts;
   for (const auto& [status, count] : counts) parts.push_back(fmt::format("{} {}", count, status));
-  return fmt::format("{} run{}{}{}{}", runs.size(), runs.size() == 1 ? "" : "s", parts.empty() ? "" : ": ",
-                     join(parts, ", "), cost_of_runs(page, runs));
+  return counted(runs.size(), "run") + (parts.empty() ? "" : ": ") + join(parts, ", ") + cost_of_runs(page, runs);
 }
 
 /// What the papers claim, and the verdicts: the first thing that a reader wants to know.

@@ -282,8 +282,8 @@ std::vector<std::string> choice_notes(const Selection& selection, const NamedCho
                     named(undecided, " for "), label));
   }
   if (open > 0) {
-    notes.push_back(fmt::format("{} run{} to choose among {} not done: the choice may change.", open,
-                                open == 1 ? "" : "s", open == 1 ? "is" : "are"));
+    notes.push_back(fmt::format("{} to choose among {} not done: the choice may change.", counted(open, "run"),
+                                open == 1 ? "is" : "are"));
   }
   if (!at_end.empty()) {
     notes.push_back(

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "results/run_folder/run_folder.h"
-#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
@@ -42,9 +42,9 @@ ShownRows shown_rows(RunTable& runs, const std::vector<Filter>& filters, const s
 
 std::string left_out_note(const std::vector<std::string>& left_out) {
   if (left_out.empty()) return "";
-  return fmt::format("{} run{} marked as bad {} left out; the condition {}=0,1 includes {}.", left_out.size(),
-                     left_out.size() == 1 ? "" : "s", left_out.size() == 1 ? "is" : "are", kIsBad,
-                     left_out.size() == 1 ? "it" : "them");
+  const bool is_one = left_out.size() == 1;
+  return fmt::format("{} marked as bad {} left out; the condition {}=0,1 includes {}.", counted(left_out.size(), "run"),
+                     is_one ? "is" : "are", kIsBad, is_one ? "it" : "them");
 }
 
 std::string unfrozen_note(RunTable& runs, const std::vector<std::size_t>& rows) {

@@ -117,7 +117,7 @@ std::string unmet_condition(RunTable& runs, const std::vector<Filter>& filters, 
       continue;
     }
     std::string who = "no run";
-    if (i > 0) who = fmt::format("none of {} run{}", rows.size(), rows.size() == 1 ? "" : "s");
+    if (i > 0) who = "none of " + counted(rows.size(), "run");
     std::vector<std::string> before;
     for (std::size_t k = 0; k < i; ++k) before.push_back(filters[k].text());
     if (i > 0) who += " with " + listed_names(before, before.size());

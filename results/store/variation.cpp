@@ -87,18 +87,8 @@ NumberOrigin origin_of(RunTable& runs, const std::string& column) {
   return least;
 }
 
-std::string listed_names(const std::vector<std::string>& names, std::size_t most) {
-  if (names.empty()) return "";
-  const std::size_t shown = names.size() <= most + 1 ? names.size() - 1 : most;  // never "and 1 more"
-  const std::string first = join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ");
-  const std::string rest = names.size() - shown == 1 ? names.back() : fmt::format("{} more", names.size() - shown);
-  return first.empty() ? rest : first + " and " + rest;
-}
-
 std::string counted_over(std::int64_t count, std::string_view over) {
-  const char* const plural = count == 1 ? "" : "s";
-  return over == "seed" ? fmt::format("{} seed{}", count, plural)
-                        : fmt::format("{} value{} of {}", count, plural, over);
+  return over == "seed" ? counted(count, "seed") : fmt::format("{} of {}", counted(count, "value"), over);
 }
 
 std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows) {

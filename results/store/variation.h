@@ -14,9 +14,6 @@
 
 namespace xlm {
 
-/// Names as a sentence lists them: "a", "a and b", "a, b and c", "a, b, c and 4 more".
-std::string listed_names(const std::vector<std::string>& names, std::size_t most);
-
 /// "3 seeds", "1 seed"; of another column "3 values of model.span".
 std::string counted_over(std::int64_t count, std::string_view over);
 

@@ -62,8 +62,7 @@ class ParetoRows {
   std::string runs_of(const ParetoPoint& point) const {
     if (full_) return join(point.runs, " ");
     if (!query_.group_by.empty()) return fmt::to_string(point.runs.size());
-    return point.runs.size() == 1 ? point.runs.front()
-                                  : fmt::format("{} and {} more", point.runs.front(), point.runs.size() - 1);
+    return some_listed(point.runs, 1);
   }
 
   void add(const std::vector<std::string>& before, const ParetoPoint& point, const std::string& mark) {
@@ -102,9 +101,7 @@ std::string hypervolume_of(const ParetoQuery& query, const ParetoFront& front) {
 
 std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& result) {
   const std::string lacking =
-      result.incomplete == 0
-          ? ""
-          : fmt::format("{} run{} without all of these columns", result.incomplete, result.incomplete == 1 ? "" : "s");
+      result.incomplete == 0 ? "" : counted(result.incomplete, "run") + " without all of these columns";
   const std::string mean =
       result.mean_over.empty() ? "" : fmt::format("Each point is the mean over {}.", result.mean_over);
   std::vector<std::string> notes;

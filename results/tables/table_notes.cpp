@@ -106,9 +106,9 @@ std::string stars_note(const Table& table, const TableNotes& notes) {
           : fmt::format(" (Welch's t-test for {}, without two in common)", cells_at(table, notes.unpaired));
   return fmt::format("* better than {} by a two-sided paired t-test over common seeds{}, p < {}, {}.",
                      join(stars.against, " and "), without_pairs, stars.p,
-                     stars.correct == Correction::kNone ? "not corrected for multiple comparisons"
-                                                        : fmt::format("Holm's correction for {} compared cell{}",
-                                                                      notes.tests, notes.tests == 1 ? "" : "s"));
+                     stars.correct == Correction::kNone
+                         ? "not corrected for multiple comparisons"
+                         : "Holm's correction for " + counted(notes.tests, "compared cell"));
 }
 
 /// What cells show, in words, without a unit that stands behind each number anyway.
@@ -125,12 +125,6 @@ std::string cells_in_words(const CellOptions& cells) {
 std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
   return table.columns.size() == 1 ? table.rows[row].label
                                    : fmt::format("{}/{}", table.rows[row].label, table.columns[column].label);
-}
-
-std::string some_listed(const std::vector<std::string>& names) {
-  if (names.size() <= kMaxListed) return join(names, ", ");
-  const std::vector<std::string> first(names.begin(), names.begin() + kMaxListed);
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - kMaxListed);
 }
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {

@@ -41,9 +41,6 @@ struct TableNotes {
 /// "Gumbel/test", or the row alone if the table has one column.
 std::string cell_name(const Table& table, std::size_t row, std::size_t column);
 
-/// "a, b, c and 4 more".
-std::string some_listed(const std::vector<std::string>& names);
-
 /// "Cells: valid bpc; test: test bpc." with the values of `also`; empty if the labels of all columns tell that.
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also);
 

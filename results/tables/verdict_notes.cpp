@@ -84,8 +84,8 @@ std::string spread_in_words(const ValueSpread& spread) {
     return fmt::format("the spread of {} is each cell's own{}", column_label(spread.value),
                        test.empty() ? "" : " (" + test + ")");
   }
-  return fmt::format("the spread of {} is pooled over {} cell{}, {} with {:g} degrees of freedom{}",
-                     column_label(spread.value), spread.cells, spread.cells == 1 ? "" : "s",
+  return fmt::format("the spread of {} is pooled over {}, {} with {:g} degrees of freedom{}",
+                     column_label(spread.value), counted(spread.cells, "cell"),
                      with_digits(spread.shared->deviation, kDigits), spread.shared->freedom,
                      test.empty() ? "" : " (" + test + ")");
 }
@@ -129,8 +129,8 @@ std::string not_comparable_note(const Table& table) {
   if (count == 0) return "";
   std::vector<KeyApart> keys;
   for (const auto& [key, one] : apart) keys.push_back(one);
-  return fmt::format("{} printed value{} not comparable, because runs are not configured as the paper's: {}.", count,
-                     count == 1 ? " is" : "s are", keys_in_words(keys));
+  return fmt::format("{} {} not comparable, because runs are not configured as the paper's: {}.",
+                     counted(count, "printed value"), count == 1 ? "is" : "are", keys_in_words(keys));
 }
 
 }  // namespace

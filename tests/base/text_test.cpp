@@ -293,5 +293,20 @@ TEST(TextTables, NamesCannotChangeTheScreen) {
       << "CSV is data for programs";
 }
 
+TEST(Text, NamesAreListedAsASentenceDoes) {
+  EXPECT_EQ(listed_names({}, 2), "");
+  EXPECT_EQ(listed_names({"a"}, 2), "a");
+  EXPECT_EQ(listed_names({"a", "b"}, 2), "a and b");
+  EXPECT_EQ(listed_names({"a", "b", "c"}, 2), "a, b and c") << "'1 more' would be no shorter";
+  EXPECT_EQ(listed_names({"a", "b", "c", "d"}, 2), "a, b and 2 more");
+}
+
+TEST(Text, TheFirstNamesAreListedAndTheOthersCounted) {
+  EXPECT_EQ(some_listed({}, 2), "");
+  EXPECT_EQ(some_listed({"a", "b"}, 2), "a, b");
+  EXPECT_EQ(some_listed({"a", "b", "c"}, 2), "a, b and 1 more");
+  EXPECT_EQ(some_listed({"a", "b", "c"}, 1), "a and 2 more");
+}
+
 }  // namespace
 }  // namespace xlm

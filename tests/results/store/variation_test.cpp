@@ -12,14 +12,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(ListedNames, AreASentencesList) {
-  EXPECT_EQ(listed_names({}, 2), "");
-  EXPECT_EQ(listed_names({"a"}, 2), "a");
-  EXPECT_EQ(listed_names({"a", "b"}, 2), "a and b");
-  EXPECT_EQ(listed_names({"a", "b", "c"}, 2), "a, b and c") << "'1 more' would be no shorter";
-  EXPECT_EQ(listed_names({"a", "b", "c", "d"}, 2), "a, b and 2 more");
-}
-
 TEST(CountedOver, NamesColumnsThatAreNotTheSeed) {
   EXPECT_EQ(counted_over(1, "seed"), "1 seed");
   EXPECT_EQ(counted_over(3, "seed"), "3 seeds");
