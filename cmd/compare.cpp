@@ -106,7 +106,7 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   app.footer(
       "Pairs the runs of both settings by seed and prints the mean difference, its interval (Student's t), p\n"
       "and effect size. If they have no two seeds in common, several seeds of each do: Welch's t-test.\n"
-      "If the runs kept the losses of documents (eval.by_document), a paired bootstrap over these follows.\n\n"
+      "If the runs kept the losses of documents (eval.by_document), a comparison over these follows.\n\n"
       "Examples:\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --where experiment=spans,model.span=256\n"
       "  xlm compare model.span_type=fixed model.span_type=adaptive --choose optimizer.lr --by valid.bpc\n"

@@ -24,8 +24,8 @@ class Comparison:
     (0.95). `p` is that of a two-sided paired t-test, `effect` the difference in standard deviations of the differences.
     All three are None with one pair. If too few seeds are in common, `test` is "welch" instead of "paired-t", `pairs` is
     0, and all is of both means; if neither is possible it is None. `freedom` are the degrees of freedom. `differ_in` are
-    the keys in which A and B differ. If runs kept the losses of documents (eval.by_document), `documents` has the paired
-    bootstrap over these: "parts", "difference", "low", "high" and "p", or "problem"."""
+    the keys in which A and B differ. If runs kept the losses of documents (eval.by_document), `documents` has the
+    comparison over these: "parts", "effective", "difference", "low", "high" and "p", or "problem"."""
 
     value: str
     a: Setting

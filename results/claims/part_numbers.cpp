@@ -148,7 +148,9 @@ class PartMaker {
              std::any_of(said.begin(), said.end(), [&](const std::string& one) { return one.starts_with(room); });
     };
     std::vector<std::string> keys = keys_between(runs_, a.values.rows, b.values.rows, claim_.over);
-    std::erase_if(keys, [&](const std::string& key) { return said.contains(key) || follows(key); });
+    std::erase_if(keys, [&](const std::string& key) {
+      return said.contains(key) || follows(key) || key == kProgramFingerprint;  // of which a note of its own speaks
+    });
     return keys;
   }
 

@@ -158,20 +158,25 @@ std::string caution_line(const Comparison& compared) {
 std::string document_lines(const DocumentComparison& compared, double level) {
   if (!compared.test) return "no test over documents: " + compared.problem + "\n";
   const PartComparison& test = *compared.test;
+  const std::string worth =
+      test.effective < static_cast<double>(test.parts)
+          ? fmt::format(", whose neighbours are alike: {:.0f} independent ones would say as much", test.effective)
+          : "";
   const bool apart = decide(test.low, test.high, Limits::within(0)) == Decision::kOutside;
   return fmt::format(
-      "over documents: A − B = {}, {:g} % interval {}\n{} by a paired bootstrap over {}\n"
+      "over documents: A − B = {}, {:g} % interval {}\n{} by Student's t over {}{}\n"
       "these trained models {} on this text; whether new seeds would, only seeds tell\n",
       difference_text(test.difference, (test.high - test.low) / 2), level * 100,
-      difference_interval(test.low, test.high), p_in_words(test.p), compared.parts,
+      difference_interval(test.low, test.high), p_in_words(test.p), compared.parts, worth,
       apart ? "differ" : "are not told apart");
 }
 
 Json document_json(const DocumentComparison& compared) {
   if (!compared.test) return {{"problem", compared.problem}};
   const PartComparison& test = *compared.test;
-  return {{"of", compared.parts}, {"parts", test.parts}, {"draws", test.draws}, {"difference", test.difference},
-          {"low", test.low},      {"high", test.high},   {"p", test.p}};
+  return {
+      {"of", compared.parts},          {"parts", test.parts}, {"effective", test.effective}, {"freedom", test.freedom},
+      {"difference", test.difference}, {"low", test.low},     {"high", test.high},           {"p", test.p}};
 }
 
 Json setting_json(const Setting& setting, const Selection& selection) {

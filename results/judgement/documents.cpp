@@ -86,7 +86,7 @@ std::string why_not_by_document(const LossesOfBoth& both, const std::string& spl
   }
   const auto scored = std::count_if(first.tokens.begin(), first.tokens.end(), [](auto count) { return count > 0; });
   if (scored >= kLeastParts) return "";
-  return fmt::format("{} of the text {} scored tokens, and the bootstrap takes {} or more", counted(scored, "part"),
+  return fmt::format("{} of the text {} scored tokens, and an interval takes {} or more", counted(scored, "part"),
                      scored == 1 ? "has" : "have", kLeastParts);
 }
 
@@ -110,8 +110,15 @@ std::optional<DocumentComparison> compare_documents(RunTable& runs, const SeedVa
   compared.problem = why_not_by_document(both, evaluation->split);
   if (!compared.problem.empty()) return compared;
   const RunLosses& first = both.a.front();
-  compared.test = compare_parts(mean_sums(both.a, *unit), mean_sums(both.b, *unit), first.tokens, level);
-  compared.parts = described_parts(first, compared.test->parts);
+  const PartComparison test = compare_parts(mean_sums(both.a, *unit), mean_sums(both.b, *unit), first.tokens, level);
+  compared.parts = described_parts(first, test.parts);
+  if (test.effective < static_cast<double>(kLeastParts)) {
+    compared.problem = fmt::format(
+        "neighbours among {} are so alike that they count as {:.0f} independent ones, and an interval takes {} or more",
+        compared.parts, test.effective, kLeastParts);
+  } else {
+    compared.test = test;
+  }
   return compared;
 }
 

@@ -6,7 +6,7 @@
 
 #include "base/files.h"
 #include "results/judgement/pairing.h"
-#include "results/judgement/part_bootstrap.h"
+#include "results/judgement/part_comparison.h"
 
 namespace xlm {
 

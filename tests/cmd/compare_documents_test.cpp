@@ -66,7 +66,7 @@ TEST_F(CompareDocuments, TellsApartWhatOneSeedCannot) {
   EXPECT_NEAR(in_bits["difference"].get<double>(), expected(0.03) / std::numbers::ln2, 1e-9) << "of test.bpc";
   const std::string text = xlm(kSides).out;
   EXPECT_THAT(text, HasSubstr("\nover documents: A − B = +0.0"));
-  EXPECT_THAT(text, HasSubstr(" by a paired bootstrap over 150 documents\n"));
+  EXPECT_THAT(text, HasSubstr(" by Student's t over 150 documents\n"));
   EXPECT_THAT(text, HasSubstr("these trained models differ on this text; whether new seeds would, only seeds tell\n"));
 }
 
@@ -146,7 +146,7 @@ TEST_F(CompareDocuments, TakesNoLossesOfRunsForThoseOfOtherEvaluations) {
       << "those are the runs' own";
 }
 
-TEST_F(CompareDocuments, NeedsTenScoredParts) {
+TEST_F(CompareDocuments, NeedsThirtyScoredParts) {
   const auto make = [&](int scored) {
     Json few = {{"tokens", Json::array({0})}, {"sums", Json::array({0})}};
     for (int i = 0; i < scored; ++i) {
@@ -158,14 +158,27 @@ TEST_F(CompareDocuments, NeedsTenScoredParts) {
     make_run("adaptive", 1, 0, few);
   };
   make(1);
-  EXPECT_THAT(xlm(kSides).out, HasSubstr("no test over documents: 1 part of the text has scored tokens, and the "
-                                         "bootstrap takes 10 or more\n"));
-  make(9);
-  const Json nine = json(kSides)["documents"];
-  EXPECT_FALSE(nine.contains("p"));
-  EXPECT_THAT(nine.value("problem", ""), HasSubstr("9 parts of the text have scored tokens"));
-  make(10);
-  EXPECT_EQ(json(kSides)["documents"]["parts"], 10);
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("no test over documents: 1 part of the text has scored tokens, and an "
+                                         "interval takes 30 or more\n"));
+  make(29);
+  const Json too_few = json(kSides)["documents"];
+  EXPECT_FALSE(too_few.contains("p"));
+  EXPECT_THAT(too_few.value("problem", ""), HasSubstr("29 parts of the text have scored tokens"));
+  make(30);
+  EXPECT_EQ(json(kSides)["documents"]["parts"], 30);
+}
+
+/// A long wave over the text: its parts say little more than a few of them would.
+TEST_F(CompareDocuments, PartsThatAreAlikeCountForLess) {
+  Json waves = {{"tokens", Json::array()}, {"sums", Json::array()}};
+  for (int i = 0; i < kDocuments; ++i) {
+    waves["tokens"].push_back(50);
+    waves["sums"].push_back(60 + std::sin(i / 20.0));
+  }
+  make_run("fixed", 1, 0.03, waves);
+  for (Json& sum : waves["sums"]) sum = 60;
+  make_run("adaptive", 1, 0, waves);
+  EXPECT_THAT(xlm(kSides).out, HasSubstr("no test over documents: neighbours among 150 documents are so alike that"));
 }
 
 TEST_F(CompareDocuments, IsOfSumsOverTokensAlone) {

@@ -21,6 +21,14 @@ TEST(Statistics, EqualNumbersHaveNoDeviationWhateverTheRoundingOfTheirMean) {
   }
 }
 
+TEST(Statistics, QuantilesLieBetweenNumbers) {
+  EXPECT_EQ(quantile({1, 2, 4}, 0), 1);
+  EXPECT_EQ(quantile({1, 2, 4}, 1), 4);
+  EXPECT_EQ(quantile({1, 2, 4}, 0.5), 2);
+  EXPECT_NEAR(quantile({1, 2, 4}, 0.75), 3, 1e-15);
+  EXPECT_EQ(quantile({7}, 0.3), 7);
+}
+
 TEST(Statistics, OneValueHasNoDeviation) { EXPECT_FALSE(sample_deviation({1}).has_value()); }
 
 }  // namespace
