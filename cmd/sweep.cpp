@@ -50,6 +50,16 @@ void check_devices(const std::vector<SweepRun>& runs) {
   for (const std::string& device : asked) core().environment(device);
 }
 
+/// Whether a program evaluates where its sweep judges shows in the runs that there are. Throws UsageError.
+void check_rungs_of_runs(const Recipe& recipe, const GlobalOptions& global) {
+  if (!recipe.early_stopping || !fs::exists(global.runs)) return;
+  try {
+    plan_sweep(recipe, global.runs, false, {.choose = choose_in_store(global)});
+  } catch (const DataError&) {
+    // Data need not be here to check a recipe.
+  }
+}
+
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const Yaml file = read_yaml_argument(command.file);
   const Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
@@ -58,6 +68,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   check_condition_values(file, tree);
   const Recipe recipe = recipe_of(tree, command.overrides);
   if (command.check) {
+    check_rungs_of_runs(recipe, global);
     const bool of_paper = is_paper_profile(file, command.profile);
     const RecipeCheck checked = check_recipe(recipe, read_exhibits(tree), of_paper, measured_columns(global));
     return report_check(command.file, command.profile, checked, global);

@@ -65,6 +65,7 @@ class RecipeChecker {
       find_hidden_runs();
     }
     check_corpora();
+    check_rungs();
     return std::move(result_);
   }
 
@@ -76,6 +77,16 @@ class RecipeChecker {
     for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
     store_.add(runs);
     return store_;
+  }
+
+  /// Programs that never report the measure wait at the first rung for ever.
+  void check_rungs() {
+    const ReportedNames& reported = recipe_.reported;
+    if (!recipe_.early_stopping || recipe_.run.find("program") == nullptr || reported.may_be_others) return;
+    const std::string& measure = recipe_.early_stopping->measure;
+    if (reported.validated.contains(measure.substr(measure.find('.') + 1))) return;
+    find(recipe_.early_stopping->place, fmt::format("early_stopping: no run is ever judged: nothing reads {}", measure),
+         "add it to program.metrics, or choose a measure that is read");
   }
 
   void find(const std::string& place, std::string message, std::string advice) {

@@ -31,6 +31,7 @@ bool has_metrics(const Yaml& program) {
 
 void add_names_in(const Yaml& tree, const Yaml& program, ReportedNames& names) {
   add_names_of(program.find("metrics"), names);
+  const std::set<std::string> validated = names.validated;
   for (const auto& [name, better] : declared_directions(tree)) {
     names.evaluations.insert(name);
     names.costs.insert(name);
@@ -39,8 +40,9 @@ void add_names_in(const Yaml& tree, const Yaml& program, ReportedNames& names) {
   const Yaml* evaluate = tree.find("evaluate");
   if (evaluate == nullptr) return;
   const auto add = [&](const Yaml& part) { add_names_of(part.is_map() ? part.find("metrics") : nullptr, names); };
-  if (evaluate->is_map()) return add(*evaluate);
+  if (evaluate->is_map()) add(*evaluate);
   for (const Yaml& part : evaluate->items) add(part);
+  names.validated = validated;
 }
 
 }  // namespace
@@ -52,6 +54,7 @@ void ReportedNames::add(const std::string& name) {
     costs.insert(place.name);
     return;
   }
+  if (place.split == "valid") validated.insert(place.name);
   evaluations.insert(place.name);  // a second command reports it of its split
   if (place.kind == QuantityPlace::Kind::kTraining) series.insert(place.name);
 }

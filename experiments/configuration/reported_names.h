@@ -12,8 +12,9 @@ namespace xlm {
 struct ReportedNames {
   std::set<std::string> evaluations;
   std::set<std::string> costs;
-  std::set<std::string> series;  // of training
-  bool may_be_others = false;    // nothing that the configuration says limits them
+  std::set<std::string> series;     // of training
+  std::set<std::string> validated;  // by evaluations of `valid` while it trains
+  bool may_be_others = false;       // nothing that the configuration says limits them
 
   /// Adds a name as a program gives it: "valid.ppl", "costs.hours", "ppl".
   void add(const std::string& name);

@@ -82,25 +82,47 @@ bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std:
   return complete;
 }
 
-/// What a journal records of a run at the rungs.
+/// Where nothing can be judged, runs would wait at the rung for ever.
+[[noreturn]] void throw_unjudged(const Run& run, const EarlyStopping& rule, std::int64_t rung) {
+  std::string has = "no evaluation of valid";
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
+    std::vector<std::string> names;
+    for (const auto& [name, number] : evaluation.values) names.push_back("valid." + name);
+    has = fmt::format("{}, first at step {}", join(names, ", "), evaluation.step);
+    break;
+  }
+  throw UsageError(
+      fmt::format("{} has no {} at step {} or before, so sweep.early_stopping cannot judge it\n"
+                  "it has {}; choose a measure that it has, and rungs at its first evaluation or behind",
+                  run.id, rule.measure, rung, has));
+}
+
+/// What a journal records of a run at the rungs: its last evaluation at or before each that it has passed. Final
+/// evaluations count, too: if the weights of a rung become the model, theirs replaces the one made there.
 RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
   const EvaluationColumn column = *evaluation_column(rule.measure);
+  const std::string name(column.name);
   RunAtRungs result{.setting = "", .measured = std::vector<std::optional<double>>(rule.rungs.size())};
-  for (const RunEvaluation& evaluation : run.evaluations) {
-    const auto rung = std::find(rule.rungs.begin(), rule.rungs.end(), evaluation.step);
-    const auto value = evaluation.values.find(std::string(column.name));
-    // Final evaluations count, too: if the weights of a rung become the model, theirs replaces the one made there.
-    if (evaluation.split != column.split || !evaluation.at.empty()) continue;
-    if (rung == rule.rungs.end()) continue;
-    if (value == evaluation.values.end()) {
-      std::vector<std::string> names;
-      for (const auto& [name, number] : evaluation.values) names.push_back("valid." + name);
-      throw UsageError(fmt::format("{} has no {} at step {}; sweep.early_stopping needs it\nit has {}", run.id,
-                                   rule.measure, evaluation.step, join(names, ", ")));
-    }
-    result.measured[static_cast<std::size_t>(rung - rule.rungs.begin())] = value->second;
-  }
   result.lost = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
+  std::map<std::int64_t, double> measured;
+  std::int64_t passed = run.status == RunStatus::kDone ? rule.rungs.back() : 0;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    if (evaluation.split != column.split || !evaluation.at.empty()) continue;
+    passed = std::max(passed, evaluation.step);
+    const auto value = evaluation.values.find(name);
+    if (value != evaluation.values.end()) measured[evaluation.step] = value->second;
+  }
+  for (std::size_t i = 0; i < rule.rungs.size() && rule.rungs[i] <= passed; ++i) {
+    const auto behind = measured.upper_bound(rule.rungs[i]);
+    if (behind != measured.begin()) {
+      result.measured[i] = std::prev(behind)->second;
+    } else if (run.status == RunStatus::kDone) {
+      result.lost = true;
+    } else if (!result.lost) {
+      throw_unjudged(run, rule, rule.rungs[i]);
+    }
+  }
   return result;
 }
 

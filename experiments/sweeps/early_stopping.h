@@ -15,7 +15,7 @@ namespace xlm {
 /// `early_stopping` of a sweep.
 struct EarlyStopping {
   std::string measure = "valid.loss";  // of the evaluations during training
-  std::vector<std::int64_t> rungs;     // steps in rising order; a run evaluates at each
+  std::vector<std::int64_t> rungs;     // steps in rising order; the last evaluation at or before each is judged
   double keep = 1.0 / 3;               // the share of the settings at a rung that continue
   bool higher = false;                 // whether more of the measure is better
   std::string place = {};              // file:line; empty: of a work list
@@ -65,7 +65,7 @@ class Halving {
   bool may_train(const SweepRun& run) const;
   /// The step at which it then pauses; 0: it runs to its end.
   std::int64_t pause_of(const SweepRun& run) const;
-  /// Whether it was evaluated at the rung of that step.
+  /// Whether it was evaluated at the rung of that step or behind it.
   bool has_reached(const SweepRun& run, std::int64_t step) const;
   /// How far it may go. Runs that may go further are taken first.
   std::size_t rung_of(const SweepRun& run) const { return allowance_of(run).rung; }
