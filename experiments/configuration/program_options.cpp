@@ -192,6 +192,11 @@ void ProgramOptions::visit(OptionVisitor& v) {
            .max = kMaxGrace,
            .affects_result = false},
           grace);
+  v.field(
+      {.name = "stop",
+       .help = "which of its processes get SIGTERM: the first, and the others after half of the grace, or all at once",
+       .affects_result = false},
+      stop, kStopNames);
   v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"},
           flags, kFlagsNames);
 }

@@ -22,6 +22,9 @@ struct ProgramOptions {
   enum class Resume { kCheckpoint, kRestart };
   static constexpr std::array<std::string_view, 2> kResumeNames{"checkpoint", "restart"};
 
+  enum class Stop { kFirst, kAll };
+  static constexpr std::array<std::string_view, 2> kStopNames{"first", "all"};
+
   std::string name;                                // "" until a configuration is read
   std::vector<std::string> command;                // with placeholders
   std::string folder = ".";                        // whose code is run
@@ -31,6 +34,7 @@ struct ProgramOptions {
   std::map<std::string, std::string> better;       // by name of a quantity, lower or higher
   Resume resume = Resume::kCheckpoint;
   double grace = 60;  // seconds
+  Stop stop = Stop::kFirst;
   Flags flags = Flags::kNone;
   std::vector<std::pair<std::string, Json>> options;  // by key, "lr" or "model.width"
 

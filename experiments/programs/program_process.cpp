@@ -40,6 +40,19 @@ constexpr int kLooksShare = 50;                    // a look may take one part i
 constexpr milliseconds kWaitForEndOfOutput{1000};  // once no process is left
 constexpr milliseconds kWaitForWatcher{40000};     // longer than it waits for what cannot be killed
 
+/// Of a group of processes that this one is a part of, as torchrun, MPI or a scheduler's pod says it. A library would
+/// take the program for one of them, and be silent or wait for the others.
+bool is_of_outer_group(std::string_view name) {
+  constexpr std::array<std::string_view, 13> kNames{
+      "RANK",      "WORLD_SIZE",       "LOCAL_RANK", "LOCAL_WORLD_SIZE", "GROUP_RANK",  "NODE_RANK",  "ROLE_RANK",
+      "ROLE_NAME", "GROUP_WORLD_SIZE", "CROSS_RANK", "ROLE_WORLD_SIZE",  "MASTER_ADDR", "MASTER_PORT"};
+  constexpr std::array<std::string_view, 8> kBeginnings{
+      "TORCHELASTIC_", "PET_", "OMPI_COMM_WORLD_", "PMI_", "PMIX_", "MV2_COMM_WORLD_", "HOROVOD_RANK", "HOROVOD_SIZE"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+         std::any_of(kBeginnings.begin(), kBeginnings.end(),
+                     [&](const auto& begin) { return name.starts_with(begin); });
+}
+
 std::vector<std::string> merged_environment(const ProgramCommand& command) {
   std::map<std::string, std::string> added = command.environment;
   added[kOwnerVariable] = command.owner;
@@ -48,7 +61,8 @@ std::vector<std::string> merged_environment(const ProgramCommand& command) {
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text(*variable);
-    if (added.count(std::string(text.substr(0, text.find('=')))) == 0) result.emplace_back(text);
+    const std::string name(text.substr(0, text.find('=')));
+    if (!added.contains(name) && !is_of_outer_group(name)) result.emplace_back(text);
   }
   for (const auto& [name, value] : added) result.push_back(name + "=" + value);
   return result;
@@ -213,6 +227,7 @@ class ProgramProcess::State {
                                  .environment = variables.data(),
                                  .folder = command_.folder.c_str(),
                                  .grace = std::clamp(command_.grace.count(), 0.0, kLongestGrace),
+                                 .stop_all = command_.stop_all,
                                  .control = watchers_end.get(),
                                  .output = write_end.get(),
                                  .reading = output_.get(),

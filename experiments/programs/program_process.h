@@ -33,6 +33,7 @@ struct ProgramCommand {
   /// same owner on this machine is killed before this one starts. Empty: it has none.
   std::string owner;
   std::chrono::duration<double> grace{60};  // between SIGTERM and SIGKILL
+  bool stop_all = false;                    // SIGTERM goes to all its processes at once
   /// How many processes the kernel has killed so far because there was no memory
   /// (experiments/runs/machine_resources.h); may be empty.
   std::function<std::int64_t()> memory_kills;
@@ -60,8 +61,9 @@ class ProgramProcess {
   /// a second: a program whose output is not taken waits.
   bool poll(std::chrono::milliseconds longest);
 
-  /// Asks it to save and stop: SIGTERM to all its processes, and SIGKILL after `grace` to those that are left. It
-  /// returns at once; a second call has no effect.
+  /// Asks it to save and stop: SIGTERM to its first process, after half of `grace` to the others, or at once if that
+  /// dies of it or with `stop_all`; and SIGKILL after `grace` to those that are left. It returns at once; a second call
+  /// has no effect.
   void stop();
 
   /// Ends it at once.

@@ -167,6 +167,8 @@ class Watcher {
       program_ended_ = true;
       report_.status = status;
       report_.stopped = stopping_ || killing_ ? 1 : 0;
+      // A shell dies at once of the request that its program is to hear.
+      if (!killing_ && asks_rest_next_ && WIFSIGNALED(status)) return ask_rest();
       if (!killing_) next_ = WatchTime::now() + kLinger;
     }
   }
@@ -197,7 +199,9 @@ class Watcher {
     if (killing_) {
       signal_all(SIGKILL);
     } else if (WatchTime::now() >= next_) {
-      if (!program_ended_) {  // its grace is over
+      if (asks_rest_next_ && !program_ended_) {
+        ask_rest();
+      } else if (!program_ended_) {  // its grace is over
         report_.killed = 1;
         begin_killing();
       } else if (!left_told_) {
@@ -208,6 +212,33 @@ class Watcher {
       } else {
         begin_killing();
       }
+    }
+  }
+
+  /// The program's helpers would end first, and take what it saves with them: it is asked alone, and they once half of
+  /// its grace is over.
+  void ask_to_stop() {
+    stopping_ = true;
+    const auto grace = std::chrono::duration_cast<WatchTime::duration>(std::chrono::duration<double>(command_.grace));
+    end_of_grace_ = WatchTime::now() + grace;
+    asks_rest_next_ = !command_.stop_all;
+    next_ = asks_rest_next_ ? WatchTime::now() + grace / 2 : end_of_grace_;
+    if (command_.stop_all) return signal_all(SIGTERM);
+    ::kill(program_, SIGTERM);
+    ::kill(program_, SIGCONT);
+  }
+
+  void ask_rest() {
+    asks_rest_next_ = false;
+    if (program_ended_) {
+      left_told_ = true;
+      report_.left = std::ssize(descendants_of(::getpid()));
+    }
+    next_ = end_of_grace_;
+    for (const TreeProcess& process : descendants_of(::getpid())) {
+      if (process.pid == program_) continue;
+      ::kill(process.pid, SIGTERM);
+      ::kill(process.pid, SIGCONT);
     }
   }
 
@@ -253,11 +284,7 @@ class Watcher {
     if (count <= 0) worker_gone_ = true;
     if (count == 1 && order == static_cast<char>(WatcherOrder::kStopProgram)) {
       if (stopping_ || killing_ || program_ended_) return;
-      stopping_ = true;
-      next_ = WatchTime::now() +
-              std::chrono::duration_cast<WatchTime::duration>(std::chrono::duration<double>(command_.grace));
-      signal_all(SIGTERM);
-      return;
+      return ask_to_stop();
     }
     begin_killing();
   }
@@ -269,11 +296,13 @@ class Watcher {
   pid_t program_ = -1;
   bool program_ended_ = false;
   bool stopping_ = false;
+  bool asks_rest_next_ = false;  // it was asked to stop, and what it has started was not
   bool killing_ = false;
   bool left_told_ = false;
   bool worker_gone_ = false;
   bool none_left_ = false;
   WatchTime::time_point next_ = WatchTime::time_point::max();  // when something is due
+  WatchTime::time_point end_of_grace_;
   WatchTime::time_point killing_since_;
 };
 

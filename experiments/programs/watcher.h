@@ -14,10 +14,11 @@ struct WatchedCommand {
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
   const char* folder = nullptr;
-  double grace = 0;  // seconds
-  int control = -1;  // its end of a socket of packets
-  int output = -1;   // where the program's standard output and error go
-  int reading = -1;  // the other end of that
+  double grace = 0;       // seconds
+  bool stop_all = false;  // the request to stop goes to all processes at once
+  int control = -1;       // its end of a socket of packets
+  int output = -1;        // where the program's standard output and error go
+  int reading = -1;       // the other end of that
   /// What is left in `reading` when the worker is gone goes to the first of these files, or to the second if that has
   /// so many bytes (program_log.h). Null: nowhere.
   const char* log = nullptr;

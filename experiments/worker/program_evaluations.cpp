@@ -157,6 +157,7 @@ class ProgramEvaluations {
                             .output = [&](std::string_view bytes) { readers.output(bytes); },
                             .owner = folder_.string(),
                             .grace = std::chrono::duration<double>(program.grace),
+                            .stop_all = program.stop == ProgramOptions::Stop::kAll,
                             .memory_kills = memory_kills,
                             .sampled = nullptr});
     double next_check = 0;

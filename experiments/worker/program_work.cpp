@@ -49,11 +49,14 @@ bool has_been_started(const Run& run) {
                      [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
 }
 
-/// As many as the run began with, or as it is given here.
+/// For each of its processes as many as the run began with, or as it is given here.
 std::int64_t threads_of(const Run& run, const RunConfiguration& configuration, const WorkSettings& settings) {
-  if (const std::int64_t before = run.environment.value("threads", std::int64_t{0}); before > 0) return before;
+  const std::int64_t processes = std::max<std::int64_t>(configuration.train.processes, 1);
+  if (const std::int64_t before = run.environment.value("threads", std::int64_t{0}); before > 0) {
+    return std::max<std::int64_t>(before * run.environment.value("processes", std::int64_t{1}) / processes, 1);
+  }
   if (configuration.train.threads > 0) return configuration.train.threads;
-  return default_threads(settings.threads, 1);
+  return default_threads(settings.threads, processes);
 }
 
 /// Removes what earlier attempts have left.
@@ -106,6 +109,7 @@ class Attempt {
                             .output = [this](std::string_view bytes) { readers_.output(bytes); },
                             .owner = paths_.folder.string(),
                             .grace = std::chrono::duration<double>(program_.grace),
+                            .stop_all = program_.stop == ProgramOptions::Stop::kAll,
                             .memory_kills = memory_kills,
                             .sampled = nullptr});
     while (process.poll(kBetweenPolls)) {
@@ -207,6 +211,7 @@ class ProgramWork final : public Work {
     begin_attempt(run,
                   {.facts = {{"device", setting.device}, {"program", environment.facts}},
                    .threads = threads,
+                   .processes = std::max<std::int64_t>(configuration.train.processes, 1),
                    .resumes = resumes,
                    .fresh = !resumes && has_been_started(run)},
                   settings_, sink);
