@@ -114,6 +114,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   const std::vector<Value>& created = runs.column("created");
   const std::vector<Value>& bad = runs.column("bad");
   const std::vector<Value>& not_frozen = runs.column_or_nothing(kNotFrozen);
+  const std::vector<Value>& reason = runs.column("reason");
   const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
@@ -128,6 +129,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
     if (shows("experiment")) cells.push_back(to_text(experiment[run]));
     std::string mark = is_missing(bad[run]) ? "" : ", " + paint(view.terminal, Colour::kRed, "bad");
     if (!is_missing(not_frozen[run])) mark += ", " + paint(view.terminal, Colour::kYellow, "code not frozen");
+    if (is_warning(to_text(reason[run]))) mark += ", " + paint(view.terminal, Colour::kYellow, "warning");
     cells.push_back(paint(view.terminal, colour_of(state), state) + mark);
     const bool has_length = as_number(steps[run]).value_or(0) > 0;  // a program need not say it
     cells.push_back(step_text(step[run], has_length ? steps[run] : Value()));
@@ -345,8 +347,20 @@ std::string fitting_list(RunTable& runs, const std::vector<std::size_t>& selecte
   return text;
 }
 
-/// Trained runs, and models that were evaluated.
-std::string default_lists(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+/// What the numbers of these runs need said, below their list.
+std::string warnings_of(RunTable& runs, const std::vector<std::size_t>& selected) {
+  const std::vector<Value>& reason = runs.column("reason");
+  std::string text;
+  for (const std::size_t run : selected) {
+    const std::string said = to_text(reason[run]);
+    if (is_warning(said)) text += printable(fmt::format("{}: {}", runs.id(run), said)) + "\n";
+  }
+  const std::string unfrozen = unfrozen_note(runs, selected);
+  return text + (unfrozen.empty() ? "" : unfrozen + "\n");
+}
+
+std::string list_of(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
+  if (!view.columns.empty()) return chosen_columns(runs, selected, view, TextTable::Format::kText);
   const std::vector<Value>& is_evaluation = runs.column("is_evaluation");
   std::vector<std::size_t> trained = selected;
   const auto measured = std::stable_partition(
@@ -363,10 +377,7 @@ std::string default_lists(RunTable& runs, const std::vector<std::size_t>& select
 }  // namespace
 
 std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view) {
-  const std::string note = unfrozen_note(runs, selected);
-  return (view.columns.empty() ? default_lists(runs, selected, view)
-                               : chosen_columns(runs, selected, view, TextTable::Format::kText)) +
-         (note.empty() ? "" : note + "\n");
+  return list_of(runs, selected, view) + warnings_of(runs, selected);
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,

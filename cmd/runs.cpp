@@ -14,6 +14,7 @@
 #include "cmd/runs_export.h"
 #include "cmd/runs_merge.h"
 #include "cmd/runs_remarks.h"
+#include "cmd/runs_reread.h"
 #include "cmd/runs_stop.h"
 #include "cmd/runs_watch.h"
 #include "cmd/sql_view.h"
@@ -357,6 +358,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
   declare("tag", "Give runs a tag, or take it away", declare_runs_tag);
   declare("note", "Write a note about runs", declare_runs_note);
   declare("mark", "Mark runs as bad: they are left out of tables and figures", declare_runs_mark);
+  declare("reread", "Read the numbers of programs again, as their file says now", declare_runs_reread);
   declare("export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard", declare_runs_export);
 
   CLI::App* merge = app.add_subcommand("merge", "Import the runs of another folder or of an archive");

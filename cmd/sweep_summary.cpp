@@ -90,8 +90,9 @@ class SweepSummary {
 
   std::string text(const Terminal& terminal) const {
     const auto cells = [&](std::size_t i) {
-      return std::vector<std::string>{result(runs_[i], "valid"), result(runs_[i], "test"),
-                                      std::string(name_of(runs_[i].status))};
+      return std::vector<std::string>{
+          result(runs_[i], "valid"), result(runs_[i], "test"),
+          fmt::format("{}{}", name_of(runs_[i].status), is_warning(runs_[i].reason) ? ", warning" : "")};
     };
     const std::string& measure = measure_.label;
     std::string text =
@@ -102,7 +103,7 @@ class SweepSummary {
     }
     if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
-    text += "\n" + failures();
+    text += "\n" + failures() + warnings();
     if (seeds_change_nothing(planned_, runs_)) {
       text +=
           "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
@@ -170,6 +171,25 @@ class SweepSummary {
       if (!last.empty()) text += fmt::format("  see {}\n", log.string());
     }
     return text;
+  }
+
+  /// What the numbers need said, and whether they are read as the file says.
+  std::string warnings() const {
+    std::string text;
+    std::size_t otherwise = 0;
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (is_warning(runs_[i].reason) && !is_failure(runs_[i])) {
+        text += fmt::format("{}: {}\n", runs_[i].id, runs_[i].reason);
+      }
+      const auto& program = planned_[i].planned.options.program;
+      const Json* read = runs_[i].param(kMetricsParam);
+      if (program && runs_[i].status == RunStatus::kDone && read != nullptr && *read != program->metrics) ++otherwise;
+    }
+    if (otherwise == 0) return text;
+    return text + fmt::format(
+                      "warning: the numbers of {} were read by other `metrics` than those of the file now; read "
+                      "them again with: xlm runs reread {}\n",
+                      counted(otherwise, "run"), shell_word(command_.file.string()));
   }
 
   std::string next_steps() const {

@@ -72,6 +72,7 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
     const bool has_model = fs::is_directory(planned.paths.model());
     if (!global.quiet && has_model) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }
+  if (!global.quiet && is_warning(run.reason)) say(run.reason + "\n");
   if (report.code == kStopped && report.status == RunStatus::kDone) {
     if (!global.quiet) say("done; run the same command again for the remaining evaluations\n");
   } else if (report.code == kStopped) {

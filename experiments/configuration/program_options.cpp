@@ -12,6 +12,7 @@
 #include "experiments/configuration/run_id.h"
 #include "experiments/programs/metric_description.h"
 #include "experiments/programs/quantity_directions.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -296,7 +297,7 @@ std::vector<OptionEntry> further_entries(const ProgramOptions& program) {
   if (!program.environment.empty()) {
     entries.push_back(entry_named("program.environment", "variables that it is given", program.environment, true));
   }
-  entries.push_back(entry_named("program.metrics", "how its numbers are read", program.metrics, true));
+  entries.push_back(entry_named(kMetricsParam, "how its numbers are read", program.metrics, false));
   for (const auto& [name, better] : program.better) {
     entries.push_back(
         entry_named("program.better." + name, "lower or higher: which way this quantity is better", better, false));

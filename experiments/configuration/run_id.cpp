@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "core/api/checkpoint_files.h"
 #include "datasets/prepared/segmentation.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -107,8 +108,10 @@ std::string folder_name(const std::string& text) {
   return name;
 }
 
-std::string run_identity(const RunConfiguration& options, const RunInputs& inputs) {
-  // Sorted, so that the order in which options are declared does not matter.
+namespace {
+
+/// The parts of the identity, sorted: the order in which options are declared does not matter.
+std::map<std::string, std::string> identity_parts(const RunConfiguration& options, const RunInputs& inputs) {
   std::map<std::string, std::string> parts = inputs.contents;
   parts["data.fingerprint"] = inputs.data.fingerprint;
   if (!options.program) parts["train.micro_batch"] = "0";  // it changes nothing; every id of a model holds this default
@@ -116,9 +119,25 @@ std::string run_identity(const RunConfiguration& options, const RunInputs& input
     const bool counts = entry.affects_result && !entry.as_before;
     if (counts && entry.content == OptionContent::kValue) parts[entry.key] = entry.value.dump();
   }
+  return parts;
+}
+
+std::string text_of_parts(const std::map<std::string, std::string>& parts) {
   std::string identity;
   for (const auto& [key, value] : parts) identity += fmt::format("{}={}\n", key, value);
   return identity;
+}
+
+std::string id_of_parts(const RunConfiguration& options, const RunInputs& inputs,
+                        const std::map<std::string, std::string>& parts) {
+  const std::string model = options.program ? options.program->name : options.model.type();
+  return run_name(model, inputs.data.dataset, sha256(text_of_parts(parts)));
+}
+
+}  // namespace
+
+std::string run_identity(const RunConfiguration& options, const RunInputs& inputs) {
+  return text_of_parts(identity_parts(options, inputs));
 }
 
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash) {
@@ -127,8 +146,13 @@ std::string run_name(const std::string& model, const std::string& dataset, const
 }
 
 std::string run_id(const RunConfiguration& options, const RunInputs& inputs) {
-  const std::string model = options.program ? options.program->name : options.model.type();
-  return run_name(model, inputs.data.dataset, sha256(run_identity(options, inputs)));
+  return id_of_parts(options, inputs, identity_parts(options, inputs));
+}
+
+std::string run_id_with_metrics(const RunConfiguration& options, const RunInputs& inputs) {
+  std::map<std::string, std::string> parts = identity_parts(options, inputs);
+  parts[kMetricsParam] = options.program->metrics.dump();
+  return id_of_parts(options, inputs, parts);
 }
 
 std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids) {

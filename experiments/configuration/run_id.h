@@ -38,6 +38,9 @@ std::string run_identity(const RunConfiguration& options, const RunInputs& input
 /// "adaptive-span-text8-3fa9c1d240b7e115": model, dataset, and 64 bits of a hash of the identity.
 std::string run_id(const RunConfiguration& options, const RunInputs& inputs);
 
+/// The id that version 0.1.0 gave a program's run: how its numbers were read was a part of it.
+std::string run_id_with_metrics(const RunConfiguration& options, const RunInputs& inputs);
+
 /// The same of other work: the type of its model, its dataset, and a hash in hexadecimal digits.
 std::string run_name(const std::string& model, const std::string& dataset, const std::string& hash);
 

@@ -1,5 +1,6 @@
 // `csv:`: a table that a program writes, with a header.
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,6 +25,12 @@ char separator_of(std::string_view header) {
     if (header.find(separator) != std::string_view::npos) return separator;
   }
   return ',';
+}
+
+/// What tables write where there is no number.
+bool is_no_value(std::string_view cell) {
+  constexpr std::array<std::string_view, 8> kNone{"NA", "N/A", "None", "NONE", "null", "NULL", "-", "--"};
+  return std::find(kNone.begin(), kNone.end(), cell) != kNone.end();
 }
 
 class CsvReader : public MetricReader, private LineUser {
@@ -54,6 +61,9 @@ class CsvReader : public MetricReader, private LineUser {
     position["separator"] = std::string(1, separator_);
     return position;
   }
+
+  bool is_whole() const override { return file_.was_seen(); }
+  bool is_left() const override { return file_.is_left(); }
 
   std::vector<std::string> warnings() const override {
     if (!file_.was_seen()) return {no_such_file(file_.path())};
@@ -98,7 +108,7 @@ class CsvReader : public MetricReader, private LineUser {
       const bool is_ascii = std::none_of(cell.begin(), cell.end(), [](char c) { return (c & 0x80) != 0; });
       if (!is_ascii) cell = repaired_utf8(cell);
     }
-    for (std::string& cell : cells_) cell = std::string(trim(cell));
+    for (std::string& cell : cells_) cell = is_no_value(trim(cell)) ? "" : std::string(trim(cell));
   }
 
   bool has_column_name() const {
@@ -124,6 +134,7 @@ class CsvReader : public MetricReader, private LineUser {
       return;
     }
     if (has_number()) {
+      records_.reading({name_, number});
       records_.fault({name_, number}, "a table begins with the names of its columns, and this is none", text);
     } else {
       header_ = cells_;
@@ -145,7 +156,7 @@ class CsvReader : public MetricReader, private LineUser {
     }
     if (content_.empty() || repeated_.is_repeated(content_)) return;
     const LinePlace place{name_, number};
-    columns_.begin_row();
+    columns_.begin_row(place);
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (!cells_[i].empty()) columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text);
     }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "experiments/programs/foreign_columns.h"
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/number_text.h"
+#include "experiments/programs/quantity_name.h"
 
 namespace xlm {
 namespace {
@@ -45,6 +47,8 @@ class EventReader : public MetricReader {
       : folder_(description.target), columns_(description.names, records), records_(records) {}
 
   void begin(const Json& position) override {
+    reads_left_ = position.is_object();
+    files_.clear();
     if (position.is_object()) {
       const Json files = position.value("files", Json::object());
       for (const auto& [name, offset] : files.items()) files_[name].offset = offset.get<std::uint64_t>();
@@ -62,6 +66,7 @@ class EventReader : public MetricReader {
       if (size > file.offset && is_to_read) read(name, file);
       file.seen_size = size;
     }
+    if (std::exchange(reads_left_, false)) owners_.clear();
   }
 
   void finish(bool /*is_done*/) override { poll(); }
@@ -71,6 +76,8 @@ class EventReader : public MetricReader {
     for (const auto& [name, file] : files_) files[name] = file.offset;
     return {{"files", files}};
   }
+
+  bool is_whole() const override { return was_seen_; }
 
   std::vector<std::string> warnings() const override {
     if (!was_seen_) return {fmt::format("{} has no event files", folder_.string())};
@@ -133,20 +140,48 @@ class EventReader : public MetricReader {
 
   void use(const std::string& name, std::string_view event) {
     const std::optional<EventScalars> scalars = event_scalars(event);
-    if (!scalars || scalars->values.empty()) return;
+    if (!scalars || (scalars->values.empty() && !scalars->goes_back)) return;
     const LinePlace place{name};
     const std::optional<std::int64_t> step = whole_step(static_cast<double>(scalars->step));
     if (!step) return records_.fault(place, no_step("step", fmt::format("{}", scalars->step)));
-    columns_.begin_row(step);
-    for (const auto& [tag, value] : scalars->values) columns_.add(tag, {.text = {}, .number = value}, place, {});
-    columns_.end_row(place);
+    const std::string folder = fs::path(name).parent_path().generic_string();
+    if (scalars->goes_back) records_.go_back(*step, folder);
+    columns_.begin_row({name, ++events_}, step);
+    for (const auto& [tag, value] : scalars->values) {
+      columns_.add(tag, {.text = {}, .number = value}, place, {}, origin_of(tag, folder));
+    }
+    columns_.end_row(place, &folder);
+  }
+
+  /// What tells a tag from that of another folder. Keras has a folder train/ and one validation/, add_scalars has
+  /// loss_train/ and loss_valid/. Of others the second folder with a tag has its name before it, unless the log has
+  /// moved there with a new attempt.
+  std::string origin_of(const std::string& tag, const std::string& folder) {
+    if (columns_.is_named(folder + "/" + tag)) return folder;
+    const std::string_view last = std::string_view(folder).substr(folder.rfind('/') + 1);
+    std::string_view split = split_called(last);
+    if (split.empty()) split = split_called(last.substr(last.rfind('_') + 1));
+    const bool says_itself = !split_called(std::string_view(tag).substr(0, tag.find('/'))).empty() ||
+                             quantity_place(quantity_name_from(tag)).kind == QuantityPlace::Kind::kEvaluation;
+    if (!split.empty()) return says_itself ? "" : std::string(split);
+    const std::string& first = owners_.emplace(tag, folder).first->second;
+    const bool is_same = first == folder || (reads_left_ && without_digits(first) == without_digits(folder));
+    return is_same ? "" : folder;
+  }
+
+  static std::string without_digits(std::string text) {
+    std::erase_if(text, [](char c) { return c >= '0' && c <= '9'; });
+    return text;
   }
 
   fs::path folder_;
   ForeignColumns columns_;
   ProgramRecords& records_;
   std::map<std::string, File> files_;  // by their names below the folder
+  std::int64_t events_ = 0;
   bool was_seen_ = false;
+  bool reads_left_ = false;                    // what earlier attempts have left
+  std::map<std::string, std::string> owners_;  // the folder of each tag that has no name of its own
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Of protocol buffers only what numbers need is read here:
-//   Event { int64 step = 2; Summary summary = 5; }   Summary { repeated Value value = 1; }
+//   Event { int64 step = 2; Summary summary = 5; SessionLog session_log = 7; }   Summary { repeated Value value = 1; }
 //   Value { string tag = 1; float simple_value = 2; TensorProto tensor = 8; }
 //   TensorProto { DataType dtype = 1; TensorShapeProto tensor_shape = 2; bytes tensor_content = 4; float float_val = 5;
 //     double double_val = 6; int32 int_val = 7; int64 int64_val = 10; int32 half_val = 13; }, of which the values are
@@ -141,6 +141,11 @@ std::optional<EventScalars> event_scalars(std::string_view event) {
     while (const auto field = message.next()) {
       if (field->number == 2 && field->kind == Wire::Kind::kNumber)
         scalars.step = static_cast<std::int64_t>(field->bits);
+      // SessionLog { SessionStatus status = 1; }, of which START is 1: a writer with a purge_step
+      if (field->number == 7 && field->kind == Wire::Kind::kContent) {
+        const auto status = Wire(field->content).next();
+        scalars.goes_back = status && status->number == 1 && status->bits == 1;
+      }
       if (field->number != 5 || field->kind != Wire::Kind::kContent) continue;
       Wire summary(field->content);
       while (const auto value = summary.find(1)) add_value(*value, scalars);

@@ -13,6 +13,7 @@ namespace xlm {
 struct EventScalars {
   std::int64_t step = 0;
   std::vector<std::pair<std::string, double>> values;  // by tag
+  bool goes_back = false;                              // what its folder has of this step and of later ones is void
 };
 
 /// The scalars of a serialized Event: simple_value, or a tensor of rank 0, as TensorFlow 2 writes it. Texts,

@@ -41,6 +41,7 @@ void FollowedFile::begin(const Json& position) {
   const std::string passed = look.read(offset - known, known);
   if (passed.size() < known || sha256(passed) != position.at("known").get<std::string>()) return;
   offset_ = offset;
+  left_at_ = offset;
   lines_ = position.at("lines").get<std::int64_t>();
   passed_ = passed;
 }

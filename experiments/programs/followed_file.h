@@ -49,6 +49,8 @@ class FollowedFile {
   Json position() const;
   const fs::path& path() const { return path_; }
   bool was_seen() const { return was_seen_; }
+  /// Whether reading continues that of an earlier reader, and nothing has come since.
+  bool is_left() const { return left_at_ > 0 && offset_ == left_at_; }
 
  private:
   bool holds_what_was_read(const FileLook& look) const;
@@ -73,6 +75,7 @@ class FollowedFile {
   std::uint64_t begun_at_ = 0;  // the file's size at `begin`, until that is passed; then 0
   std::string seen_;            // what tells a file that was not written to since
   bool was_seen_ = false;
+  std::uint64_t left_at_ = 0;  // where an earlier reader has stopped
 };
 
 }  // namespace xlm

@@ -17,22 +17,34 @@ constexpr std::size_t kShownColumns = 20;
 
 }  // namespace
 
-ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const LinePlace& place) {
-  if (const auto known = columns_.find(theirs); known != columns_.end()) return known->second;
+/// Empty if it is not read.
+std::string ForeignColumns::name_of(std::string_view theirs, const std::string& from, Column& column) const {
+  const std::string whole = from.empty() ? std::string(theirs) : fmt::format("{}/{}", from, theirs);
+  if (names_.empty()) return theirs == kStepColumn ? std::string(theirs) : quantity_name_from(whole);
+  auto named = names_.find(whole);
+  const bool is_whole = named != names_.end();
+  if (!is_whole) named = names_.find(theirs);
+  if (named == names_.end()) return "";
+  column.named = named->first;
+  const bool says_all =
+      is_whole || from.empty() || quantity_place(named->second).kind != QuantityPlace::Kind::kTraining;
+  return says_all ? named->second : quantity_name_from(fmt::format("{}/{}", from, named->second));
+}
+
+ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const LinePlace& place,
+                                                  const std::string& from) {
+  const std::string key = from.empty() ? std::string() : fmt::format("{}/{}", from, theirs);
+  const std::string_view whole = from.empty() ? theirs : std::string_view(key);
+  if (const auto known = columns_.find(whole); known != columns_.end()) return known->second;
   if (columns_.size() == kMaxColumns) return unwanted_ = {};
-  Column& column = columns_[std::string(theirs)];
-  std::string ours;
-  if (names_.empty()) {
-    ours = theirs == kStepColumn ? std::string(theirs) : quantity_name_from(theirs);
-  } else if (const auto named = names_.find(theirs); named != names_.end()) {
-    ours = named->second;
-  }
+  Column& column = columns_[std::string(whole)];
+  const std::string ours = name_of(theirs, from, column);
   column.is_step = ours == kStepColumn;
   if (ours.empty() || column.is_step) return column;
-  const auto [owner, is_first] = owners_.emplace(ours, theirs);
+  const auto [owner, is_first] = owners_.emplace(ours, whole);
   if (!is_first) {
     records_.fault(place, fmt::format("'{}' and '{}' are both called '{}'\nsay what each is called with names:",
-                                      owner->second, theirs, ours));
+                                      owner->second, whole, ours));
     return column;
   }
   column.name = records_.name(ours, place);
@@ -40,8 +52,8 @@ ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const
 }
 
 void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place,
-                         std::string_view line) {
-  Column& column = column_of(theirs, place);
+                         std::string_view line, const std::string& from) {
+  Column& column = column_of(theirs, place, from);
   if (!column.is_step && column.name == nullptr) return;
   const std::optional<double> number = cell.number ? cell.number : printed_number(cell.text);
   if (!number) {
@@ -60,21 +72,26 @@ void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const
   records_.fault(place, no_step(theirs, cell.number ? fmt::format("{}", *number) : std::string(cell.text)), line);
 }
 
-void ForeignColumns::end_row(const LinePlace& place) {
+void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
   ++rows_;
   if (row_step_) {
     step_ = row_step_;
     records_.seen_step(*step_);
   }
-  for (const auto& [name, value] : row_) records_.number(*name, step_.value_or(records_.newest_step()), value, place);
+  for (const auto& [name, value] : row_) {
+    if (log != nullptr) records_.note_log(*name, *log);
+    records_.number(*name, step_.value_or(records_.newest_step()), value, place);
+  }
 }
 
 std::vector<std::string> ForeignColumns::warnings(const std::string& source) const {
   std::vector<std::string> warnings;
   std::vector<std::string> missing;
   for (const auto& [theirs, ours] : names_) {
-    const auto seen = columns_.find(theirs);
-    if (seen == columns_.end() || !seen->second.is_known) missing.push_back(theirs);
+    const bool came = std::any_of(columns_.begin(), columns_.end(), [&name = theirs](const auto& column) {
+      return column.second.named == name && column.second.is_known;
+    });
+    if (!came) missing.push_back(theirs);
   }
   if (!missing.empty()) {
     std::vector<std::string> there;

@@ -26,14 +26,18 @@ class ForeignColumns {
   ForeignColumns(const std::vector<std::pair<std::string, std::string>>& names, ProgramRecords& records)
       : names_(names.begin(), names.end()), records_(records) {}
 
-  void begin_row(std::optional<std::int64_t> step = std::nullopt) {
+  void begin_row(const LinePlace& place, std::optional<std::int64_t> step = std::nullopt) {
+    records_.reading(place);
     row_.clear();
     row_step_ = step;
   }
-  /// Adds a cell, in any order. `line` is shown if the cell is wrong.
-  void add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place, std::string_view line);
-  /// Hands the row on. If it has no step, the step of the row before counts.
-  void end_row(const LinePlace& place);
+  /// Adds a cell, in any order. `line` is shown if the cell is wrong. `from` tells columns of the same name apart: a
+  /// split, or a folder. `names` may have the column with FROM/ before it.
+  void add(std::string_view theirs, const ForeignCell& cell, const LinePlace& place, std::string_view line,
+           const std::string& from = "");
+  /// Hands the row on. If it has no step, the step of the row before counts. `log`: what can go back together; null:
+  /// it cannot.
+  void end_row(const LinePlace& place, const std::string* log = nullptr);
 
   /// Whether `names` has this column.
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
@@ -47,11 +51,13 @@ class ForeignColumns {
  private:
   struct Column {
     bool is_step = false;
-    bool is_known = false;  // it has had a number
+    bool is_known = false;   // it has had a number
+    std::string_view named;  // in `names`; empty: it is not
     ProgramRecords::Name* name = nullptr;
   };
 
-  Column& column_of(std::string_view theirs, const LinePlace& place);
+  Column& column_of(std::string_view theirs, const LinePlace& place, const std::string& from);
+  std::string name_of(std::string_view theirs, const std::string& from, Column& column) const;
 
   std::map<std::string, std::string, std::less<>> names_;
   ProgramRecords& records_;

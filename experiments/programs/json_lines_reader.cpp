@@ -27,6 +27,9 @@ class JsonLinesReader : public MetricReader, private LineUser {
 
   Json position() const override { return position_with_step(file_.position(), columns_.step()); }
 
+  bool is_whole() const override { return file_.was_seen(); }
+  bool is_left() const override { return file_.is_left(); }
+
   std::vector<std::string> warnings() const override {
     if (!file_.was_seen()) return {no_such_file(file_.path())};
     std::vector<std::string> warnings = columns_.warnings(name_);
@@ -62,7 +65,7 @@ class JsonLinesReader : public MetricReader, private LineUser {
     if (!record || !record->is_object()) return false;
     if (repeated_.is_repeated(text)) return true;
     const LinePlace place{name_, number};
-    columns_.begin_row();
+    columns_.begin_row(place);
     add(*record, "", place, text);
     columns_.end_row(place);
     return true;

@@ -20,11 +20,17 @@ class MetricReader {
  public:
   virtual ~MetricReader() = default;
   virtual void begin(const Json& /*position*/) {}
+  /// Reads all again that earlier attempts have left.
+  virtual void begin_again() { begin(Json::object()); }
   virtual void output(std::string_view /*bytes*/) {}
   virtual void poll() {}
   virtual void finish(bool is_done) = 0;
   virtual Json position() const { return Json(); }
   virtual std::vector<std::string> warnings() const = 0;
+  /// Whether what it has read from the beginning is all that there was.
+  virtual bool is_whole() const { return true; }
+  /// Whether earlier attempts have read of it, and this one has not: the program may write elsewhere now.
+  virtual bool is_left() const { return false; }
   /// What the program said last is in another message: warnings need not repeat it.
   virtual void output_is_told() {}
 };

@@ -1,11 +1,13 @@
 // All readers of an attempt.
 #include "experiments/programs/metric_readers.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/utf8.h"
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/program_records.h"
@@ -32,6 +34,7 @@ struct MetricReaders::Parts {
 
   ProgramRecords records;
   std::vector<std::unique_ptr<MetricReader>> readers;
+  std::string described;   // what the readers were made from
   std::string left_wrong;  // an error in what an earlier attempt left
 };
 
@@ -57,6 +60,11 @@ MetricReaders::MetricReaders(const std::vector<MetricDescription>& descriptions,
         break;
     }
   }
+  std::string described;
+  for (const MetricDescription& one : descriptions) {
+    described += Json({one.kind, one.target, one.names, std::string(1, one.thousands)}).dump() + "\n";
+  }
+  parts_->described = sha256(described);
   if (!lines.empty()) parts_->readers.push_back(make_output_reader(lines, log, records));
 }
 
@@ -68,7 +76,7 @@ void MetricReaders::begin(const Json& position) {
   } catch (const Json::exception& error) {
     parts_->left_wrong =
         fmt::format("it is not known how far it was read, so all of it is read again ({})", reason_of(error));
-    begin_at(Json::object());
+    for (const auto& reader : parts_->readers) reader->begin_again();
   }
   if (position.is_null()) return;
   try {
@@ -85,7 +93,8 @@ void MetricReaders::begin(const Json& position) {
 void MetricReaders::begin_at(const Json& position) {
   const bool knows = position.is_object() && !position.empty();
   const Json readers = knows ? position.at("readers") : Json();
-  if (knows && readers.size() != parts_->readers.size()) {
+  const bool as_described = !knows || position.value("described", parts_->described) == parts_->described;
+  if (!as_described || (knows && readers.size() != parts_->readers.size())) {
     throw Json::other_error::create(501, "an earlier attempt had other readers", &position);
   }
   if (knows) parts_->records.begin(position.at("records"));
@@ -105,15 +114,35 @@ void MetricReaders::poll() {
   parts_->for_each([](MetricReader& reader) { reader.poll(); });
 }
 
-void MetricReaders::finish(bool is_done) {
+bool MetricReaders::finish(bool is_done) {
   parts_->for_each([&](MetricReader& reader) { reader.finish(is_done); });
-  if (is_done) parts_->records.finish();
+  const bool is_left =
+      std::any_of(parts_->readers.begin(), parts_->readers.end(), [](const auto& r) { return r->is_left(); });
+  if (is_done && !is_left) parts_->records.finish();
+  return !is_left;
 }
+
+bool MetricReaders::read_all(bool is_done) {
+  const auto read = [](const auto& action) {
+    try {
+      action();
+    } catch (const DivergedError&) {
+      // That is known of the run.
+    }
+  };
+  for (const auto& reader : parts_->readers) reader->begin_again();
+  read([&] { poll(); });
+  read([&] { finish(is_done); });
+  const auto is_whole = [](const auto& reader) { return reader->is_whole(); };
+  return std::all_of(parts_->readers.begin(), parts_->readers.end(), is_whole);
+}
+
+std::int64_t MetricReaders::lines() const { return parts_->records.lines(); }
 
 Json MetricReaders::position() const {
   Json readers = Json::array();
   for (const auto& reader : parts_->readers) readers.push_back(reader->position());
-  return {{"records", parts_->records.position()}, {"readers", readers}};
+  return {{"records", parts_->records.position()}, {"readers", readers}, {"described", parts_->described}};
 }
 
 void MetricReaders::output_is_told() {

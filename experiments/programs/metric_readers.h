@@ -17,7 +17,8 @@ namespace xlm {
 /// The readers of one attempt. Each record is handed on once; what a program writes is never changed.
 ///
 /// `output`, `poll` and `finish` throw DataError with file, line and value where text stands for a number, where a step
-/// is no whole number, and for names that no quantity may have; DivergedError, after the record was handed on, where
+/// is no whole number, and for names that no quantity may have (LastLineError if that was the last line with numbers so
+/// far); DivergedError, after the record was handed on, where
 /// the training's loss, bpc or bits_per_byte is not finite. They may be called again after that: reading goes on behind
 /// what was wrong.
 class MetricReaders {
@@ -39,9 +40,15 @@ class MetricReaders {
   /// Looks for what the files have more than before.
   void poll();
   /// The program has ended: the last line counts without a line end too. Where it is done, the newest evaluation of
-  /// each split that has no final one is handed on again as the final one.
-  void finish(bool is_done);
+  /// each split that has no final one is handed on again as the final one. Returns false, and does not do that, if
+  /// nothing has come of a file that earlier attempts have read: the program may write to another one now.
+  bool finish(bool is_done);
 
+  /// Reads all that earlier attempts have left, in place of `begin`, `poll` and `finish`. Returns whether that is all
+  /// that they had reported: files may be gone, and numbers may have had a step only while they were read.
+  bool read_all(bool is_done);
+  /// How many lines with numbers were read so far.
+  std::int64_t lines() const;
   /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept.
   Json position() const;
   /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never

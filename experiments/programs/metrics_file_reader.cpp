@@ -118,6 +118,7 @@ class MetricsFileReader : public MetricReader, private LineUser {
   }
 
   void use(const std::optional<Json>& record, std::string_view text, const LinePlace& place) {
+    records_.reading(place);
     try {
       if (!record || !record->is_object())
         throw WrongRecord{R"(a line is a record such as {"step": 100, "loss": 2.1})"};

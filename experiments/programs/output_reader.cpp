@@ -56,6 +56,10 @@ class OutputReader : public MetricReader {
     if (position.contains("log")) left_ = position["log"];
   }
 
+  void begin_again() override {
+    if (!log_.empty()) left_ = begin_of_log();
+  }
+
   /// What an earlier attempt said behind its position: its worker was killed.
   void poll() override {
     if (left_.is_null()) return;
@@ -104,6 +108,10 @@ class OutputReader : public MetricReader {
     line(pending_);
     pending_.clear();
     pending_bytes_ = 0;
+  }
+
+  bool is_whole() const override {
+    return kept_count_ > 0 && passed_again_ == 0 && !fs::exists(ProgramLog::older_end_file(log_));
   }
 
   void output_is_told() override { is_output_told_ = true; }
@@ -161,6 +169,7 @@ class OutputReader : public MetricReader {
   void use(Pattern& pattern, std::string_view text) {
     const std::vector<std::string>& names = pattern.expression.names();
     const LinePlace place{output_name(), lines_ + 1};
+    records_.reading(place);
     if (pattern.matches++ == 0) {
       for (const std::string& name : names)
         pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(name, place));
@@ -183,7 +192,10 @@ class OutputReader : public MetricReader {
         records_.fault(place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
-      if (reads_again_ && !step_ && records_.has_seen_step()) continue;  // its step was that of another source
+      if (reads_again_ && !step_ && records_.has_seen_step()) {  // its step was that of another source
+        ++passed_again_;
+        continue;
+      }
       if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
       records_.number(*pattern.names[i], step, *number, place);
     }
@@ -225,6 +237,7 @@ class OutputReader : public MetricReader {
   std::int64_t steps_before_ = 0;  // of all sources, before the last piece but one
   std::int64_t steps_now_ = 0;     // and before the last piece
   std::int64_t unsure_ = 0;        // lines without a step
+  std::int64_t passed_again_ = 0;  // numbers that cannot be read again
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;
   std::vector<std::string_view> groups_;

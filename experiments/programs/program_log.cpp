@@ -139,6 +139,8 @@ Json end_of_log(const fs::path& file, std::uint64_t back) {
   return {{"in_end", last == end}, {"offset", offset}, {"known", sha256(bytes_before(last, offset))}};
 }
 
+Json begin_of_log() { return {{"in_end", false}, {"offset", 0}, {"known", sha256("")}}; }
+
 void read_log_behind(const fs::path& file, const Json& place, const std::function<void(std::string_view)>& take) {
   const auto offset = place.at("offset").get<std::uint64_t>();
   const std::vector<fs::path> files = files_of_log(file);

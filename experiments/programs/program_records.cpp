@@ -47,7 +47,7 @@ ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlac
     fault(place, wrong_quantity_name(name));
     return nullptr;
   }
-  return &names_.emplace(name, Name{quantity_place(name), std::string(name), std::nullopt}).first->second;
+  return &names_.emplace(name, Name{quantity_place(name), std::string(name)}).first->second;
 }
 
 void ProgramRecords::note_step(Name& name, std::int64_t step, const LinePlace& place) {
@@ -90,6 +90,24 @@ void ProgramRecords::grid(std::int64_t step, const ProgramGrid& grid) {
   sink_.grid(step, grid);
 }
 
+void ProgramRecords::note_log(Name& name, const std::string& log) {
+  if (name.log == log || name.place.kind == QuantityPlace::Kind::kRun) return;
+  name.log = log;
+  logs_[log].insert(name.place.split.empty() ? name.place.name : name.place.split + "." + name.place.name);
+}
+
+void ProgramRecords::go_back(std::int64_t step, const std::string& log) {
+  const auto names = logs_.find(log);
+  if (names == logs_.end()) return;
+  flush_metrics();
+  for (auto& [split, latest] : evaluations_) flush_evaluation(latest);
+  std::erase_if(evaluations_, [step](const auto& latest) { return latest.second.evaluation.step >= step; });
+  for (auto& [text, name] : names_) {
+    if (name.log == log) name.step.reset();
+  }
+  sink_.go_back(step, {names->second.begin(), names->second.end()});
+}
+
 void ProgramRecords::keep_error(std::exception_ptr error) {
   if (!error_) error_ = std::move(error);
 }
@@ -99,6 +117,13 @@ void ProgramRecords::fault(const LinePlace& place, const std::string& what, std:
   std::string message = fmt::format("{}: {}", place.text(), repaired_utf8(what));
   if (!line.empty()) message += fmt::format("\n  {}", shown_line(line));
   keep_error(std::make_exception_ptr(DataError(message)));
+  lines_at_fault_ = lines_;
+}
+
+void ProgramRecords::reading(const LinePlace& place) {
+  if (place.line != line_ || place.source != source_) ++lines_;
+  line_ = place.line;
+  source_ = place.source;
 }
 
 void ProgramRecords::flush_metrics() {
@@ -120,7 +145,15 @@ void ProgramRecords::flush() {
     sink_.costs(costs_);
     costs_.clear();
   }
-  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  if (!error_) return;
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  const bool is_of_last_line = std::exchange(lines_at_fault_, -1) == lines_;
+  if (!is_of_last_line) std::rethrow_exception(error);
+  try {
+    std::rethrow_exception(error);
+  } catch (const DataError& wrong) {
+    throw LastLineError(wrong.what());
+  }
 }
 
 void ProgramRecords::finish() {
@@ -141,6 +174,7 @@ Json ProgramRecords::position() const {
                           {"final", latest.evaluation.final}};
   }
   Json position = {{"evaluations", evaluations}, {"final", final_splits_}};
+  if (!logs_.empty()) position["logs"] = logs_;
   if (newest_step_) position["step"] = *newest_step_;
   return position;
 }
@@ -149,6 +183,7 @@ void ProgramRecords::begin(const Json& position) {
   if (position.is_null()) return;
   if (position.contains("step")) newest_step_ = position["step"].get<std::int64_t>();
   final_splits_ = position.at("final").get<std::set<std::string>>();
+  logs_ = position.value("logs", logs_);
   for (const auto& [split, saved] : position.at("evaluations").items()) {
     ProgramEvaluation evaluation{.split = split,
                                  .step = saved.at("step").get<std::int64_t>(),

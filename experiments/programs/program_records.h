@@ -10,11 +10,18 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "experiments/programs/quantity_name.h"
 #include "experiments/programs/record_sink.h"
 
 namespace xlm {
+
+/// What is wrong with the last line that was read.
+class LastLineError : public DataError {
+ public:
+  using DataError::DataError;
+};
 
 /// A line of what a program wrote.
 struct LinePlace {
@@ -32,7 +39,8 @@ class ProgramRecords {
   struct Name {
     QuantityPlace place;
     std::string as_given;
-    std::optional<std::int64_t> step;  // of its newest number, in this attempt
+    std::optional<std::int64_t> step = std::nullopt;  // of its newest number, in this attempt
+    std::optional<std::string> log = std::nullopt;    // in which it stands (go_back)
   };
 
   explicit ProgramRecords(RecordSink& sink) : sink_(sink) {}
@@ -44,6 +52,14 @@ class ProgramRecords {
   void evaluation(const ProgramEvaluation& evaluation);
   void cost(const std::string& name, double value) { costs_[name] = value; }
   void grid(std::int64_t step, const ProgramGrid& grid);
+  /// A line with numbers is read. To be called for each.
+  void reading(const LinePlace& place);
+  /// How many there were.
+  std::int64_t lines() const { return lines_; }
+  /// Keeps that a name stands in a log.
+  void note_log(Name& name, const std::string& log);
+  /// The log begins again at a step: what its names had from there on is void, also that of earlier attempts.
+  void go_back(std::int64_t step, const std::string& log);
   /// Keeps an error of what was read; the first of them is thrown by `flush`.
   void fault(const LinePlace& place, const std::string& what, std::string_view line = {});
 
@@ -87,7 +103,12 @@ class ProgramRecords {
   std::map<std::string, LatestEvaluation> evaluations_;  // by split
   std::set<std::string> final_splits_;
   std::map<std::string, double> costs_;
+  std::map<std::string, std::set<std::string>> logs_;  // the names in each
   std::exception_ptr error_;
+  std::int64_t lines_ = 0;
+  std::int64_t lines_at_fault_ = -1;  // when the error was one of a line
+  std::string source_;                // of the last one
+  std::int64_t line_ = 0;
   std::int64_t backward_steps_ = 0;
   std::string first_backward_;  // in words
 };

@@ -1,6 +1,8 @@
 // Names of quantities.
 #include "experiments/programs/quantity_name.h"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +17,12 @@ constexpr std::size_t kMaxNameBytes = 100;
 
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
+
+std::string lower_name(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return lower;
+}
 
 /// What a name may hold of a text.
 std::string name_of_signs(std::string_view theirs) {
@@ -59,14 +67,42 @@ std::string wrong_quantity_name(std::string_view name) {
       shown_line(name), kMaxNameBytes, better.empty() ? "" : fmt::format(" (for example '{}')", better));
 }
 
+std::string_view split_called(std::string_view word) {
+  struct Word {
+    std::string_view word;
+    std::string_view split;
+  };
+  constexpr std::array<Word, 10> kWords{{{"train", "train"},
+                                         {"training", "train"},
+                                         {"valid", "valid"},
+                                         {"validation", "valid"},
+                                         {"val", "valid"},
+                                         {"eval", "valid"},
+                                         {"evaluation", "valid"},
+                                         {"dev", "valid"},
+                                         {"test", "test"},
+                                         {"testing", "test"}}};
+  const std::string lower = lower_name(word);
+  const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.word == lower; });
+  return found == kWords.end() ? std::string_view() : found->split;
+}
+
 std::string quantity_name_from(std::string_view theirs) {
-  const std::size_t slash = theirs.find('/');
-  const std::string_view first = theirs.substr(0, slash == std::string_view::npos ? 0 : slash);
-  if (first == "train") return name_of_signs(theirs.substr(slash + 1));
-  for (const std::string_view word : {"eval", "val", "validation", "dev"}) {
-    if (first == word) return name_of_signs(fmt::format("valid.{}", theirs.substr(slash + 1)));
+  std::string_view rest;
+  std::string_view split;
+  if (const std::size_t end = theirs.find_first_of("/_."); end != std::string_view::npos) {
+    split = split_called(theirs.substr(0, end));
+    rest = theirs.substr(end + 1);
+    // "train.loss" is an evaluation of that split, and a Trainer's "train_loss" is no loss of a step.
+    if (split == "train" && theirs[end] != '/') split = {};
   }
-  return name_of_signs(theirs);
+  if (const std::size_t last = theirs.rfind('/'); split.empty() && last != std::string_view::npos) {
+    split = split_called(theirs.substr(last + 1));
+    rest = theirs.substr(0, last);
+  }
+  const std::string name = split.empty() ? "" : name_of_signs(lower_name(rest));
+  if (name.empty()) return name_of_signs(theirs);
+  return split == "train" ? name : name_of_signs(fmt::format("{}.{}", split, name));
 }
 
 QuantityPlace quantity_place(std::string_view name) {

@@ -13,10 +13,15 @@ bool is_quantity_name(std::string_view name);
 /// What to say of another name.
 std::string wrong_quantity_name(std::string_view name);
 
-/// A name for what another program calls `theirs`: "loss (mean)" becomes "loss_mean", and a slash a dot. What stands
-/// before the first slash often says where a number comes from: "train/loss" is "loss", which training has, "eval/loss"
-/// and "val/loss" are "valid.loss". Empty if no character can stay.
+/// A name for what another program calls `theirs`: "loss (mean)" becomes "loss_mean", and a slash a dot. A word before
+/// or behind it often says of what a number is, in any case: "train/loss" and "Loss/train" are "loss", which training
+/// has; "val/loss", "eval_loss" and "Loss/Validation" are "valid.loss", "test_acc" is "test.acc". Such a name is in
+/// lower case. Empty if no character can stay. python/xlm/adapters has the same rule, and the same test
+/// (tests/names_of_others.json).
 std::string quantity_name_from(std::string_view theirs);
+
+/// The split that a word stands for, in any case: train, valid or test; empty: none.
+std::string_view split_called(std::string_view word);
 
 /// What a number belongs to, by its name as a program gives it.
 struct QuantityPlace {

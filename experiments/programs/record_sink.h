@@ -34,6 +34,8 @@ class RecordSink {
   /// Numbers of the whole run: params, flops_per_token, …
   virtual void costs(const std::map<std::string, double>& values) = 0;
   virtual void grid(std::int64_t step, const ProgramGrid& grid) = 0;
+  /// Numbers of these names at this step and later ones are void; "valid.loss" is one of evaluations.
+  virtual void go_back(std::int64_t /*step*/, const std::vector<std::string>& /*names*/) {}
 };
 
 }  // namespace xlm

@@ -125,21 +125,46 @@ std::string setting_name(RunConfiguration options, RunInputs inputs, const std::
   return fmt::format("{} of any seed", id.substr(0, id.rfind('-') + 1 + kDigits));
 }
 
+/// What the run of a folder started from, without the files themselves. Throws Error and Json::exception.
+RunInputs inputs_of_folder(const RunPaths& paths) {
+  const Json environment = read_json_object(paths.environment());
+  RunInputs inputs;
+  inputs.data.dataset = environment.value("dataset", "");
+  inputs.data.fingerprint = environment.value("fingerprint", "");
+  inputs.contents = environment.value("contents", std::map<std::string, std::string>());
+  return inputs;
+}
+
 /// The same for a run folder. Empty if the folder cannot be read.
 std::string setting_of_folder(const fs::path& folder) {
   const RunPaths paths{folder};
   try {
-    const Json environment = read_json_object(paths.environment());
-    RunInputs inputs;
-    inputs.data.dataset = environment.value("dataset", "");
-    inputs.data.fingerprint = environment.value("fingerprint", "");
-    inputs.contents = environment.value("contents", std::map<std::string, std::string>());
-    return setting_name(read_run_options(read_yaml(paths.config())), inputs, environment.value("source_setting", ""));
+    const std::string source = read_json_object(paths.environment()).value("source_setting", "");
+    return setting_name(read_run_options(read_yaml(paths.config())), inputs_of_folder(paths), source);
   } catch (const Error&) {
     return "";
   } catch (const Json::exception&) {
     return "";
   }
+}
+
+/// The folders of programs' runs whose names begin so, by the ids that their runs would have now.
+std::map<std::string, fs::path> folders_by_identity(const fs::path& runs, const std::string& begin) {
+  std::map<std::string, fs::path> folders;
+  std::error_code error;
+  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(begin)) continue;
+    const RunPaths paths{entry->path()};
+    try {
+      const RunConfiguration own = read_run_options(read_yaml(paths.config()));
+      if (own.program) folders.emplace(run_id(own, inputs_of_folder(paths)), paths.folder);
+    } catch (const Error&) {
+      continue;  // a damaged run is found by its name alone
+    } catch (const Json::exception&) {
+      continue;
+    }
+  }
+  return folders;
 }
 
 }  // namespace
@@ -158,11 +183,7 @@ std::optional<bool> holds_run(const fs::path& folder, const std::string& config,
   const RunPaths paths{folder};
   try {
     const RunConfiguration own = read_run_options(parse_yaml(config, paths.config().string()));
-    const Json environment = read_json_object(paths.environment());
-    RunInputs own_inputs = inputs;
-    own_inputs.data.fingerprint = environment.value("fingerprint", "");
-    own_inputs.contents = environment.value("contents", std::map<std::string, std::string>());
-    return own.type() == options.type() && run_identity(own, own_inputs) == run_identity(options, inputs);
+    return own.type() == options.type() && run_identity(own, inputs_of_folder(paths)) == run_identity(options, inputs);
   } catch (const Error&) {
     return std::nullopt;
   } catch (const Json::exception&) {
@@ -233,7 +254,7 @@ Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) co
 /// Those that a run of this folder is called after. A new run is called as the runs next to it are: one code has one
 /// name in a folder of runs.
 const RunInputs& Planner::inputs_for(const RunConfiguration& options, const KnownInputs& known) const {
-  const auto has_run = [&](const RunInputs& inputs) { return fs::exists(runs_ / run_id(options, inputs)); };
+  const auto has_run = [&](const RunInputs& inputs) { return fs::exists(place_of(options, inputs)); };
   if (known.earlier.empty() || has_run(known.inputs)) return known.inputs;
   const auto found = std::find_if(known.earlier.begin(), known.earlier.end(), has_run);
   if (found != known.earlier.end()) return *found;
@@ -259,9 +280,20 @@ PlannedRun Planner::plan_located(RunConfiguration options, std::string source_se
   return {std::move(options), inputs, {std::move(folder)}, std::move(source_setting)};
 }
 
-fs::path Planner::folder_for(const RunConfiguration& options, const RunInputs& inputs) {
+/// The folder of a program's run that version 0.1.0 has named may be called after other metrics than it has now.
+fs::path Planner::place_of(const RunConfiguration& options, const RunInputs& inputs) const {
   const std::string id = run_id(options, inputs);
-  fs::path folder = runs_ / id;
+  if (!options.program || fs::exists(runs_ / id)) return runs_ / id;
+  if (fs::path earlier = runs_ / run_id_with_metrics(options, inputs); fs::exists(earlier)) return earlier;
+  const std::string begin = id.substr(0, id.rfind('-') + 1);
+  auto known = by_identity_.find(begin);
+  if (known == by_identity_.end()) known = by_identity_.emplace(begin, folders_by_identity(runs_, begin)).first;
+  const auto found = known->second.find(id);
+  return found == known->second.end() ? runs_ / id : found->second;
+}
+
+fs::path Planner::folder_for(const RunConfiguration& options, const RunInputs& inputs) {
+  fs::path folder = place_of(options, inputs);
   if (fs::exists(folder)) {
     if (holds_run(folder, options, inputs).value_or(true)) return folder;
     throw DataError(

@@ -58,10 +58,12 @@ class Planner {
 
   KnownInputs look_at_inputs(const RunConfiguration& options) const;
   const RunInputs& inputs_for(const RunConfiguration& options, const KnownInputs& known) const;
+  fs::path place_of(const RunConfiguration& options, const RunInputs& inputs) const;
   fs::path folder_for(const RunConfiguration& options, const RunInputs& inputs);
 
   fs::path runs_;
   std::map<std::string, KnownInputs> inputs_;
+  mutable std::map<std::string, std::map<std::string, fs::path>> by_identity_;  // by beginning of the name, and by id
 };
 
 }  // namespace xlm

@@ -23,7 +23,7 @@ SweepBoard::SweepBoard(Settings settings, const std::vector<SweepRun>& runs)
     if (run.action == SweepAction::kSkip || run.action == SweepAction::kLeave) {
       row.state = BoardState::kEnded;
       row.failed = run.status == RunStatus::kDiverged;
-      row.status = name_of(run.status);
+      row.status = fmt::format("{}{}", name_of(run.status), is_warning(run.reason) ? ", warning" : "");
       row.progress = read_progress(run.planned.paths.journal());
     } else if (run.status == RunStatus::kPreempted || run.status == RunStatus::kStale) {
       row.progress = read_progress(run.planned.paths.journal());  // how far it came: shown until new metrics come

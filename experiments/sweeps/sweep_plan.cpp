@@ -35,7 +35,7 @@ std::string next_start(std::int64_t checkpoint) {
 /// A run that is done may lack evaluations.
 void look_at_evaluations(SweepRun& planned, const Run& run) {
   planned.action = SweepAction::kSkip;
-  planned.reason = "done already";
+  planned.reason = is_warning(run.reason) ? "done already; " + run.reason : "done already";
   planned.evaluations_left = missing_evaluations(run, planned.evaluations).size();
   if (planned.evaluations_left == 0) return;
   const bool elsewhere = has_live_worker(run.folder);

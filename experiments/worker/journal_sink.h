@@ -64,6 +64,12 @@ class JournalSink : public TrainSink {
   void when_stopping(std::function<void()> action) { when_stopping_ = std::move(action); }
   /// A change of state, durable, after checking that the run is still ours.
   void state(RunStatus status, const Json& more = Json::object());
+  /// What was reported before does not count, or is kept, as the record says (journal.h).
+  void reread(const Json& record) { journal_.append(kReread, record); }
+  /// What was reported of these names from this step on does not count.
+  void go_back(std::int64_t step, const std::vector<std::string>& names) {
+    journal_.append(kBack, {{"step", step}, {"names", names}});
+  }
   /// All records so far are on the disk when this returns.
   void sync();
   /// From now on evaluations are on the disk only after sync_evaluations, which is to be called about once a second: a
@@ -76,6 +82,9 @@ class JournalSink : public TrainSink {
   void outside_code(const std::map<std::string, std::string>& files);
   /// Ends the bar on the screen.
   void finish();
+  /// Keeps what lists are to say of the run besides its status, once the attempt has ended by itself.
+  void warn_at_end(const std::string& text) { warnings_at_end_.push_back(text); }
+  const std::vector<std::string>& warnings_at_end() const { return warnings_at_end_; }
   /// Whether it has stopped where Settings::pause says.
   bool has_paused() const { return settings_.pause > 0 && evaluated_step_ >= settings_.pause; }
   /// Whether a user has asked for this run alone to be stopped.
@@ -127,6 +136,7 @@ class JournalSink : public TrainSink {
   double next_look_ = 0;                 // for a request to stop
   bool asked_to_stop_ = false;
   std::function<void()> when_stopping_;
+  std::vector<std::string> warnings_at_end_;
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;

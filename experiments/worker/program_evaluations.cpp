@@ -148,7 +148,7 @@ class ProgramEvaluations {
     OutsideCode outside(run_, paths, sink_);
     outside.begin(program.folder, setting);
     ReportedEvaluations reported(split);
-    MetricReaders readers(described_metrics(program, setting, paths.work()), paths.metrics(), reported);
+    MetricReaders readers(described_metrics(program, setting.places, paths.work()), paths.metrics(), reported);
     readers.begin(Json());
     ProgramProcess process({.words = setting.words,
                             .folder = paths.work(),

@@ -20,6 +20,7 @@ class ProgramResults final : public RecordSink {
   void evaluation(const ProgramEvaluation& evaluation) override;
   void costs(const std::map<std::string, double>& values) override;
   void grid(std::int64_t step, const ProgramGrid& grid) override;
+  void go_back(std::int64_t step, const std::vector<std::string>& names) override { sink_.go_back(step, names); }
 
   /// Journals what the program has used, with what the attempts before it had used, and the time of its steps, unless
   /// it reports that itself.

@@ -54,11 +54,7 @@ ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& p
   const ProgramOptions& program = *run.program;
   const fs::path checkpoints = RunPaths{paths.folder}.checkpoints();
   ProgramSetting setting;
-  setting.places = {{"seed", std::to_string(run.seed)},
-                    {"data.path", run.data.path},
-                    {"run", paths.folder.string()},
-                    {"checkpoints", checkpoints.string()},
-                    {"config", paths.config().string()}};
+  setting.places = places_of(run, paths);
   setting.places.insert(further_places.begin(), further_places.end());
   setting.words = command_words(program.command, program, setting.places);
   for (std::string& word : setting.words) word = word_for_copy(word, program.folder, paths.work());
@@ -81,6 +77,14 @@ ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& p
 
 }  // namespace
 
+std::map<std::string, std::string> places_of(const RunConfiguration& run, const ProgramPaths& paths) {
+  return {{"seed", std::to_string(run.seed)},
+          {"data.path", run.data.path},
+          {"run", paths.folder.string()},
+          {"checkpoints", RunPaths{paths.folder}.checkpoints().string()},
+          {"config", paths.config().string()}};
+}
+
 ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
                                bool resumes) {
   return filled_setting(run, paths, threads, resumes, {});
@@ -93,11 +97,12 @@ ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPath
   return setting;
 }
 
-std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
+std::vector<MetricDescription> described_metrics(const ProgramOptions& program,
+                                                 const std::map<std::string, std::string>& places,
                                                  const fs::path& work) {
   std::vector<MetricDescription> metrics = metric_descriptions(program.metrics);
   for (MetricDescription& one : metrics) {
-    if (one.kind != MetricKind::kLines) one.target = (work / filled(one.target, program, setting.places)).string();
+    if (one.kind != MetricKind::kLines) one.target = (work / filled(one.target, program, places)).string();
   }
   return metrics;
 }

@@ -27,8 +27,12 @@ ProgramSetting program_setting(const RunConfiguration& run, const ProgramPaths& 
 ProgramSetting evaluation_setting(const RunConfiguration& run, const ProgramPaths& paths, std::int64_t threads,
                                   const std::string& split);
 
+/// What placeholders stand for, besides options.
+std::map<std::string, std::string> places_of(const RunConfiguration& run, const ProgramPaths& paths);
+
 /// How the program's output is read: its own metrics, with whole paths.
-std::vector<MetricDescription> described_metrics(const ProgramOptions& program, const ProgramSetting& setting,
+std::vector<MetricDescription> described_metrics(const ProgramOptions& program,
+                                                 const std::map<std::string, std::string>& places,
                                                  const fs::path& work);
 
 /// The configuration of a program's run, as this user submitted it. Throws DataError if others changed it.

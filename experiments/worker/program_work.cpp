@@ -14,6 +14,7 @@
 #include "experiments/programs/metric_readers.h"
 #include "experiments/programs/program_environment.h"
 #include "experiments/programs/program_process.h"
+#include "experiments/programs/program_records.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/checkpoint_watch.h"
 #include "experiments/worker/environment.h"
@@ -95,8 +96,9 @@ class Attempt {
         sink_(sink),
         outside_(outside),
         results_(sink, before),
-        readers_(described_metrics(program, setting, paths.work()), paths.metrics(), results_, paths.output()),
-        checkpoints_(run.checkpoints()) {}
+        readers_(described_metrics(program, setting.places, paths.work()), paths.metrics(), results_, paths.output()),
+        checkpoint_folder_(run.checkpoints()),
+        checkpoints_(checkpoint_folder_) {}
 
   ProgramEnd run() {
     sink_.batch_evaluations();
@@ -106,30 +108,88 @@ class Attempt {
                             .folder = paths_.work(),
                             .environment = setting_.environment,
                             .log = paths_.output(),
-                            .output = [this](std::string_view bytes) { readers_.output(bytes); },
+                            .output = [this](std::string_view bytes) { read([&] { readers_.output(bytes); }); },
                             .owner = paths_.folder.string(),
                             .grace = std::chrono::duration<double>(program_.grace),
                             .stop_all = program_.stop == ProgramOptions::Stop::kAll,
                             .memory_kills = memory_kills,
                             .sampled = nullptr});
+    const auto poll = [this] { readers_.poll(); };
     while (process.poll(kBetweenPolls)) {
-      readers_.poll();
+      read(poll);
       look(process);
       if (sink_.should_stop()) process.stop();
     }
     const ProgramEnd& end = process.end();
-    readers_.poll();
-    readers_.finish(end.is_success() && !end.stopped);
+    read(poll);
+    const bool is_done = end.is_success() && !end.stopped;
+    bool is_heard = true;
+    read([&] { is_heard = readers_.finish(is_done && unread_.empty()); });
     look_for_checkpoint(true);
     results_.used(end.usage);
     note_position();
     if (!end.is_success() && !end.stopped) readers_.output_is_told();  // its failure ends with the last lines
     for (const std::string& warning : readers_.warnings()) sink_.message("warning: " + warning);
+    if (!unread_.empty()) warn_of_unread(is_done);
+    if (is_done && !is_heard) {
+      sink_.warn_at_end(
+          "a file of program.metrics got nothing after the run was resumed, so no number is final; if the "
+          "program writes to another one now, name that, and say: xlm runs reread FILE");
+    }
+    if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
     return end;
   }
 
  private:
+  /// A program that has said its last, which cannot be read, is not ended for it. It is if it goes on to report.
+  template <class Action>
+  void read(const Action& action) {
+    try {
+      action();
+    } catch (const LastLineError& error) {
+      if (unread_.empty()) {
+        unread_ = error.what();
+        lines_until_unread_ = readers_.lines();
+      }
+    }
+    if (!unread_.empty() && readers_.lines() > lines_until_unread_) throw DataError(unread_);
+  }
+
+  /// The training is done, and what it said last can be read again.
+  void warn_of_unread(bool is_done) {
+    sink_.message("warning: " + unread_);
+    if (!is_done) return;
+    sink_.warn_at_end(
+        fmt::format("its last line cannot be read, so no number is final: {}; correct program.metrics "
+                    "and say: xlm runs reread FILE",
+                    first_line(unread_)));
+  }
+
+  /// Some programs end by an error instead of saving, and some have nothing to save yet.
+  void warn_of_stop(const ProgramEnd& end) {
+    if (end.killed) {
+      sink_.warn_at_end(
+          fmt::format("it did not end within {} s of the request to stop, and was killed", program_.grace));
+    } else if (is_error(end)) {
+      sink_.message(fmt::format("warning: it was asked to stop, and ended by an error: {}", reason_with_output(end)));
+      sink_.warn_at_end(
+          fmt::format("it was asked to stop, and ended by an error: {}; log.txt has its last lines", reason_of(end)));
+    }
+    if (checkpoints_.step() == 0 && !has_files(checkpoint_folder_)) {
+      sink_.warn_at_end(
+          "stopped before its first checkpoint, so it will begin again; let it save earlier or when it "
+          "is asked to stop, or give it more time");
+    }
+  }
+
+  static bool is_error(const ProgramEnd& end) {
+    constexpr int kAfterSignal = 128;
+    const auto is_of_request = [](int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP; };
+    if (end.signal != 0) return !is_of_request(end.signal);
+    return end.code != 0 && end.code != kStopped && !is_of_request(end.code - kAfterSignal);
+  }
+
   /// Up to where earlier attempts have read; null for the first one.
   Json position_of_earlier() const {
     try {
@@ -156,7 +216,7 @@ class Attempt {
 
   bool look_for_checkpoint(bool is_ended) {
     const auto step = [this] {
-      readers_.poll();
+      read([this] { readers_.poll(); });
       return results_.step();
     };
     if (!checkpoints_.look(step, is_ended)) return false;
@@ -179,6 +239,9 @@ class Attempt {
   OutsideCode& outside_;
   ProgramResults results_;
   MetricReaders readers_;
+  std::string unread_;  // what is wrong with the last line that was read
+  std::int64_t lines_until_unread_ = 0;
+  fs::path checkpoint_folder_;
   CheckpointWatch checkpoints_;
   double next_look_ = 0;
   double next_note_ = monotonic_seconds() + kBetweenNotes;

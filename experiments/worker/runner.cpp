@@ -104,10 +104,13 @@ std::optional<RunReport> attempt_training(const Run& run, Work& work, JournalSin
     const RunStatus status = done ? RunStatus::kDone : RunStatus::kPreempted;
     sink.finish();
     sink.check_owner();
-    const std::string why = done                       ? ""
-                            : sink.was_asked_to_stop() ? kStopReason
-                            : sink.has_paused()        ? "paused at a rung of its sweep"
-                                                       : "";
+    std::string why = done                       ? ""
+                      : sink.was_asked_to_stop() ? kStopReason
+                      : sink.has_paused()        ? "paused at a rung of its sweep"
+                                                 : "";
+    for (const std::string& warning : sink.warnings_at_end()) {
+      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", kWarning, warning);
+    }
     sink.state(status, why.empty() ? Json::object() : Json{{"reason", why}});
     sink.log(done ? "done" : "stopped");
     return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});

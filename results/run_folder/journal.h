@@ -33,6 +33,10 @@ namespace xlm {
 ///               recipe's fallback
 ///   better      {"values": {name: lower|higher}}                     directions that the program has declared since
 ///   experiment  {"name"}                                             the run also belongs to this experiment
+///   reread      {"metrics": [{…}], "keeps"?}                         what the program has reported is read again, as
+///               program.metrics says now: what was read of it before does not count, unless it is kept
+///   back        {"step", "names": [name]}                            what was reported of these from that step on does
+///               not count
 ///   message     {"text"}
 ///   remark      {"tag", "given"} or {"note"} or {"bad"}              what people say of the run (remark.h)
 /// A resumed run writes the records after its checkpoint again. Of two records with the same type, step, name and split
@@ -61,6 +65,10 @@ class Journal {
   std::int64_t token_;
   std::optional<double> latest_;  // time of its records
 };
+
+/// The types of two of them.
+inline constexpr const char* kReread = "reread";
+inline constexpr const char* kBack = "back";
 
 /// Higher than any fencing token of a worker. A higher one in a journal would shut out all later workers.
 inline constexpr std::int64_t kHighestToken = 1'000'000'000'000;

@@ -58,6 +58,22 @@ double number_field(const Json& record, const char* key) {
   return found != record.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+/// Whether a cost of a program's run is known without the program's word.
+bool is_measured_cost(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kMeasured{
+      "wall_seconds", "processor_seconds", "peak_memory", "step_seconds", "energy", "energy_gpu"};
+  return std::find(kMeasured.begin(), kMeasured.end(), name) != kMeasured.end();
+}
+
+/// A program's run that is done and has no number would look like any other.
+void warn_of_no_number(Run& run) {
+  if (run.status != RunStatus::kDone || !run.reason.empty() || !run.contents.contains("program.folder")) return;
+  const bool reports_costs =
+      std::any_of(run.costs.begin(), run.costs.end(), [](const auto& cost) { return !is_measured_cost(cost.first); });
+  if (reports_costs || !run.metrics.empty() || !run.evaluations.empty() || !run.grids.empty()) return;
+  run.reason = fmt::format("{}the program reported no number; log.txt says what was looked for", kWarning);
+}
+
 /// Builds a run from the records of one journal. Throws Json::exception for a record whose fields have wrong types.
 class Assembler {
  public:
@@ -69,6 +85,8 @@ class Assembler {
     const double time = number_field(record, "time");
     if (!run_.created && time > 0) run_.created = time;
     if (type == "state") add_state(record, time);
+    if (type == kReread) add_reread(record);
+    if (type == kBack) go_back(record.at("step").get<std::int64_t>(), record.at("names"));
     if (type == "experiment") add_experiment(record.at("name").get<std::string>());
     if (type == "metric") add_metrics(record);
     if (type == "grid") add_grid(record);
@@ -143,6 +161,39 @@ class Assembler {
     run_.checkpoints.clear();
     run_.outside.clear();
     evaluations_.clear();
+  }
+
+  /// What a program has reported is read again from here on, as `metrics` say. What was measured of it stays.
+  void add_reread(const Json& record) {
+    std::erase_if(run_.params, [](const auto& param) { return param.first == kMetricsParam; });
+    run_.params.emplace_back(kMetricsParam, record.at("metrics"));
+    if (record.value("keeps", false)) return;
+    run_.metrics.clear();
+    run_.grids.clear();
+    std::erase_if(run_.costs, [](const auto& cost) { return !is_measured_cost(cost.first); });
+    std::erase_if(evaluations_, [](const auto& entry) { return entry.second.settings.empty(); });
+    run_.step = run_.checkpoints.empty() ? 0 : run_.checkpoints.back().step;
+    if (run_.status == RunStatus::kDone) run_.reason.clear();
+  }
+
+  /// A program's log began again at a step: TensorBoard's purge_step.
+  void go_back(std::int64_t step, const Json& names) {
+    for (const Json& name : names) {
+      const auto series = run_.metrics.find(name.get<std::string>());
+      if (series == run_.metrics.end()) continue;
+      series->second.erase(series->second.lower_bound(step), series->second.end());
+      if (series->second.empty()) run_.metrics.erase(series);
+    }
+    for (auto& [key, evaluation] : evaluations_) {
+      if (evaluation.step < step || !evaluation.settings.empty()) continue;
+      std::erase_if(evaluation.values, [&, &split = evaluation.split](const auto& value) {
+        return std::find(names.begin(), names.end(), split + "." + value.first) != names.end();
+      });
+    }
+    std::erase_if(evaluations_, [](const auto& entry) { return entry.second.values.empty(); });
+    run_.step = run_.checkpoints.empty() ? 0 : run_.checkpoints.back().step;
+    for (const auto& [name, series] : run_.metrics) run_.step = std::max(run_.step, series.rbegin()->first);
+    for (const auto& [key, evaluation] : evaluations_) run_.step = std::max(run_.step, evaluation.step);
   }
 
   static const Json& values_of(const Json& record) {
@@ -283,7 +334,11 @@ void choose_main_evaluations(Run& run) {
     evaluation.at = differing_settings(run, evaluation.settings);
     if (!evaluation.final || !evaluation.at.empty()) continue;
     RunEvaluation*& best = newest[evaluation.split];
-    if (best == nullptr || evaluation.time >= best->time) best = &evaluation;
+    // That by a program's second command takes the place of what training said, also if that is read again later.
+    const auto place = [](const RunEvaluation& one) {
+      return std::pair(one.settings.contains(kEvaluationCommand), one.time);
+    };
+    if (best == nullptr || place(evaluation) >= place(*best)) best = &evaluation;
   }
   for (const auto& [split, evaluation] : newest) evaluation->main = true;
 }
@@ -452,6 +507,7 @@ Run assemble(const fs::path& folder, const Json* next) {
   std::erase_if(run.params, [](const auto& entry) { return entry.first == "experiment"; });
   assembler.finish();
   choose_main_evaluations(run);
+  warn_of_no_number(run);
   add_costs_of_work(run);
   return run;
 }

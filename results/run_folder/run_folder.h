@@ -44,6 +44,10 @@ inline bool has_ended(RunStatus status) {
          status == RunStatus::kPruned;
 }
 
+/// In the reason of a run that has not failed, this begins what lists show: its numbers are not all there, say.
+inline constexpr std::string_view kWarning = "warning: ";
+inline bool is_warning(std::string_view reason) { return reason.find(kWarning) != std::string_view::npos; }
+
 /// Whether a live process holds the run of a folder. If this is null, every running run counts as alive.
 using AliveCheck = std::function<bool(const fs::path& run_folder)>;
 
@@ -100,6 +104,9 @@ inline constexpr const char* kNotFrozen = "program.not_frozen";
 /// Its value for files and their SHA-256: "mine/model.py (3fa9c1d2)", "mine/model.py and 3 others (3fa9c1d2)". The same
 /// on each machine where the last two parts of their names are.
 std::string not_frozen_text(const std::map<std::string, std::string>& files);
+
+/// The resolved key for how a program's numbers were read.
+inline constexpr const char* kMetricsParam = "program.metrics";
 
 /// The beginning of a resolved key that says which way a quantity is better that the program does not know:
 /// program.better.NAME is lower or higher.
@@ -189,7 +196,7 @@ struct Run {
   std::string parent;            // the run from whose checkpoint it goes on; empty: none
   std::int64_t parent_step = 0;  // of that checkpoint
   RunStatus status = RunStatus::kQueued;
-  std::string reason;                    // why it failed, diverged or stopped
+  std::string reason;                    // why it failed, diverged or stopped, or a warning
   std::string experiment;                // the run was made for it; empty: none
   std::vector<std::string> experiments;  // all that have the run, sorted
   std::optional<double> created;

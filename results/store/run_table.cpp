@@ -16,9 +16,9 @@
 namespace xlm {
 namespace {
 
-constexpr std::array<std::string_view, 14> kFields{
-    "run_id",     "experiment",    "status", "step",        "created", "started", "finished",
-    "seed_group", "is_evaluation", "parent", "parent_step", "tag",     "note",    "bad"};
+constexpr std::array<std::string_view, 15> kFields{"run_id",  "experiment",  "status",   "reason",     "step",
+                                                   "created", "started",     "finished", "seed_group", "is_evaluation",
+                                                   "parent",  "parent_step", "tag",      "note",       "bad"};
 /// Names that are right even where no run has them (yet); a store may hold more.
 constexpr std::array<std::string_view, 3> kUsualKeys{"model.type", "data.name", "seed"};
 

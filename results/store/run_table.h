@@ -28,8 +28,8 @@ inline bool is_time_column(std::string_view column) {
 inline bool has_booleans(std::string_view key) { return !key.starts_with("data."); }
 
 /// All runs of a store in the order of their ids, and their columns. A column is
-///   a field of the run      run_id, experiment, status, step, created, started, finished, seed_group, is_evaluation,
-///                           and what people say of it: tag, note, bad, is_bad
+///   a field of the run      run_id, experiment, status, reason, step, created, started, finished, seed_group,
+///                           is_evaluation, and what people say of it: tag, note, bad, is_bad
 ///   a cost                  params, flops_per_token, paper_flops, peak_memory, step_seconds
 ///   an evaluation           test.bpc, valid.loss, …: the final one, with the run's own settings
 ///   a resolved key          model.span, seed, data.name, …

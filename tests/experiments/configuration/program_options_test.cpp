@@ -195,7 +195,7 @@ TEST_F(ProgramIdentity, IsWhatCanChangeTheResult) {
   EXPECT_NE(id("", "options: {lr: 1}\nseed: 2\n"), plain);
   EXPECT_NE(id(", environment: {A: b}", "options: {lr: 1}\n"), plain);
   EXPECT_NE(id(", flags: true", "options: {lr: 1}\n"), plain);
-  EXPECT_NE(id(", metrics: [{lines: 'loss (?<loss>.*)'}]", "options: {lr: 1}\n"), plain);
+  EXPECT_EQ(id(", metrics: [{lines: 'loss (?<loss>.*)'}]", "options: {lr: 1}\n"), plain);
   EXPECT_EQ(id(", grace: 3, resume: restart", "options: {lr: 1}\nexperiment: e\ntrain: {steps: 9}\ndevice: cpu\n"),
             plain);
   write_file(folder_.path() / "code" / "b.txt", "no code");

@@ -54,6 +54,26 @@ TEST_F(ProgramCsv, ColumnsAreQuantities) {
   EXPECT_THAT(records_of("\"step\",\"a \"\"b\"\"\",\"x,y\"\n\"1\",\"2\",3\n"), ElementsAre("1: a_b=2 x_y=3"));
 }
 
+TEST_F(ProgramCsv, WordsForNoNumberAreNone) {
+  EXPECT_THAT(records_of("step,loss,val_acc\n1,NA,0.5\n2,2,None\n3,N/A,-\n4,null,\n5,--,1\n"),
+              ElementsAre("valid 1: acc=0.5", "2: loss=2", "valid 5: acc=1"));
+  EXPECT_THAT(records_of("step,loss\n1,2\n2,none of it\n"), ElementsAre("1: loss=2", HasSubstr("'none of it'")));
+}
+
+TEST_F(ProgramCsv, NothingIsFinalIfTheFileGotNothingAfterAResume) {
+  use();
+  write_whole(file_, "step,val_loss\n1,2\n");
+  EXPECT_THAT(polled(), ElementsAre("valid 1: loss=2"));
+  const Json position = Json::parse(readers_->position().dump());
+  use({}, position);
+  EXPECT_FALSE(readers_->finish(true));
+  EXPECT_THAT(sink_.take(), IsEmpty());
+  use({}, position);
+  append(file_, "2,1\n");
+  EXPECT_TRUE(readers_->finish(true));
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 2: loss=1", "valid 2: loss=1 final"));
+}
+
 /// Lightning's logger writes a row for each of training and validation, with the columns of both.
 TEST_F(ProgramCsv, RowsMayLackMostColumns) {
   EXPECT_THAT(records_of("epoch,step,train_loss,val_loss\n0,9,2.5,\n0,9,,2.75\n1,19,2,\n",

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "experiments/programs/event_scalars.h"
 #include "experiments/programs/metric_readers.h"
+#include "results/exports/event_file.h"
 #include "tests/experiments/programs/recording_sink.h"
 #include "tests/needs.h"
 #include "tests/readers.h"
@@ -82,10 +83,10 @@ TEST_F(ProgramEvents, AreThoseOfTorchAndTensorFlow) {
   EXPECT_THAT(polled(), ElementsAre("10: loss=2.5 lr=0.0010000000474974513", "11: double=0.1", "valid 10: loss=3.25"));
   write_whole(file("validation/events.out.tfevents.2.host.v2"), from_hex(kTensorFlowEvents));
   write_whole(file("validation/notes.txt"), "no events");
-  EXPECT_THAT(polled(), ElementsAre("3: epoch_loss=1.5", "4: count=-7 half=-0.375 zero=0"));
+  EXPECT_THAT(polled(), ElementsAre("valid 3: epoch_loss=1.5", "valid 4: count=-7 half=-0.375 zero=0"));
   EXPECT_THAT(polled(), IsEmpty());
   readers_->finish(true);
-  EXPECT_THAT(sink_.take(), ElementsAre("valid 10: loss=3.25 final"));
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 4: count=-7 half=-0.375 zero=0 final"));
 }
 
 TEST_F(ProgramEvents, TagsHaveTheNamesThatAreGiven) {
@@ -143,6 +144,61 @@ TEST_F(ProgramEvents, FoldersAndLinksWithSuchNamesAreNoFiles) {
   fs::create_directories(events_ / "a.tfevents");
   fs::create_symlink("nowhere", events_ / "b.tfevents");
   EXPECT_THAT(polled(), IsEmpty());
+}
+
+/// Writes numbers of one tag into a file of its own.
+void write_tag(const fs::path& file, const std::string& tag, const std::map<std::int64_t, double>& values,
+               std::int64_t goes_back_to = -1) {
+  EventFile events(file, 0);
+  if (goes_back_to >= 0) events.restart(goes_back_to, 0);
+  for (const auto& [step, value] : values) events.numbers(step, 0, {{tag, value}});
+}
+
+TEST_F(ProgramEvents, OneTagInTwoFoldersIsTwoSeries) {
+  use();
+  write_tag(file("train/a.tfevents"), "epoch_loss", {{1, 3}});  // Keras
+  write_tag(file("Validation/a.tfevents"), "epoch_loss", {{1, 13}});
+  write_tag(file("Loss_train/b.tfevents"), "Loss", {{1, 2}});  // add_scalars
+  write_tag(file("Loss_valid/b.tfevents"), "Loss", {{1, 12}});
+  write_tag(file("left/c.tfevents"), "acc", {{2, 1}});
+  write_tag(file("right/c.tfevents"), "acc", {{2, 5}});
+  write_tag(file("train/d.tfevents"), "val/f1", {{3, 7}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss=2", "2: acc=1 right.acc=5", "valid 1: epoch_loss=13 loss=12",
+                                    "1: epoch_loss=3", "valid 3: f1=7"));
+}
+
+TEST_F(ProgramEvents, NamesAreOfFoldersToo) {
+  use({{"epoch_loss", "loss"}, {"left/acc", "left_acc"}, {"right/acc", "right_acc"}});
+  write_tag(file("train/a.tfevents"), "epoch_loss", {{1, 3}});
+  write_tag(file("validation/a.tfevents"), "epoch_loss", {{1, 13}});
+  write_tag(file("right/c.tfevents"), "acc", {{2, 5}});
+  EXPECT_THAT(polled(), ElementsAre("2: right_acc=5", "1: loss=3", "valid 1: loss=13"));
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("no number of left/acc came")));
+}
+
+TEST_F(ProgramEvents, ALogThatMovesWithANewAttemptIsTheSameSeries) {
+  use();
+  write_tag(file("version_0/a.tfevents"), "loss", {{1, 3}, {2, 2}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss=3", "2: loss=2"));
+  const Json position = Json::parse(readers_->position().dump());
+  use({}, position);
+  write_tag(file("version_1/a.tfevents"), "loss", {{3, 1}});
+  EXPECT_THAT(polled(), ElementsAre("3: loss=1"));
+  use();
+  readers_->read_all(true);
+  EXPECT_THAT(sink_.take(), ElementsAre("1: loss=3", "2: loss=2", "3: loss=1"));
+}
+
+TEST_F(ProgramEvents, AWriterThatGoesBackVoidsWhatItsFolderHas) {
+  use();
+  write_tag(file("a.tfevents"), "loss", {{50, 5}, {60, 6}, {90, 9}});
+  write_tag(file("other/a.tfevents"), "lr", {{90, 1}});
+  EXPECT_THAT(polled(), ElementsAre("50: loss=5", "60: loss=6", "90: loss=9 lr=1"));
+  const Json position = Json::parse(readers_->position().dump());
+  use({}, position);
+  write_tag(file("b.tfevents"), "loss", {{60, 0.5}}, 60);
+  EXPECT_THAT(polled(), ElementsAre("back to 60: loss", "60: loss=0.5"));
+  EXPECT_THAT(readers_->warnings(), IsEmpty());
 }
 
 /// An event with a tensor, as little as a protocol buffer needs.

@@ -32,6 +32,10 @@ class RecordingSink : public RecordSink {
     lines.push_back(fmt::format("{} {}:{}{}", grid.name, step, rows, columns));
   }
 
+  void go_back(std::int64_t step, const std::vector<std::string>& names) override {
+    lines.push_back(fmt::format("back to {}: {}", step, fmt::join(names, " ")));
+  }
+
   /// What came since the last call.
   std::vector<std::string> take() { return std::exchange(lines, {}); }
 
