@@ -167,9 +167,11 @@ class Watcher {
       program_ended_ = true;
       report_.status = status;
       report_.stopped = stopping_ || killing_ ? 1 : 0;
-      // A shell dies at once of the request that its program is to hear.
-      if (!killing_ && asks_rest_next_ && WIFSIGNALED(status)) return ask_rest();
-      if (!killing_) next_ = WatchTime::now() + kLinger;
+      if (!killing_ && asks_rest_next_ && WIFSIGNALED(status)) {
+        ask_rest();  // a shell dies at once of the request that its program is to hear
+      } else if (!killing_) {
+        next_ = WatchTime::now() + kLinger;
+      }
     }
   }
 

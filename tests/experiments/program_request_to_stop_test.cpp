@@ -65,6 +65,14 @@ TEST_F(RequestToStop, AShellThatDiesOfItLeavesTheProgramTheWholeGrace) {
   EXPECT_EQ(read_file(one.folder / "checkpoints" / "saved"), "all");
 }
 
+TEST_F(RequestToStop, NothingIsWaitedForWhereTheProgramAloneDiesOfIt) {
+  configure("[sleep, '100000']", "  grace: 80000\n");
+  BackgroundProgram sweep = start({"train", "run.yaml"});
+  until([&] { return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt"); });
+  sweep.kill(SIGTERM);
+  EXPECT_EQ(sweep.wait().code, kStopped) << "and not after its grace";
+}
+
 TEST_F(RequestToStop, AnEndByAnErrorIsSaid) {
   const xlm::Run one = stopped("raise RuntimeError('a helper has exited')", "  grace: 30\n");
   EXPECT_EQ(one.status, RunStatus::kPreempted);
