@@ -64,9 +64,11 @@ TEST_F(ProgramLeftovers, AHaltedProgramIsStopped) {
 
 TEST_F(ProgramLeftovers, ChildrenThatLeaveTheGroupAreAskedAndEndedToo) {
   write_script("child.sh", "#!/bin/bash\ntrap 'echo asked; exit' TERM\necho child=$$\nwhile :; do sleep 0.05; done\n");
-  ProgramProcess program(
-      shell("setsid ./child.sh & (setsid ./child.sh &) ; trap 'sleep 0.3; exit 0' TERM; echo main=$$; while :; do "
-            "sleep 0.05; done"));
+  ProgramCommand what = shell(
+      "setsid ./child.sh & (setsid ./child.sh &) ; trap 'sleep 0.3; exit 0' TERM; echo main=$$; while :; do "
+      "sleep 0.05; done");
+  what.stop_all = true;
+  ProgramProcess program(what);
   await_output(program, "main=");
   while (said("child").size() < 2) program.poll(milliseconds(20));
   program.stop();
