@@ -1,4 +1,4 @@
-// The rooms: which may include which, read from the table in docs/architecture.md. Also names that could clash where
+// The rooms: which may include which, read from the table in docs/rooms.md. Also names that could clash where
 // several files are compiled as one.
 #include <algorithm>
 #include <functional>
@@ -150,7 +150,7 @@ std::vector<std::string> clashes(const std::vector<Source>& sources) {
   return found;
 }
 
-Arrows documented() { return arrows_of(read_file(kRoot / "docs/architecture.md")); }
+Arrows documented() { return arrows_of(read_file(kRoot / "docs/rooms.md")); }
 
 TEST(Architecture, IncludesFollowTheTableOfRooms) {
   const Arrows arrows = documented();
