@@ -238,11 +238,13 @@ TEST_F(ProgramTest, ALlamaOfHuggingFaceBeginsARunThatComputesTheSame) {
   const fs::path llama = folder_.path() / "llama";
   fs::create_directory(llama);
   write_file(llama / "model.safetensors", "");
-  Json config{{"model_type", "llama"}, {"num_attention_heads", 2}, {"rms_norm_eps", 1e-5}};
+  Json config{{"model_type", "llama"}, {"num_attention_heads", 2}, {"rms_norm_eps", 1e-5},
+              {"hidden_size", 8},      {"intermediate_size", 24},  {"num_hidden_layers", 1}};
   write_file(llama / "config.json", config.dump());
   write_file(folder_.path() / "transformer.yaml",
              "data: {path: data}\ndevice: cpu\ntrain: {steps: 2, batch: 2, block: 4}\n"
-             "model: {type: transformer, width: 8, head_width: 4, layers: 1, rotary: halves, init_from: llama}\n");
+             "model: {type: transformer, width: 8, feed_forward: 24, head_width: 4, layers: 1, rotary: halves,\n"
+             "        init_from: llama}\n");
   EXPECT_EQ(run({"train", "transformer.yaml", "--dry-run"}).code, kDone);
   const ProgramResult none = run({"train", "transformer.yaml", "--dry-run", "model.rotary=neighbours"});
   EXPECT_EQ(none.code, kBadData);
