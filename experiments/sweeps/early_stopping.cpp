@@ -106,7 +106,7 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
   RunAtRungs result{.setting = "", .measured = std::vector<std::optional<double>>(rule.rungs.size())};
   result.lost = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
   std::map<std::int64_t, double> measured;
-  std::int64_t passed = run.status == RunStatus::kDone ? rule.rungs.back() : 0;
+  std::int64_t passed = run.status == RunStatus::kDone ? std::numeric_limits<std::int64_t>::max() : 0;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.split != column.split || !evaluation.at.empty()) continue;
     passed = std::max(passed, evaluation.step);

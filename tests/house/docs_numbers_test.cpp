@@ -44,6 +44,8 @@ const std::vector<std::string> kNotMeasured{
     "of more than 16 MB, the end is in",  // limits of programs
     "More than 64 MB is an error",
     "up to 256 MB; if it is larger",
+    "with windows of up to 2 GB",
+    "more than 32 MB of output",
 };
 
 /// A page's sections: the text from one heading to the next.
