@@ -36,7 +36,7 @@ int reread_sweep(const RereadCommand& command, const GlobalOptions& global) {
       const Reread reread = reread_run(run.planned.paths.folder, run.planned.options);
       read[run.id()] = reread.lines;
       said = counted(reread.lines, "line") + " with numbers read again";
-      if (!reread.is_whole) said += "; what was read before stays beside them, as not all that it reported is left";
+      if (!reread.is_whole) said += "; what was read before stays, too, as not all that it reported is left";
       for (const std::string& warning : reread.warnings) said += "\nwarning: " + warning;
     } catch (const Error& error) {
       failed[run.id()] = said = error.what();

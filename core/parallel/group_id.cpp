@@ -39,7 +39,7 @@ std::optional<std::string> group_id_at(const fs::path& path, std::size_t bytes) 
   if (known && is_private(status)) return count == std::ssize(id) ? std::optional(id) : std::nullopt;
   throw Error(
       fmt::format("{} is no file that this user alone can read and write: the processes of this run do not join by it\n"
-                  "somebody else writes into the run's folder: see `ls -l`",
+                  "another user writes into the run's folder: see `ls -l`",
                   path.string()));
 }
 

@@ -1,5 +1,5 @@
-// The id by which the processes of a run join. Whoever knows it can join, too, so it travels through a file that only
-// this user can read and write.
+// The id by which the processes of a run join. A process that knows it can join, too, so it travels through a file that
+// only this user can read and write.
 #pragma once
 
 #include <cstddef>

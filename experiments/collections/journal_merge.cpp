@@ -58,7 +58,7 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
 }
 
 /// What a record asks of its run, at any time: to belong to an experiment, an evaluation, a remark or directions. It is
-/// a record of its own, without a worker, so it counts at any stage of the run. Null if it asks for none of them.
+/// a separate record, without a worker, so it counts at any stage of the run. Null if it asks for none of them.
 Json request_in(const Json& record) {
   static const std::map<std::string, std::vector<const char*>> kAsked{{"experiment", {"name"}},
                                                                       {"wanted", {"split", "changes", "program"}},

@@ -181,7 +181,7 @@ class EventReader : public MetricReader {
   std::int64_t events_ = 0;
   bool was_seen_ = false;
   bool reads_left_ = false;                    // what earlier attempts have left
-  std::map<std::string, std::string> owners_;  // the folder of each tag that has no name of its own
+  std::map<std::string, std::string> owners_;  // the folder of each tag without its own name
 };
 
 }  // namespace

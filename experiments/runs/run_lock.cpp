@@ -67,7 +67,7 @@ std::optional<double> heartbeat_of(const fs::path& path) {
 }
 
 /// Heartbeats that seem old, watched by this machine's clock: a holder whose clock is behind lives if its heartbeat
-/// changes, whatever it says. Locks of all runs beside the first are noted together, so that many take one wait.
+/// changes, whatever it says. The locks of all runs of a folder are noted together, so that many take one wait.
 class WatchedHeartbeats {
  public:
   /// Whether the heartbeat of `path` changes. The first question about a folder of runs waits for a heartbeat.

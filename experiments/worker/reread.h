@@ -12,7 +12,7 @@ namespace xlm {
 
 struct Reread {
   std::int64_t lines = 0;             // with numbers
-  bool is_whole = true;               // false: what was read before stays beside it, as not all of it is left
+  bool is_whole = true;               // false: what was read before stays, too, as not all of it is left
   std::vector<std::string> warnings;  // as at the end of a run
 };
 

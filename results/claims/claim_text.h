@@ -40,7 +40,7 @@ std::string claim_printed(const JudgedClaim& claim);
 /// What a claim still needs, in a sentence: more seeds, or what is missing. Empty for what is decided.
 std::string claim_needs(const ClaimPart& part);
 
-/// What stands beside the verdict of a part: what it needs, and the seeds that diverged.
+/// What stands next to the verdict of a part: what it needs, and the seeds that diverged.
 std::string beside_verdict(const ClaimPart& part);
 
 }  // namespace xlm

@@ -149,7 +149,7 @@ class PartMaker {
     };
     std::vector<std::string> keys = keys_between(runs_, a.values.rows, b.values.rows, claim_.over);
     std::erase_if(keys, [&](const std::string& key) {
-      return said.contains(key) || follows(key) || key == kProgramFingerprint;  // of which a note of its own speaks
+      return said.contains(key) || follows(key) || key == kProgramFingerprint;  // which has a separate note
     });
     return keys;
   }

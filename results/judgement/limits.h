@@ -45,7 +45,7 @@ LimitsTest test_limits(const Estimate& estimate, const Limits& limits, double le
 std::vector<double> holm(const std::vector<double>& p);
 
 /// How many seeds of each side would decide with a chance of 80 % if further seeds scatter as the present ones do:
-/// around the present value, or around an end of its interval. Nothing where more than 10,000 would be needed.
+/// around the present value, or around an end of its interval. nullopt if more than 10,000 would be needed.
 struct SeedsToDecide {
   std::optional<std::int64_t> seeds;
   std::optional<std::int64_t> at_low;

@@ -26,10 +26,10 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
 }
 
 double step_of(const std::vector<double>& values) {
-  constexpr double kMostDigits = 1e9;
+  constexpr double kMaxDigits = 1e9;
   constexpr double kTolerance = 1e-6;  // of a step: what binary fractions leave
   if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) return 0;
-  for (double parts = 1; parts <= kMostDigits; parts *= 10) {
+  for (double parts = 1; parts <= kMaxDigits; parts *= 10) {
     const auto is_whole = [&](double value) {
       return std::abs(value * parts - std::round(value * parts)) < kTolerance;
     };

@@ -46,8 +46,8 @@ int digits_beside(double value, const std::optional<double>& half_width);
 /// Digits behind the point that show two digits of a width.
 int decimals_of_width(double half_width);
 
-/// "5 diverged: undecided if they count as the worst", of seeds; empty if none did. `worst`: the verdict then, nothing
-/// where it cannot be known.
+/// "5 diverged: undecided if they count as the worst", of seeds; empty if none did. `worst`: the verdict then, nullopt
+/// if it cannot be known.
 std::string diverged_in_words(std::int64_t diverged, const std::optional<Verdict>& worst);
 
 /// "-0.030 to -0.012", with both ends as `shown` writes numbers.

@@ -78,7 +78,7 @@ TEST_F(BestSettings, EqualSeedsOfAProgramAreNoted) {
   runs_.clear();
   add_run("a", 1.5, false);
   add_run("a", 1.5, false);
-  EXPECT_FALSE(seeds_change_nothing(planned_, runs_)) << "seeds of our own models do reach them";
+  EXPECT_FALSE(seeds_change_nothing(planned_, runs_)) << "seeds do reach models";
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using ::testing::Key;
 using ::testing::Not;
 
 /// A program that reports a factor of the module `mine.model` times its learning rate. The module lies in the folder of
-/// its code, or beside it.
+/// its code, or next to it.
 class OutsideCodeTest : public ProgramOfUser {
  protected:
   OutsideCodeTest() { ::unsetenv("PYTHONPATH"); }

@@ -71,7 +71,7 @@ TEST_F(ProgramReread, WhatIsNotLeftKeepsTheNumbersThatThereAre) {
   fs::remove(only_run().folder / "work" / "log.csv");
   configure_talk("[{csv: log.csv}, {lines: 'step (?<step>.) loss (?<cross_entropy>.)'}]");
   const ProgramResult reread = run({"runs", "reread", "run.yaml"});
-  EXPECT_THAT(reread.out, AllOf(HasSubstr("stays beside them"), HasSubstr("log.csv was never there")));
+  EXPECT_THAT(reread.out, AllOf(HasSubstr("stays, too"), HasSubstr("log.csv was never there")));
   EXPECT_EQ(value(only_run(), "a", 1), 2);
   EXPECT_EQ(value(only_run(), "cross_entropy", 3), 1);
   configure_talk("[{lines: 'nothing (?<loss>.)'}]");

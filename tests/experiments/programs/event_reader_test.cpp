@@ -146,7 +146,7 @@ TEST_F(ProgramEvents, FoldersAndLinksWithSuchNamesAreNoFiles) {
   EXPECT_THAT(polled(), IsEmpty());
 }
 
-/// Writes numbers of one tag into a file of its own.
+/// Writes numbers of one tag into a separate file.
 void write_tag(const fs::path& file, const std::string& tag, const std::map<std::int64_t, double>& values,
                std::int64_t goes_back_to = -1) {
   EventFile events(file, 0);

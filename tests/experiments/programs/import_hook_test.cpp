@@ -123,13 +123,13 @@ TEST_F(ImportHookTest, ModulesThatAreRunAndNamespacesAreThoseOfTheCopy) {
 }
 
 TEST_F(ImportHookTest, PathsThatTheProgramAddsAreThoseOfTheCopy) {
-  put(at("beside/sibling.py"), "VALUE = 3\n");
+  put(at("next/sibling.py"), "VALUE = 3\n");
   put(project() / "scripts/train.py",
       fmt::format("import sys\nsys.path.append('{}')\nsys.path.append('{}')\nimport mine.model, sibling\n"
                   "print(mine.model.FACTOR, sibling.VALUE)\n",
-                  (project() / "src").string(), at("beside").string()));
+                  (project() / "src").string(), at("next").string()));
   EXPECT_EQ(trained(), "1 3");
-  EXPECT_THAT(reported(), ElementsAre(Key(at("beside/sibling.py").string())));
+  EXPECT_THAT(reported(), ElementsAre(Key(at("next/sibling.py").string())));
 }
 
 TEST_F(ImportHookTest, ProcessesThatTheProgramStartsImportTheCopyToo) {
@@ -154,23 +154,23 @@ TEST_F(ImportHookTest, WhatIsMissingInTheCopyIsTakenFromTheProjectAndReported) {
 }
 
 TEST_F(ImportHookTest, ArchivesAndScriptsFromElsewhereAreReported) {
-  put(at("beside/train.py"), "import packed, mine.model\nprint(packed.VALUE, mine.model.FACTOR)\n");
+  put(at("next/train.py"), "import packed, mine.model\nprint(packed.VALUE, mine.model.FACTOR)\n");
   ASSERT_EQ(said({"python3", "-c",
                   fmt::format("import zipfile; zipfile.ZipFile('{}', 'w').writestr('packed.py', 'VALUE = 7')",
                               at("packed.zip").string())}),
             "");
   EXPECT_THAT(reported(), IsEmpty());
   environment_["PYTHONPATH"] = (project() / "src").string() + ":" + at("packed.zip").string();
-  EXPECT_EQ(said({"sh", "-c", "python3 " + at("beside/train.py").string()}), "7 1");
-  EXPECT_THAT(reported(), ElementsAre(Key(at("beside/train.py").string()), Key(at("packed.zip").string())));
+  EXPECT_EQ(said({"sh", "-c", "python3 " + at("next/train.py").string()}), "7 1");
+  EXPECT_THAT(reported(), ElementsAre(Key(at("next/train.py").string()), Key(at("packed.zip").string())));
   EXPECT_EQ(reported().at(at("packed.zip").string()), sha256_file(at("packed.zip")));
 }
 
 TEST_F(ImportHookTest, WhatIsUsedIsReportedBeforeAKill) {
-  put(at("beside/train.py"), "import os, other\nos.kill(os.getpid(), 9)\n");
-  put(at("beside/other.py"), "");
-  said({"sh", "-c", "python3 " + at("beside/train.py").string() + " || true"});
-  EXPECT_THAT(reported(), ElementsAre(Key(at("beside/other.py").string()), Key(at("beside/train.py").string())));
+  put(at("next/train.py"), "import os, other\nos.kill(os.getpid(), 9)\n");
+  put(at("next/other.py"), "");
+  said({"sh", "-c", "python3 " + at("next/train.py").string() + " || true"});
+  EXPECT_THAT(reported(), ElementsAre(Key(at("next/other.py").string()), Key(at("next/train.py").string())));
 }
 
 TEST_F(ImportHookTest, TheLibraryAndWhatTheProgramWritesAreNotReported) {

@@ -19,7 +19,7 @@ bool differs(const Estimate& difference) {
   return test_limits(difference, Limits::within(0)).decision == Decision::kOutside;
 }
 
-/// Numbers of two sides by seed: `common` seeds with a correlation, the rest with seeds of their own.
+/// Numbers of two sides by seed: `common` seeds with a correlation, the rest with other seeds.
 struct TwoSides {
   ByGroup a;
   ByGroup b;
