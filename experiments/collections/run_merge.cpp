@@ -176,6 +176,7 @@ class RunMerge {
     sync_folder(folder_of(to_));
     sync_folder(folder_of(from_));
     lock.moved_to(to_);
+    remove_unfinished_files(to_);  // a merge that was killed at its lock leaves one
     return true;
   }
 
