@@ -114,7 +114,7 @@ std::string sheet_as_latex(const Sheet& sheet) {
   out += "  \\ifdefined\\abovecaptionskip\\setlength{\\abovecaptionskip}{0pt}\\fi\n";
   out += "  \\ifdefined\\belowcaptionskip\\setlength{\\belowcaptionskip}{6pt}\\fi\n ";
   for (const char* rule : {"top", "mid", "bottom"}) {
-    out += fmt::format(" \\ifdefined\\{0}rule\\else\\let\\{0}rule\\hline\\fi", rule);
+    out += fmt::format(R"( \ifdefined\{0}rule\else\let\{0}rule\hline\fi)", rule);
   }
   out += "\n";
   out += fmt::format("  \\caption{{{}}}\n", latex_escape(sheet.title));
