@@ -406,7 +406,7 @@ TEST(CudaRecorder, OpensIfLibtorchCudaIsInstalled) {
   ASSERT_NE(library, nullptr) << ::dlerror();
   EXPECT_NE(::dlsym(library, "xlm_make_recorder"), nullptr);
   EXPECT_NE(::dlsym(library, "xlm_describe_device"), nullptr);
-  EXPECT_NE(::dlsym(library, "xlm_make_nccl_sums"), nullptr);
+  EXPECT_NE(::dlsym(library, "xlm_join_by_nccl"), nullptr);
 }
 
 }  // namespace
