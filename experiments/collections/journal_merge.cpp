@@ -60,18 +60,21 @@ std::vector<std::string> by_time(std::vector<std::string> lines) {
 /// What a record asks of its run, at any time: to belong to an experiment, an evaluation, a remark or directions. It is
 /// a separate record, without a worker, so it counts at any stage of the run. Null if it asks for none of them.
 Json request_in(const Json& record) {
-  static const std::map<std::string, std::vector<const char*>> kAsked{{"experiment", {"name"}},
-                                                                      {"wanted", {"split", "changes", "program"}},
-                                                                      {kDirections, {"values"}},
-                                                                      {kRemark, {"tag", "given", "note", "bad"}}};
+  static const std::map<std::string, std::vector<const char*>> asked_keys{{"experiment", {"name"}},
+                                                                          {"wanted", {"split", "changes", "program"}},
+                                                                          {kDirections, {"values"}},
+                                                                          {kRemark, {"tag", "given", "note", "bad"}}};
   const std::string type = record.value("type", "");
   if (type == "state") {  // it says the experiment, too
     return request_in(
         {{"type", "experiment"}, {"time", time_in(record)}, {"name", record.value("experiment", Json())}});
   }
-  const auto asked = kAsked.find(type);
+  const auto asked = asked_keys.find(type);
   const Json name = record.value("name", Json());
-  if (asked == kAsked.end() || (type == "experiment" && (!name.is_string() || name == ""))) return {};
+  if (asked == asked_keys.end() ||
+      (type == "experiment" && (!name.is_string() || name.get_ref<const std::string&>().empty()))) {
+    return {};
+  }
   Json request = {{"type", type}, {"time", time_in(record)}};
   for (const char* key : asked->second) {
     if (record.contains(key)) request[key] = record[key];

@@ -223,7 +223,7 @@ std::string job_number_in(const std::string& printed) {
 std::string submit_array(const std::string& script, std::int64_t tasks) {
   const CommandResult result = run_command({"sbatch", "--parsable", fmt::format("--array=0-{}", tasks - 1)}, script);
   if (result.code != 0) throw Error(fmt::format("Slurm did not take the job: {}", complaint(result)));
-  const std::string job = job_number_in(result.out);
+  std::string job = job_number_in(result.out);
   if (job.empty()) {
     const std::string answer(trim(result.out));
     throw Error(

@@ -26,10 +26,11 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
 }
 
 double step_of(const std::vector<double>& values) {
-  constexpr double kMaxDigits = 1e9;
+  constexpr int kMaxDigits = 9;        // behind the point
   constexpr double kTolerance = 1e-6;  // of a step: what binary fractions leave
   if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) return 0;
-  for (double parts = 1; parts <= kMaxDigits; parts *= 10) {
+  for (int digits = 0; digits <= kMaxDigits; ++digits) {
+    const double parts = std::pow(10.0, digits);
     const auto is_whole = [&](double value) {
       return std::abs(value * parts - std::round(value * parts)) < kTolerance;
     };
