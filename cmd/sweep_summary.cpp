@@ -104,20 +104,6 @@ class SweepSummary {
     if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
     text += "\n" + failures() + warnings();
-    if (seeds_change_nothing(planned_, runs_)) {
-      text +=
-          "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
-          "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
-          "chance\n";
-    }
-    std::set<std::string> unfrozen;
-    for (const Run& run : runs_) {
-      if (const Json* value = run.param(kNotFrozen)) unfrozen.insert(value->get<std::string>());
-    }
-    if (!unfrozen.empty()) {
-      text += fmt::format("warning: code not frozen: {}; see docs/programs.md\n",
-                          listed_names({unfrozen.begin(), unfrozen.end()}, 3));
-    }
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();
   }
@@ -173,23 +159,35 @@ class SweepSummary {
     return text;
   }
 
-  /// What the numbers need said, and whether they are read as the file says.
+  /// What the numbers need said.
   std::string warnings() const {
     std::string text;
     std::size_t otherwise = 0;
+    std::set<std::string> unfrozen;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (is_warning(runs_[i].reason) && !is_failure(runs_[i])) {
         text += fmt::format("{}: {}\n", runs_[i].id, runs_[i].reason);
       }
       const auto& program = planned_[i].planned.options.program;
+      if (const Json* files = runs_[i].param(kNotFrozen)) unfrozen.insert(files->get<std::string>());
       const Json* read = runs_[i].param(kMetricsParam);
       if (program && runs_[i].status == RunStatus::kDone && read != nullptr && *read != program->metrics) ++otherwise;
     }
-    if (otherwise == 0) return text;
-    return text + fmt::format(
-                      "warning: the numbers of {} were read by other `metrics` than those of the file now; read "
-                      "them again with: xlm runs reread {}\n",
-                      counted(otherwise, "run"), shell_word(command_.file.string()));
+    if (otherwise > 0) {
+      text += fmt::format(
+          "warning: the numbers of {} were read by other `metrics` than those of the file now; read them again with: "
+          "xlm runs reread {}\n",
+          counted(otherwise, "run"), shell_word(command_.file.string()));
+    }
+    if (!unfrozen.empty()) {
+      text += fmt::format("warning: code not frozen: {}; see docs/programs.md\n",
+                          listed_names({unfrozen.begin(), unfrozen.end()}, 3));
+    }
+    if (!seeds_change_nothing(planned_, runs_)) return text;
+    return text +
+           "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
+           "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
+           "chance\n";
   }
 
   std::string next_steps() const {

@@ -1,8 +1,6 @@
 // One file at a time from an HTTP server, with curl.
 #include "datasets/input/download.h"
 
-#include <strings.h>
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -74,7 +72,7 @@ std::uint64_t number_at(std::string_view text) {
 
 /// `begin` is in small letters.
 bool begins_with(std::string_view text, std::string_view begin) {
-  return text.size() >= begin.size() && ::strncasecmp(text.data(), begin.data(), begin.size()) == 0;
+  return lower_case(text.substr(0, begin.size())) == begin;
 }
 
 /// By curl's exit code.

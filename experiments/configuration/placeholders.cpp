@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 #include "base/text.h"
 
@@ -42,14 +41,12 @@ void scan(std::string_view text, Literal literal, Name name) {
   }
 }
 
-/// Without an exponent: Python's argparse takes -1e-05 for an option (before 3.14).
-std::string negative_text(double value) {
+/// A negative number without an exponent: Python's argparse takes -1e-05 for an option (before 3.14).
+std::string without_exponent(double value) {
   std::array<char, 400> digits{};  // -5e-324 has 326
-  const auto [end, error] = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed);
+  const auto end = std::to_chars(digits.begin(), digits.end(), value, std::chars_format::fixed).ptr;
   const std::string text(digits.begin(), end);
-  return error != std::errc() || !std::isfinite(value) ? Json(value).dump()
-         : text.find('.') == std::string::npos         ? text + ".0"
-                                                       : text;
+  return text.find('.') == std::string::npos ? text + ".0" : text;
 }
 
 }  // namespace
@@ -71,8 +68,11 @@ std::string with_values(std::string_view text, const std::function<std::string(c
 
 std::string value_text(const Json& value) {
   if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float() && value.get<double>() < 0) return negative_text(value.get<double>());
-  if (!value.is_array()) return value.dump();
+  if (!value.is_array()) {
+    std::string text = value.dump();
+    const bool is_taken_for_option = text.starts_with('-') && text.find('e') != std::string::npos;
+    return is_taken_for_option ? without_exponent(value.get<double>()) : text;
+  }
   std::vector<std::string> parts;
   for (const Json& item : value) parts.push_back(value_text(item));
   return join(parts, ",");

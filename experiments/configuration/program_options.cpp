@@ -27,12 +27,8 @@ constexpr double kMaxGrace = 86'400;
 /// A whole number that is rounded would stand for other numbers, too.
 void check_digits(const Yaml& value, const std::string& name) {
   for (const Yaml& item : value.items) check_digits(item, name);
-  std::int64_t number = 0;
-  const bool is_whole =
-      value.is_scalar() && !value.quoted && !value.scalar.empty() &&
-      value.scalar.find_first_not_of("0123456789", value.scalar.find_first_not_of("+-")) == std::string::npos &&
-      value.scalar.find_first_of("0123456789") != std::string::npos;
-  if (!is_whole || parse_integer(value.scalar, number)) return;
+  if (!value.is_scalar() || !to_json(value).is_number_float()) return;
+  if (value.scalar.find_first_not_of("+-0123456789") != std::string::npos) return;
   fail_at(value, fmt::format("options.{}: {} has more digits than numbers keep here (up to 2^63 - 1)\n"
                              "write it in quotation marks, to hand it on as a text: \"{}\"",
                              name, value.scalar, value.scalar));

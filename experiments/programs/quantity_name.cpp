@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "experiments/programs/shown_line.h"
 #include "results/quantities/quantities.h"
 
@@ -17,12 +18,6 @@ constexpr std::size_t kMaxNameBytes = 100;
 
 bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
-
-std::string lower_name(std::string_view name) {
-  std::string lower(name);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return lower;
-}
 
 /// What a name may hold of a text.
 std::string name_of_signs(std::string_view theirs) {
@@ -82,7 +77,7 @@ std::string_view split_called(std::string_view word) {
                                          {"dev", "valid"},
                                          {"test", "test"},
                                          {"testing", "test"}}};
-  const std::string lower = lower_name(word);
+  const std::string lower = lower_case(word);
   const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.word == lower; });
   return found == kWords.end() ? std::string_view() : found->split;
 }
@@ -100,7 +95,7 @@ std::string quantity_name_from(std::string_view theirs) {
     split = split_called(theirs.substr(last + 1));
     rest = theirs.substr(0, last);
   }
-  const std::string name = split.empty() ? "" : name_of_signs(lower_name(rest));
+  const std::string name = split.empty() ? "" : name_of_signs(lower_case(rest));
   if (name.empty()) return name_of_signs(theirs);
   return split == "train" ? name : name_of_signs(fmt::format("{}.{}", split, name));
 }
