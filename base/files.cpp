@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -247,7 +248,8 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::write(const void* data, std::size_t bytes) {
   size_ += bytes;
   if (buffer_.size() + bytes > kBufferBytes) flush();
-  if (bytes > kBufferBytes) {
+  if (bytes > kBufferBytes / 16) {  // not copied
+    flush();
     write_fully(descriptor_, static_cast<const char*>(data), bytes, path_);
   } else {
     buffer_.append(static_cast<const char*>(data), bytes);
@@ -259,16 +261,16 @@ void AtomicFile::flush() {
   buffer_.clear();
 }
 
-void AtomicFile::commit() {
+void AtomicFile::finish(bool durable) {
   flush();
   if (temporary_.empty()) {
     ::close(std::exchange(descriptor_, -1));
     return;
   }
-  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (durable && ::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_file_error("write", path_, errno);
   ::close(std::exchange(descriptor_, -1));
-  sync_folder(folder_of(path_));
+  if (durable) sync_folder(folder_of(path_));
 }
 
 bool is_left_behind(const fs::path& path) {
@@ -421,6 +423,10 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
   return *this;
+}
+
+void MappedFile::release(std::size_t bytes) const {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), std::min(bytes, size_), MADV_DONTNEED);
 }
 
 MappedFile::~MappedFile() {

@@ -57,9 +57,12 @@ class AtomicFile {
   void write(const void* data, std::size_t bytes);
   void write(std::string_view text) { write(text.data(), text.size()); }
   std::uint64_t size() const { return size_; }
-  void commit();
+  void commit() { finish(true); }
+  /// The same for a file that is read and removed by this process: a crash of the system may lose it.
+  void commit_for_now() { finish(false); }
 
  private:
+  void finish(bool durable);
   void flush();
 
   fs::path path_;
@@ -150,6 +153,8 @@ class MappedFile {
   const std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   std::string_view text() const { return {reinterpret_cast<const char*>(data_), size_}; }
+  /// The first `bytes` bytes need not stay in memory; they are read from the file again if they are needed.
+  void release(std::size_t bytes) const;
 
  private:
   const std::byte* data_ = nullptr;

@@ -1,6 +1,7 @@
 // UTF-8 in pieces.
 #include "base/utf8.h"
 
+#include <bit>
 #include <cstring>
 
 namespace xlm {
@@ -25,20 +26,20 @@ Lead lead_of(unsigned char first) {
           static_cast<unsigned char>(first == 0xF4 ? 0x8F : 0xBF)};
 }
 
-/// The first position from `position` on that is not ASCII, or the end. Skips eight bytes at a time.
+}  // namespace
+
 std::size_t after_ascii(std::string_view text, std::size_t position) {
   constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::uint64_t word = 0;
+  static_assert(std::endian::native == std::endian::little);
   while (position + sizeof(word) <= text.size()) {
     std::memcpy(&word, text.data() + position, sizeof(word));
-    if ((word & kHighBits) != 0) break;
+    if ((word & kHighBits) != 0) return position + static_cast<std::size_t>(std::countr_zero(word & kHighBits)) / 8;
     position += sizeof(word);
   }
   while (position < text.size() && static_cast<unsigned char>(text[position]) < 0x80) ++position;
   return position;
 }
-
-}  // namespace
 
 Utf8Character decode_utf8(std::string_view text) {
   using Kind = Utf8Character::Kind;
@@ -110,6 +111,22 @@ void Utf8Repair::write(std::string_view bytes, std::string& out) {
     begun_.erase(0, take(begun_, out));
   }
   begun_.append(bytes.substr(take(bytes, out)));
+}
+
+std::string_view Utf8Repair::write_or_pass(std::string_view bytes, std::string& scratch) {
+  std::size_t position = 0;
+  while (begun_.empty() && (position = after_ascii(bytes, position)) < bytes.size()) {
+    const Utf8Character character = decode_utf8(bytes.substr(position));
+    if (character.kind != Utf8Character::Kind::kValid) break;
+    position += static_cast<std::size_t>(character.bytes);
+  }
+  if (position == bytes.size()) {
+    taken_ += static_cast<std::int64_t>(position);
+    return bytes;
+  }
+  scratch.clear();
+  write(bytes, scratch);
+  return scratch;
 }
 
 void Utf8Repair::finish(std::string& out) {

@@ -1,6 +1,7 @@
 // UTF-8 in pieces: checking, repairing and decoding.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ struct Utf8Character {
 /// `text` is not empty. An incomplete character is one that more bytes could complete.
 Utf8Character decode_utf8(std::string_view text);
 
+/// The first position from `position` on that is not ASCII, or the end.
+std::size_t after_ascii(std::string_view text, std::size_t position);
+
 /// The character of valid UTF-8 at `text[position]`; moves `position` past it.
 inline char32_t next_code_point(std::string_view text, std::size_t& position) {
   const auto first = static_cast<unsigned char>(text[position]);
@@ -28,9 +32,32 @@ inline char32_t next_code_point(std::string_view text, std::size_t& position) {
     ++position;
     return first;
   }
-  const Utf8Character character = decode_utf8(text.substr(position));
-  position += static_cast<std::size_t>(character.bytes);
-  return character.code_point;
+  const auto rest = [&](char32_t begun) {
+    return position < text.size() ? begun << 6U | (static_cast<unsigned char>(text[position++]) & 0x3FU) : begun;
+  };
+  ++position;
+  if (first < 0xE0) return rest(first & 0x1FU);
+  if (first < 0xF0) return rest(rest(first & 0x0FU));
+  return rest(rest(rest(first & 0x07U)));
+}
+
+/// How many bytes are as `is` says. Counts of one byte, which suffice for a short stretch, the compiler takes side by
+/// side.
+template <class Is>
+std::int64_t count_bytes(std::string_view text, const Is& is) {
+  constexpr std::size_t kStretch = 128;
+  std::int64_t all = 0;
+  for (; text.size() >= kStretch; text.remove_prefix(kStretch)) {
+    std::uint8_t some = 0;
+    for (std::size_t i = 0; i < kStretch; ++i) some = static_cast<std::uint8_t>(some + (is(text[i]) ? 1 : 0));
+    all += some;
+  }
+  return all + std::count_if(text.begin(), text.end(), is);
+}
+
+/// The characters of valid UTF-8.
+inline std::int64_t count_characters(std::string_view text) {
+  return count_bytes(text, [](char byte) { return static_cast<signed char>(byte) >= -0x40; });
 }
 
 /// The text with U+FFFD for invalid UTF-8, as Utf8Repair replaces it.
@@ -44,6 +71,8 @@ class Utf8Repair {
  public:
   /// Appends the characters that `bytes` complete to `out`.
   void write(std::string_view bytes, std::string& out);
+  /// The same characters without a copy where `bytes` are whole and valid; otherwise they are in `scratch`.
+  std::string_view write_or_pass(std::string_view bytes, std::string& scratch);
   /// The text ends: an incomplete character becomes U+FFFD.
   void finish(std::string& out);
   /// How many U+FFFD were written.

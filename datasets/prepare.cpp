@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <future>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -206,7 +208,8 @@ void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
 }
 
 /// Reports if much of validation or test occurs in another split: the same text may have been read twice.
-void note_shared_passages(const fs::path& folder, const EncodedText& encoded, const PrepareObserver& observer) {
+void note_shared_passages(const fs::path& folder, const EncodedText& encoded, int threads,
+                          const PrepareObserver& observer) {
   PreparedData data;
   data.vocabulary = encoded.vocabulary;
   for (const auto& [name, split] : encoded.splits) {
@@ -214,7 +217,7 @@ void note_shared_passages(const fs::path& folder, const EncodedText& encoded, co
     data.splits.emplace(name, Split{.tokens = TokenFile(file, data.vocabulary.id_bytes(), data.vocabulary.size())});
   }
   observer.at("comparing the splits", 0, 0);
-  for (const SharedPassages& found : shared_passages(data)) {
+  for (const SharedPassages& found : shared_passages(data, kMaxPassages, threads)) {
     if (found.share() < kShareToSay) continue;
     const Vocabulary::Unit unit = data.vocabulary.unit;
     const std::int64_t shown = std::min<std::int64_t>(found.length, unit == Vocabulary::Unit::kBpe ? 15 : 60);
@@ -239,10 +242,10 @@ void note_thrown_away(const ThrownAway& thrown_away, bool strict, const PrepareO
 
 /// Fills `folder`; meta.json comes last.
 std::int64_t fill(const fs::path& folder, const Preparation& preparation, const std::vector<SourceFile>& sources,
-                  Json meta, const PrepareObserver& observer) {
+                  const std::function<Json()>& describe, const PrepareObserver& observer) {
   const auto& [request, named, settings, scope, split] = preparation;
   const Corpus& corpus = *named;
-  CleanText text(folder / "clean", settings.unit, settings.bpe);
+  CleanText text(folder / "clean", settings.unit, settings.bpe, settings.threads);
   corpus.read(sources, settings, observer, text);
   text.finish();
   note_thrown_away(text.thrown_away(), request.strict, observer);
@@ -262,12 +265,14 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   if (scope == VocabularyScope::kTrain && (parts.front().split != 0 || parts.front().tokens == 0)) {
     throw UsageError("--vocabulary train needs a training split, but it has no text");
   }
-  EncodedText encoded =
-      encode(text, parts,
-             {.scope = scope, .keep_text = request.keep_text, .line_ends_are_words = line_ends_are_words(preparation)},
-             folder, observer);
+  EncodedText encoded = encode(text, parts,
+                               {.scope = scope,
+                                .keep_text = request.keep_text,
+                                .line_ends_are_words = line_ends_are_words(preparation),
+                                .threads = settings.threads},
+                               folder, observer);
   note_unknown(encoded, observer);
-  note_shared_passages(folder, encoded, observer);
+  note_shared_passages(folder, encoded, settings.threads, observer);
   fs::remove(text.file());
   const auto write = [&](const char* name, const std::string& content) {
     write_file(folder / name, content);
@@ -275,7 +280,8 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   };
   write("vocab.json", vocabulary_json(encoded.vocabulary));
   if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
-  write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), preparation, text, encoded)));
+  VerifiedFiles(folder).note(encoded.outputs);
+  write_file(folder / "meta.json", prepared_meta_text(describe_result(describe(), preparation, text, encoded)));
   return text.replaced();
 }
 
@@ -296,23 +302,58 @@ void look_at_rows(Preparation& preparation, const std::vector<SourceFile>& sourc
   }
 }
 
+/// The hashes of the sources. They are found `aside`, on another thread, while the text is read, or when asked for.
+class SourceHashes {
+ public:
+  SourceHashes(const std::vector<SourceFile>& sources, bool aside, const PrepareObserver& observer)
+      : aside_(aside), observer_(&observer) {
+    const auto stop_if_asked = [this](const std::string&, std::uint64_t, std::uint64_t) {
+      if (stopped_) throw Error("stopped");
+    };
+    hashes_ = std::async(aside ? std::launch::async : std::launch::deferred, [=, this, &sources] {
+      return hash_sources(sources, aside ? PrepareObserver{.progress = stop_if_asked} : *observer_);
+    });
+  }
+  SourceHashes(const SourceHashes&) = delete;
+  SourceHashes& operator=(const SourceHashes&) = delete;
+  ~SourceHashes() { stopped_ = true; }
+
+  bool are_aside() const { return aside_; }
+  const std::vector<std::string>& get() {
+    if (aside_) observer_->at("checking", 0, 0);
+    return hashes_.get();
+  }
+
+ private:
+  bool aside_;
+  const PrepareObserver* observer_;
+  std::atomic<bool> stopped_ = false;
+  std::shared_future<std::vector<std::string>> hashes_;  // last: it is waited for before what it uses goes
+};
+
 /// Makes the token files, without the segmentations.
 PrepareResult prepare_tokens(Preparation preparation, const PrepareObserver& observer) {
   const PrepareRequest& request = preparation.request;
   const std::vector<SourceFile> sources = request_sources(preparation, observer);
   look_at_rows(preparation, sources, observer);
-  const Json meta = describe_request(preparation, sources, hash_sources(sources, observer));
+  const auto exists = [&] {
+    std::error_code ignored;
+    return fs::exists(fs::symlink_status(request.out, ignored));
+  };
+  SourceHashes hashes(sources, preparation.settings.threads > 1 && !exists(), observer);
+  const auto describe = [&] { return describe_request(preparation, sources, hashes.get()); };
+  const auto is_made = [&] { return (exists() || !hashes.are_aside()) && is_there(request, describe()); };
 
   // Checked before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.
-  if (is_there(request, meta)) {
+  if (is_made()) {
     StagingFolder::remove_left(request.out);
     return {.was_there = true};
   }
   StagingFolder staging(request.out);
-  if (is_there(request, meta)) return {.was_there = true};
+  if (is_made()) return {.was_there = true};
   check_replaceable(request.out);
-  const std::int64_t replaced = fill(staging.path(), preparation, sources, meta, observer);
+  const std::int64_t replaced = fill(staging.path(), preparation, sources, describe, observer);
   staging.commit();
   return {.was_there = false, .replaced = replaced};
 }

@@ -50,30 +50,54 @@ ldd "$xlm" | grep -c -E 'torch|c10' | awk '{print ($1 ? "links libtorch" : "libt
 echo
 scripts/bench_store.sh "$build"
 
-# rate LABEL TEXT ARGUMENTS…: prepares 200 MB of copies of TEXT, and prints MB/s.
+# rate LABEL TEXT ARGUMENTS…: prepares 200 MB of copies of TEXT, and prints MB/s. Of one thread the processor's time
+# counts, which other work on the machine does not change much.
 rate() {
-  local label=$1 text=$2 work
+  local label=$1 text=$2 work column=4
   shift 2
   work=$(mktemp -d)
   while [ "$(stat -c %s "$work/big.txt" 2>/dev/null || echo 0)" -lt 200000000 ]; do cat "$text" >>"$work/big.txt"; done
-  s=$(date +%s%N)
-  "$xlm" prepare-data text --clean text8 --from "$work/big.txt" --out "$work/out" --quiet "$@" >/dev/null
-  e=$(date +%s%N)
-  stat -c %s "$work/big.txt" | awk -v ns=$((e - s)) -v label="$label" '{printf "%-22s %4.0f MB/s\n", label, $1 / 1e6 / (ns / 1e9)}'
+  if [[ " $* " == *" --threads 1 "* ]]; then column=1; fi
+  if [ "$1" = gigatoken ]; then
+    RAYON_NUM_THREADS=1 "$XLM_GIGATOKEN" -c "if True:
+      import gigatoken, resource, sys
+      tokenizer = gigatoken.Tokenizer(sys.argv[1])
+      before = resource.getrusage(resource.RUSAGE_SELF)
+      tokenizer.encode_files([sys.argv[2]])
+      after = resource.getrusage(resource.RUSAGE_SELF)
+      print(after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime)" "$2" "$work/big.txt" >"$work/time"
+    column=1
+  else
+    /usr/bin/time -o "$work/time" -f '%U %S 0 %e' "$xlm" prepare-data text --from "$work/big.txt" --out "$work/out" --quiet "$@" >/dev/null
+  fi
+  awk -v bytes="$(stat -c %s "$work/big.txt")" -v column=$column -v label="$label" \
+    '{printf "%-22s %4.0f MB/s\n", label, bytes / 1e6 / (column == 1 ? $1 + $2 : $4)}' "$work/time"
   rm -rf "$work"
 }
 
 if [ -e demo/headers.txt ] || scripts/demo_corpus.sh demo/headers.txt; then
   echo; echo "== data preparation of 200 MB (hashing, reading, cleaning, encoding, writing)"
-  rate "text8" demo/headers.txt
-  rate "en, 1 thread" demo/headers.txt --lang en --threads 1
-  rate "en" demo/headers.txt --lang en
+  mix=$(mktemp)
+  texts=${XLM_REAL_TEXTS:-../shared/data}
+  cat "$texts"/gutenberg/*/*.txt "$texts"/wikitext/*.raw "$texts"/wikipedia-en/enwik8* "$texts"/wiki-fi/*.txt >"$mix" 2>/dev/null || cp demo/headers.txt "$mix"
+  for threads in 1 2; do
+    count="$threads thread$([ $threads = 1 ] || echo s)"
+    rate "bytes, $count" "$mix" --unit byte --threads $threads
+    rate "characters, $count" "$mix" --threads $threads
+    rate "text8, $count" "$mix" --clean text8 --threads $threads
+    if [ -e "$texts/gpt2/vocab.json" ]; then rate "byte pairs, $count" "$mix" --unit bpe --bpe "$texts/gpt2" --threads $threads; fi
+  done
+  # XLM_GIGATOKEN: a Python with gigatoken; XLM_GIGATOKEN_JSON: a tokenizer.json of the same encoding.
+  if [ -n "${XLM_GIGATOKEN:-}" ]; then rate "gigatoken, 1 thread" "$mix" gigatoken "$XLM_GIGATOKEN_JSON"; fi
+  rm "$mix"
+  rate "en, 1 thread" demo/headers.txt --clean text8 --lang en --threads 1
+  rate "en" demo/headers.txt --clean text8 --lang en
   for sample in fi:wiki-fi/fiwiki-sample.wiki40b-form.txt he:wiki-he/heq-wikipedia.wiki40b-form.txt \
     vi:wiki-vi/viwiki-sample.wiki40b-form.txt; do
     text=${XLM_REAL_TEXTS:-../shared/data}/${sample#*:}
     [ -e "$text" ] || continue
-    rate "${sample%%:*}, 1 thread" "$text" --lang "${sample%%:*}" --threads 1
-    rate "${sample%%:*}" "$text" --lang "${sample%%:*}"
+    rate "${sample%%:*}, 1 thread" "$text" --clean text8 --lang "${sample%%:*}" --threads 1
+    rate "${sample%%:*}" "$text" --clean text8 --lang "${sample%%:*}"
   done
 
   # One copy of the text only: SentencePiece's time grows with the square of what a line repeats.

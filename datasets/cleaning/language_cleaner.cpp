@@ -18,10 +18,6 @@ std::string_view marker_line(std::string_view text) {
   return {};
 }
 
-std::int64_t count_characters(std::string_view valid) {
-  return std::count_if(valid.begin(), valid.end(), [](char c) { return (c & 0xC0) != 0x80; });
-}
-
 /// Bytes of the first `count` characters of valid UTF-8.
 std::size_t bytes_of(std::string_view valid, std::int64_t count) {
   std::size_t position = 0;
@@ -169,13 +165,12 @@ class LanguageCleaner::PieceCleaner {
 };
 
 LanguageCleaner::LanguageCleaner(const CharacterRules& rules, DocumentMark mark, int threads, CleanSink sink)
-    : rules_(&rules), mark_(mark), threads_(static_cast<std::size_t>(std::max(threads, 1))), sink_(std::move(sink)) {}
+    : rules_(&rules),
+      mark_(mark),
+      sink_(std::move(sink)),
+      pieces_(threads, [this](Piece piece) { deliver(std::move(piece)); }) {}
 
-void LanguageCleaner::write(std::string_view bytes) {
-  repaired_.clear();
-  repair_.write(bytes, repaired_);
-  write_valid(repaired_);
-}
+void LanguageCleaner::write(std::string_view bytes) { write_valid(repair_.write_or_pass(bytes, repaired_)); }
 
 std::size_t LanguageCleaner::write_valid(std::string_view valid) {
   std::int64_t count = count_characters(valid);
@@ -202,16 +197,12 @@ void LanguageCleaner::dispatch(std::size_t bytes) {
   buffer_.erase(0, bytes);
   const bool at_line_start = at_line_start_;
   at_line_start_ = text.ends_with('\n');
-  while (pieces_.size() >= threads_) deliver();
-  const auto work = [this, text = std::move(text), at_line_start] {
+  pieces_.add([this, text = std::move(text), at_line_start] {
     return PieceCleaner(*rules_, mark_, text).clean(at_line_start);
-  };
-  pieces_.push_back(std::async(threads_ > 1 ? std::launch::async : std::launch::deferred, work));
+  });
 }
 
-void LanguageCleaner::deliver() {
-  Piece piece = pieces_.front().get();
-  pieces_.pop_front();
+void LanguageCleaner::deliver(Piece piece) {
   foreign_.add(piece.foreign);
   separator_ = std::max(separator_, piece.before);
   if (!piece.text.empty()) {
@@ -232,7 +223,7 @@ void LanguageCleaner::finish() {
   repair_.finish(repaired_);
   write_valid(repaired_);
   if (!buffer_.empty()) dispatch(buffer_.size());
-  while (!pieces_.empty()) deliver();
+  pieces_.finish();
   at_line_start_ = true;
   any_ = false;
   document_ = true;

@@ -5,13 +5,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <functional>
-#include <future>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/side_work.h"
 #include "base/utf8.h"
 #include "datasets/cleaning/character_rules.h"
 #include "datasets/cleaning/foreign_letters.h"
@@ -64,11 +63,10 @@ class LanguageCleaner {
   class PieceCleaner;
 
   void dispatch(std::size_t bytes);
-  void deliver();
+  void deliver(Piece piece);
 
   const CharacterRules* rules_;
   DocumentMark mark_;
-  std::size_t threads_;
   CleanSink sink_;
 
   Utf8Repair repair_;
@@ -78,7 +76,7 @@ class LanguageCleaner {
   std::int64_t left_ = -1;
   std::int64_t characters_ = 0;
 
-  std::deque<std::future<Piece>> pieces_;
+  OrderedWork<Piece> pieces_;
   bool any_ = false;  // this text has passed some text on
   bool document_ = true;
   Separator separator_ = kNothing;

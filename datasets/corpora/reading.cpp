@@ -10,7 +10,7 @@
 namespace xlm {
 void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
                           LineEnds line_ends) {
-  constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+  constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // what a core's cache holds
   constexpr std::size_t kFirstBytes = std::size_t{64} << 10;
   StrictUtf8 check(file.label);
   UnixLineEnds unix_ends;
@@ -43,20 +43,17 @@ std::string_view UnixLineEnds::write(std::string_view block) {
   if (ended && block.starts_with('\n')) block.remove_prefix(1);
   if (block.find('\r') == std::string_view::npos) return block;
   clean_.clear();
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    if (block[i] != '\r') {
-      clean_ += block[i];
-      continue;
-    }
+  for (std::size_t end = 0; (end = block.find('\r')) != std::string_view::npos;) {
+    clean_.append(block, 0, end);
     clean_ += '\n';
-    if (i + 1 < block.size() && block[i + 1] == '\n') ++i;
+    block.remove_prefix(end + 1);
+    if (block.starts_with('\n')) block.remove_prefix(1);
   }
-  return clean_;
+  return clean_ += block;
 }
 
 void StrictUtf8::write(std::string_view bytes) {
-  scratch_.clear();
-  repair_.write(bytes, scratch_);
+  repair_.write_or_pass(bytes, scratch_);
   check();
 }
 

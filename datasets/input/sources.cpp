@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <set>
@@ -219,7 +220,9 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
     const auto read = [&](char* buffer, std::size_t bytes) {
       const std::size_t count = stream->read(buffer, bytes);
       bytes_read += count;
-      zeros += static_cast<std::uint64_t>(std::count(buffer, buffer + count, '\0'));
+      if (std::memchr(buffer, 0, count) != nullptr) {
+        zeros += static_cast<std::uint64_t>(std::count(buffer, buffer + count, '\0'));
+      }
       return count;
     };
     each({source, label, *entry, !any, form, read, at});
@@ -274,7 +277,7 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
 std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
   const std::uint64_t total = total_size(sources);
   std::uint64_t done = 0;
-  constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+  constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
   std::string buffer(kBlockBytes, '\0');
   std::vector<std::string> hashes;
   for (const SourceFile& source : sources) {

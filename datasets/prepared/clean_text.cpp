@@ -2,31 +2,42 @@
 #include "datasets/prepared/clean_text.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "datasets/tokens/bpe_pieces.h"
 
 namespace xlm {
+namespace {
+
+constexpr std::size_t kEncodedBytes = std::size_t{256} << 10;  // at once, on one thread
+
+}  // namespace
+
 std::vector<SplitPart> split_parts(const SplitSizes& sizes) {
   std::vector<SplitPart> parts;
   for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back({i, sizes.at(i)});
   return parts;
 }
 
-CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe)
+CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe, int threads)
     : file_(std::move(file)),
       unit_(unit),
       out_(file_),
       first_seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1, -1),
-      bpe_(std::move(bpe)) {
-  if (unit == Vocabulary::Unit::kBpe) encoder_.emplace(*bpe_);
-}
+      bpe_(std::move(bpe)),
+      wait_(kEncodedBytes),
+      most_encoders_(static_cast<std::size_t>(threads)),
+      writing_(threads > 1, [this](std::string_view bytes) { out_.write(bytes); }),
+      encoding_(threads, [this](Encoded encoded) { take(std::move(encoded)); }) {}
 
 void CleanText::begin_split(std::size_t split) {
   end_document();
+  encoding_.finish();
   if (std::any_of(splits_.begin(), splits_.end(), [&](const auto& known) { return known.first == split; })) {
     throw DataError(
         fmt::format("the corpus has two parts that are '{}'\nname one of them with --from", kSplitNames.at(split)));
@@ -35,27 +46,30 @@ void CleanText::begin_split(std::size_t split) {
 }
 
 void CleanText::begin_document(std::int64_t most_tokens) {
+  if (bpe_) {
+    begun_boundaries_.push_back({begun_.size(), most_tokens});
+    return;
+  }
   end_document();
+  start_document(most_tokens);
+}
+
+void CleanText::start_document(std::int64_t most_tokens) {
   room_ = most_tokens;
   if (documents_.empty() || documents_.back() != tokens_) documents_.push_back(tokens_);
 }
 
 void CleanText::end_document() {
-  if (unit_ == Vocabulary::Unit::kByte) return;
-  if (encoder_) {
-    encoder_->finish(encoded_);
-    write_tokens();
-    return;
-  }
+  if (bpe_) dispatch(begun_.size());
+  if (unit_ != Vocabulary::Unit::kCharacter) return;
   repaired_.clear();
   repair_.finish(repaired_);
   count(repaired_);
 }
 
 void CleanText::write(std::string_view text) {
-  if (encoder_) {
-    encoder_->write(text, encoded_);
-    write_tokens();
+  if (bpe_) {
+    collect(text);
     return;
   }
   if (unit_ == Vocabulary::Unit::kByte) {
@@ -64,13 +78,83 @@ void CleanText::write(std::string_view text) {
     count(text);
     return;
   }
-  repaired_.clear();
-  repair_.write(text, repaired_);
+  const std::string_view whole = repair_.write_or_pass(text, repaired_);
   if (repair_.replaced() > 0 && replaced_example_.empty()) {
-    const std::size_t place = repaired_.find("\uFFFD");
-    if (place != std::string::npos) replaced_example_ = excerpt(repaired_, place);
+    const std::size_t place = whole.find("\uFFFD");
+    if (place != std::string::npos) replaced_example_ = excerpt(whole, place);
   }
-  count(repaired_);
+  count(whole);
+}
+
+/// Collects text to encode. It is cut where a piece ends whatever follows, which is so before a blank behind something
+/// else.
+void CleanText::collect(std::string_view text) {
+  const std::size_t before = begun_.size();
+  begun_ += text;
+  if (begun_.size() < wait_) return;
+  wait_ = kEncodedBytes;
+  for (std::size_t cut = begun_.size() - 1; cut > before; --cut) {
+    if (begun_[cut] == ' ' && static_cast<signed char>(begun_[cut - 1]) > ' ') return dispatch(cut);
+  }
+  // There is none in a text without blanks, or in a very long word.
+  const std::size_t begin = begun_boundaries_.empty() ? 0 : begun_boundaries_.back().place;
+  const std::size_t settled = settled_bytes(std::string_view(begun_).substr(begin));
+  if (begin + settled > 0) return dispatch(begin + settled);
+  wait_ = 2 * begun_.size();
+  if (begun_.size() > BpeEncoder::kMaxPieceBytes) dispatch(begun_.size());  // it says that this is no text
+}
+
+void CleanText::dispatch(std::size_t bytes) {
+  std::vector<Boundary> boundaries = std::exchange(begun_boundaries_, {});
+  const auto later = std::find_if(boundaries.begin(), boundaries.end(), [&](Boundary b) { return b.place > bytes; });
+  for (auto boundary = later; boundary != boundaries.end(); ++boundary) {
+    begun_boundaries_.push_back({boundary->place - bytes, boundary->most_tokens});
+  }
+  boundaries.erase(later, boundaries.end());
+  std::string text = begun_.substr(bytes);
+  begun_.resize(bytes);
+  std::swap(text, begun_);
+  if (text.empty() && boundaries.empty()) return;
+  encoding_.add([this, text = std::move(text), boundaries = std::move(boundaries)]() mutable {
+    return encode(text, std::move(boundaries));
+  });
+}
+
+CleanText::Encoded CleanText::encode(std::string_view text, std::vector<Boundary> boundaries) {
+  std::unique_ptr<BpeEncoder> encoder;
+  {
+    const std::lock_guard lock(encoders_lock_);
+    if (!encoders_.empty()) {
+      encoder = std::move(encoders_.back());
+      encoders_.pop_back();
+    }
+  }
+  if (!encoder) encoder = std::make_unique<BpeEncoder>(*bpe_, most_encoders_);
+  Encoded encoded;
+  encoded.tokens.reserve(text.size() / 3);
+  std::size_t begin = 0;
+  for (Boundary& boundary : boundaries) {
+    encoder->write(text.substr(begin, boundary.place - begin), encoded.tokens);
+    encoder->finish(encoded.tokens);
+    begin = boundary.place;
+    boundary.place = encoded.tokens.size();
+  }
+  encoder->write(text.substr(begin), encoded.tokens);
+  encoder->finish(encoded.tokens);
+  encoded.boundaries = std::move(boundaries);
+  const std::lock_guard lock(encoders_lock_);
+  encoders_.push_back(std::move(encoder));
+  return encoded;
+}
+
+void CleanText::take(Encoded encoded) {
+  std::size_t begin = 0;
+  for (const Boundary& boundary : encoded.boundaries) {
+    write_tokens(encoded.tokens.data() + begin, boundary.place - begin);
+    start_document(boundary.most_tokens);
+    begin = boundary.place;
+  }
+  write_tokens(encoded.tokens.data() + begin, encoded.tokens.size() - begin);
 }
 
 void CleanText::write_clean(std::string_view text, const std::vector<std::size_t>& documents) {
@@ -84,16 +168,27 @@ void CleanText::write_clean(std::string_view text, const std::vector<std::size_t
 }
 
 void CleanText::count(std::string_view clean) {
-  const auto note = [this](std::size_t symbol) {
-    if (first_seen_[symbol] < 0) first_seen_[symbol] = tokens_;
-    ++tokens_;
-  };
-  if (unit_ == Vocabulary::Unit::kByte) {
-    for (const char c : clean) note(static_cast<unsigned char>(c));
-  } else {
-    for (std::size_t position = 0; position < clean.size();) note(next_code_point(clean, position));
+  if (has_unseen(clean)) {
+    std::int64_t offset = tokens_;
+    for (std::size_t position = 0; position < clean.size(); ++offset) {
+      const char32_t symbol = unit_ == Vocabulary::Unit::kByte ? static_cast<unsigned char>(clean[position++])
+                                                               : next_code_point(clean, position);
+      if (first_seen_[symbol] < 0) first_seen_[symbol] = offset;
+    }
   }
-  out_.write(clean);
+  tokens_ += unit_ == Vocabulary::Unit::kByte ? static_cast<std::int64_t>(clean.size()) : count_characters(clean);
+  writing_.write(clean);
+}
+
+/// Whether a symbol occurs that did not occur before: false for nearly all blocks of a text.
+bool CleanText::has_unseen(std::string_view clean) const {
+  std::int64_t signs = 0;  // negative if one of the numbers was
+  if (unit_ == Vocabulary::Unit::kByte) {
+    for (const char c : clean) signs |= first_seen_[static_cast<unsigned char>(c)];
+  } else {
+    for (std::size_t position = 0; position < clean.size();) signs |= first_seen_[next_code_point(clean, position)];
+  }
+  return signs < 0;
 }
 
 std::size_t CleanText::symbol_width() const {
@@ -101,16 +196,19 @@ std::size_t CleanText::symbol_width() const {
   return unit_ == Vocabulary::Unit::kByte ? 1 : 0;
 }
 
-void CleanText::write_tokens() {
-  const std::int64_t kept = std::min(room_, static_cast<std::int64_t>(encoded_.size()));
-  std::string ids;
-  for (std::int64_t i = 0; i < kept; ++i) {
-    append_id(ids, encoded_[static_cast<std::size_t>(i)], bpe_->vocabulary().id_bytes());
-  }
-  out_.write(ids);
+void CleanText::write_tokens(std::uint32_t* tokens, std::size_t count) {
+  const std::int64_t kept = std::min(room_, static_cast<std::int64_t>(count));
+  const int id_bytes = bpe_->vocabulary().id_bytes();
+  char* const ids = reinterpret_cast<char*>(tokens);  // in place: ids are never wider
+  with_id_type(id_bytes, [&]<class Id>(Id) {
+    for (std::int64_t i = 0; i < kept; ++i) {
+      const Id id = static_cast<Id>(tokens[i]);
+      std::memcpy(ids + i * std::int64_t{sizeof id}, &id, sizeof id);
+    }
+  });
+  writing_.write({ids, static_cast<std::size_t>(kept * id_bytes)});
   tokens_ += kept;
   room_ -= kept;
-  encoded_.clear();
 }
 
 std::vector<SplitPart> CleanText::parts() const {
@@ -124,8 +222,10 @@ std::vector<SplitPart> CleanText::parts() const {
 
 void CleanText::finish() {
   end_document();
+  encoding_.finish();
+  writing_.finish();
   if (!documents_.empty() && documents_.back() == tokens_) documents_.pop_back();
-  out_.commit();
+  out_.commit_for_now();
 }
 
 Vocabulary CleanText::vocabulary(std::int64_t end) const {

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <optional>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/files.h"
+#include "base/side_work.h"
 #include "base/utf8.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/split_plan.h"
@@ -43,13 +44,13 @@ struct ThrownAway {
 };
 
 /// Collects documents and records which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
-/// one offset per document. BPE is encoded here, document by document, because splits are counted in tokens; the file
-/// then contains ids.
+/// one offset per document. BPE is encoded here, because splits are counted in tokens; the file then contains ids, and
+/// each thread needs some 5 MB more.
 class CleanText {
  public:
   /// Writes to `file`. If characters are the unit, invalid UTF-8 becomes U+FFFD; bytes are kept. Only BPE needs `bpe`,
   /// and keeps bytes too.
-  CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe = nullptr);
+  CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const Bpe> bpe = nullptr, int threads = 1);
 
   /// For corpora with their own splits: begins the split at place `split` of kSplitNames. Throws DataError if it began
   /// before.
@@ -65,6 +66,7 @@ class CleanText {
   const fs::path& file() const { return file_; }
   /// Bytes of a symbol in the file; 0 for characters, whose lengths differ.
   std::size_t symbol_width() const;
+  /// Before `finish`, those that were encoded so far.
   std::int64_t tokens() const { return tokens_; }
   /// Offset of each document's first token. Documents without text are left out.
   const std::vector<std::int64_t>& documents() const { return documents_; }
@@ -82,9 +84,25 @@ class CleanText {
   Vocabulary vocabulary(std::int64_t end) const;
 
  private:
+  /// Where a document ends and the next one begins: bytes of a text, and then its tokens.
+  struct Boundary {
+    std::size_t place;
+    std::int64_t most_tokens;  // of the document that begins
+  };
+  struct Encoded {
+    std::vector<std::uint32_t> tokens;
+    std::vector<Boundary> boundaries;
+  };
+
   void end_document();
+  void start_document(std::int64_t most_tokens);
   void count(std::string_view clean);
-  void write_tokens();
+  bool has_unseen(std::string_view clean) const;
+  void collect(std::string_view text);
+  void dispatch(std::size_t bytes);
+  Encoded encode(std::string_view text, std::vector<Boundary> boundaries);
+  void take(Encoded encoded);
+  void write_tokens(std::uint32_t* tokens, std::size_t count);
 
   fs::path file_;
   Vocabulary::Unit unit_;
@@ -94,14 +112,20 @@ class CleanText {
   std::string replaced_example_;
   std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur
   std::shared_ptr<const Bpe> bpe_;
-  std::optional<BpeEncoder> encoder_;
-  std::vector<std::uint32_t> encoded_;                            // tokens that are not written yet
+  std::string begun_;                                  // text that is not encoded yet
+  std::vector<Boundary> begun_boundaries_;             // in it
+  std::size_t wait_;                                   // bytes of it before it is looked at
+  std::mutex encoders_lock_;                           // of the next
+  std::vector<std::unique_ptr<BpeEncoder>> encoders_;  // those that have no work
+  std::size_t most_encoders_;
   std::int64_t room_ = std::numeric_limits<std::int64_t>::max();  // tokens that the document may still have
   std::int64_t replaced_before_ = 0;
   ThrownAway thrown_away_;
   std::int64_t tokens_ = 0;
   std::vector<std::int64_t> documents_;
   std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token
+  SideSink writing_;                                          // these two last: they end before what they use
+  OrderedWork<Encoded> encoding_;
 };
 
 }  // namespace xlm

@@ -2,11 +2,13 @@
 #include "datasets/prepared/encoding.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "base/sha256.h"
+#include "base/side_work.h"
 #include "base/utf8.h"
 #include "datasets/input/sources.h"
 #include "datasets/prepared/split_plan.h"
@@ -15,18 +17,42 @@
 namespace xlm {
 namespace {
 
-bool is_blank(char32_t symbol) { return symbol == ' ' || (symbol >= '\t' && symbol <= '\r'); }
+bool is_blank(char byte) {  // in a form that the compiler takes side by side
+  return static_cast<bool>((byte == ' ') | (static_cast<unsigned char>(byte - '\t') <= '\r' - '\t'));
+}
+
+bool is_line_end(char byte) { return byte == '\n'; }
+
+/// The words that begin in `text`, the first byte of which continues one if it is `in_word`.
+std::int64_t words_of(std::string_view text, bool in_word) {
+  if (text.empty()) return 0;
+  std::int64_t words = static_cast<std::int64_t>(!is_blank(text.front()) && !in_word);
+  const char* const before = text.data();
+  text.remove_prefix(1);
+  constexpr std::size_t kStretch = 128;  // as in count_bytes
+  for (std::size_t begin = 0; begin < text.size(); begin += kStretch) {
+    const std::size_t count = std::min(kStretch, text.size() - begin);
+    std::uint8_t some = 0;
+    for (std::size_t i = begin; i < begin + count; ++i) {
+      some = static_cast<std::uint8_t>(some + static_cast<int>(is_blank(before[i]) & !is_blank(text[i])));
+    }
+    words += some;
+  }
+  return words;
+}
 
 /// An output file: written, hashed, and whole at its end.
 class OutputFile {
  public:
-  OutputFile(const fs::path& folder, std::string name) : name_(std::move(name)), file_(folder / name_) {}
+  OutputFile(const fs::path& folder, std::string name, bool aside)
+      : name_(std::move(name)), file_(folder / name_), writing_(aside, [this](std::string_view bytes) {
+          hash_.update(bytes);
+          file_.write(bytes);
+        }) {}
 
-  void write(std::string_view bytes) {
-    hash_.update(bytes);
-    file_.write(bytes);
-  }
+  void write(std::string_view bytes) { writing_.write(bytes); }
   void commit(EncodedText& result) {
+    writing_.finish();
     file_.commit();
     result.outputs[name_] = hash_.finish();
   }
@@ -35,6 +61,7 @@ class OutputFile {
   std::string name_;
   AtomicFile file_;
   Sha256 hash_;
+  SideSink writing_;  // last: it ends before what it uses
 };
 
 /// Symbols to ids, as a table over code points or bytes; `unknown` for all others.
@@ -68,6 +95,26 @@ std::pair<Vocabulary, std::uint32_t> choose_vocabulary(const CleanText& text, co
   return {std::move(vocabulary), id};
 }
 
+/// What the bytes of a byte-pair token add to counts.
+struct TokenCounts {
+  std::uint32_t bytes = 0;
+  std::uint32_t words : 30;  // that begin behind its first byte; and line ends, if these are words
+  std::uint32_t begins_word : 1;
+  std::uint32_t ends_in_word : 1;
+};
+
+std::vector<TokenCounts> counts_of(const std::vector<std::string>& symbols, bool line_ends_are_words) {
+  std::vector<TokenCounts> counts;
+  for (const std::string& text : symbols) {
+    const std::int64_t words = words_of(text, true) + (line_ends_are_words ? count_bytes(text, is_line_end) : 0);
+    counts.push_back({.bytes = static_cast<std::uint32_t>(text.size()),
+                      .words = static_cast<std::uint32_t>(words) & 0x3FFFFFFFU,
+                      .begins_word = !text.empty() && !is_blank(text.front()),
+                      .ends_in_word = !text.empty() && !is_blank(text.back())});
+  }
+  return counts;
+}
+
 /// Reads the clean file in pieces that end between two symbols.
 class SymbolReader {
  public:
@@ -76,14 +123,12 @@ class SymbolReader {
 
   /// The next piece; empty at the end.
   std::string_view next() {
-    buffer_.erase(0, used_);
-    const std::size_t begun = buffer_.size();
-    constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-    buffer_.resize(begun + kBlockBytes);
-    const std::size_t count = file_.read(buffer_.data() + begun, kBlockBytes);
-    buffer_.resize(begun + count);
-    used_ = width_ > 0 ? buffer_.size() - buffer_.size() % width_ : whole_characters(buffer_);
-    return std::string_view(buffer_).substr(0, used_);
+    filled_ -= used_;
+    std::memmove(buffer_.data(), buffer_.data() + used_, filled_);
+    filled_ += file_.read(buffer_.data() + filled_, buffer_.size() - filled_);
+    const std::string_view text = std::string_view(buffer_).substr(0, filled_);
+    used_ = width_ > 0 ? filled_ - filled_ % width_ : whole_characters(text);
+    return text.substr(0, used_);
   }
 
  private:
@@ -101,7 +146,8 @@ class SymbolReader {
 
   InputFile file_;
   std::size_t width_;
-  std::string buffer_;
+  std::string buffer_ = std::string(std::size_t{256} << 10, '\0');
+  std::size_t filled_ = 0;
   std::size_t used_ = 0;
 };
 
@@ -113,7 +159,11 @@ class Encoder {
     std::tie(result_.vocabulary, unknown_) = choose_vocabulary(text, parts, settings.scope);
     ids_ = id_table(result_.vocabulary, kNoId);
     id_bytes_ = result_.vocabulary.id_bytes();
-    if (result_.vocabulary.unit == Vocabulary::Unit::kBpe) token_bytes_ = symbol_bytes(result_.vocabulary);
+    is_bytes_ = result_.vocabulary.unit == Vocabulary::Unit::kByte;
+    if (result_.vocabulary.unit == Vocabulary::Unit::kBpe) {
+      token_bytes_ = symbol_bytes(result_.vocabulary);
+      token_counts_ = counts_of(token_bytes_, settings.line_ends_are_words);
+    }
     start_next_split();
   }
 
@@ -137,23 +187,19 @@ class Encoder {
     std::int64_t room = split_end_ - offset_;
     if (next_document_ < documents_->size()) room = std::min(room, (*documents_)[next_document_] - offset_);
     const std::string_view rest = text.substr(begin);
-    const auto [count, used] = encode_symbols(rest, room);
-    const bool ids = result_.vocabulary.unit == Vocabulary::Unit::kBpe;
-    take_counts(count, ids ? std::string_view(decoded_) : rest.substr(0, used));
+    const auto [count, used] = token_counts_.empty() ? take_symbols(rest, room) : take_ids(rest, room);
+    take_counts(count);
     if (offset_ == split_end_) finish_split();
     return begin + used;
   }
 
-  void take_counts(std::int64_t tokens, std::string_view text) {
+  void take_counts(std::int64_t tokens) {
     tokens_file_->write(encoded_);
-    if (text_file_) text_file_->write(text);
-    if (settings_.line_ends_are_words) words_ += std::count(text.begin(), text.end(), '\n');
-    const auto bytes = static_cast<std::int64_t>(text.size());
     split_->tokens += tokens;
-    split_->words += words_;
-    split_->bytes += bytes;
-    split_->document_words.back() += words_;
-    split_->document_bytes.back() += bytes;
+    split_->words += piece_.words;
+    split_->bytes += piece_.bytes;
+    split_->document_words.back() += piece_.words;
+    split_->document_bytes.back() += piece_.bytes;
     offset_ += tokens;
   }
 
@@ -163,68 +209,63 @@ class Encoder {
     split_->document_bytes.push_back(0);
   }
 
-  std::pair<std::int64_t, std::size_t> encode_symbols(std::string_view text, std::int64_t room) {
-    switch (result_.vocabulary.unit) {
-      case Vocabulary::Unit::kByte:
-        return encode_symbols<true>(text, room);
-      case Vocabulary::Unit::kBpe:
-        return take_ids(text, room);
-      case Vocabulary::Unit::kCharacter:
-        break;
-    }
-    return encode_symbols<false>(text, room);
-  }
-
-  /// Appends up to `room` ids to `encoded_`, and their text to `decoded_`.
+  /// Counts up to `room` ids, and notes their text in `decoded_` if it is kept.
   std::pair<std::int64_t, std::size_t> take_ids(std::string_view ids, std::int64_t room) {
-    const auto width = static_cast<std::size_t>(id_bytes_);
-    const std::int64_t count = std::min(room, static_cast<std::int64_t>(ids.size() / width));
-    const std::size_t used = static_cast<std::size_t>(count) * width;
-    encoded_.assign(ids.substr(0, used));
-    decoded_.clear();
-    for (std::size_t position = 0; position < used; position += width) {
-      std::uint32_t id = 0;
-      for (std::size_t b = 0; b < width; ++b) {
-        id |= std::uint32_t{static_cast<unsigned char>(ids[position + b])} << static_cast<unsigned>(8 * b);
+    return with_id_type(id_bytes_, [&]<class Id>(Id id) {
+      const std::int64_t count = std::min(room, static_cast<std::int64_t>(ids.size() / sizeof id));
+      const std::size_t used = static_cast<std::size_t>(count) * sizeof id;
+      piece_ = {};
+      decoded_.clear();
+      for (std::size_t position = 0; position < used; position += sizeof id) {
+        std::memcpy(&id, ids.data() + position, sizeof id);
+        const TokenCounts& counts = token_counts_[id];
+        piece_.bytes += counts.bytes;
+        piece_.words += counts.words + static_cast<std::uint32_t>(counts.begins_word && !in_word_);
+        in_word_ = counts.bytes == 0 ? in_word_ : counts.ends_in_word;
+        if (text_file_) decoded_ += token_bytes_[id];
       }
-      decoded_ += token_bytes_[id];
-    }
-    words_ = 0;
-    for (const char c : decoded_) {
-      const bool blank = is_blank(static_cast<unsigned char>(c));
-      words_ += static_cast<std::int64_t>(!blank && !in_word_);
-      in_word_ = !blank;
-    }
-    return {count, used};
+      encoded_ = ids.substr(0, used);
+      if (text_file_) text_file_->write(decoded_);
+      return std::pair{count, used};
+    });
   }
 
-  /// Appends up to `room` symbols of `text` to `encoded_`. Returns their number and their bytes.
-  template <bool kBytes>
-  std::pair<std::int64_t, std::size_t> encode_symbols(std::string_view text, std::int64_t room) {
-    const auto most = std::min(text.size(), static_cast<std::size_t>(room));  // a symbol has one byte or more
-    encoded_.resize(most * static_cast<std::size_t>(id_bytes_));
-    char* out = encoded_.data();
-    std::size_t position = 0;
-    std::int64_t count = 0;
-    std::int64_t words = 0;
-    bool in_word = in_word_;
-    for (; count < room && position < text.size(); ++count) {
+  /// Encodes up to `room` symbols of `text`. Returns their number and their bytes.
+  std::pair<std::int64_t, std::size_t> take_symbols(std::string_view text, std::int64_t room) {
+    if (is_bytes_) {
+      text = text.substr(0, static_cast<std::size_t>(std::min(room, static_cast<std::int64_t>(text.size()))));
+    } else if (room < static_cast<std::int64_t>(text.size())) {  // a symbol has one byte or more
+      std::size_t end = 0;
+      for (; room > 0 && end < text.size(); --room) next_code_point(text, end);
+      text = text.substr(0, end);
+    }
+    const std::int64_t count = with_id_type(id_bytes_, [&]<class Id>(Id) {
+      return is_bytes_ ? encode_symbols<true, Id>(text) : encode_symbols<false, Id>(text);
+    });
+    piece_ = {.bytes = static_cast<std::int64_t>(text.size()), .words = words_of(text, in_word_)};
+    if (settings_.line_ends_are_words) piece_.words += count_bytes(text, is_line_end);
+    if (!text.empty()) in_word_ = !is_blank(text.back());
+    if (text_file_) text_file_->write(text);
+    return {count, text.size()};
+  }
+
+  /// Encodes `text` to `buffer_`. Returns the number of symbols.
+  template <bool kBytes, class Id>
+  std::int64_t encode_symbols(std::string_view text) {
+    if (buffer_.size() < text.size() * sizeof(Id)) buffer_.resize(text.size() * sizeof(Id));
+    char* out = buffer_.data();
+    for (std::size_t position = 0; position < text.size(); out += sizeof(Id)) {
       const char32_t symbol = kBytes ? static_cast<unsigned char>(text[position++]) : next_code_point(text, position);
       std::uint32_t id = ids_[symbol];
       if (id == kNoId) {
         id = unknown_;
         ++split_->unknown;
       }
-      *out++ = static_cast<char>(id & 0xFFU);
-      for (int b = 1; b < id_bytes_; ++b) *out++ = static_cast<char>(id >> static_cast<unsigned>(8 * b) & 0xFFU);
-      const bool blank = is_blank(symbol);
-      words += static_cast<std::int64_t>(!blank && !in_word);
-      in_word = !blank;
+      const Id narrow = static_cast<Id>(id);
+      std::memcpy(out, &narrow, sizeof narrow);
     }
-    in_word_ = in_word;
-    words_ = words;
-    encoded_.resize(static_cast<std::size_t>(out - encoded_.data()));
-    return {count, position};
+    encoded_ = {buffer_.data(), out};
+    return static_cast<std::int64_t>(encoded_.size() / sizeof(Id));
   }
 
   void start_next_split() {
@@ -233,8 +274,8 @@ class Encoder {
     if (next_part_ == parts_->size()) return;
     const SplitPart& part = (*parts_)[next_part_++];
     const std::string name = kSplitNames.at(part.split);
-    tokens_file_.emplace(folder_, name + ".bin");
-    if (settings_.keep_text) text_file_.emplace(folder_, name + ".txt");
+    tokens_file_.emplace(folder_, name + ".bin", settings_.threads > 1);
+    if (settings_.keep_text) text_file_.emplace(folder_, name + ".txt", settings_.threads > 1);
     split_ = &result_.splits[name];
     begin_document();
     split_end_ = offset_ + part.tokens;
@@ -255,12 +296,17 @@ class Encoder {
   const std::vector<SplitPart>* parts_;
   EncodeSettings settings_;
   fs::path folder_;
-  std::vector<std::string> token_bytes_;
+  bool is_bytes_ = false;
+  std::vector<std::string> token_bytes_;   // of byte pairs
+  std::vector<TokenCounts> token_counts_;  // likewise; the text consists of ids then
 
   EncodedText result_;
-  std::string encoded_;
-  std::string decoded_;      // the text of ids
-  std::int64_t words_ = 0;   // that began in the last piece
+  std::string buffer_;
+  std::string_view encoded_;  // the ids of the last piece
+  std::string decoded_;       // the text of ids
+  struct {
+    std::int64_t bytes = 0, words = 0;
+  } piece_;                  // what the last piece has
   std::int64_t offset_ = 0;  // in the whole text
   std::size_t next_document_ = 0;
   std::size_t next_part_ = 0;

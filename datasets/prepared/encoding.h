@@ -35,6 +35,7 @@ struct EncodeSettings {
   VocabularyScope scope = VocabularyScope::kAll;
   bool keep_text = false;            // also write train.txt, …
   bool line_ends_are_words = false;  // each counts as one more word
+  int threads = 1;
 };
 
 struct EncodedText {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include <fmt/format.h>
 
@@ -181,17 +182,29 @@ std::int64_t TokenFile::at(std::int64_t index) const {
 
 void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
   const auto* bytes = reinterpret_cast<const unsigned char*>(file_.data()) + begin * id_bytes_;
-  for (std::int64_t i = 0; i < count; ++i, bytes += id_bytes_) {
-    std::uint32_t id = bytes[0];
-    for (int b = 1; b < id_bytes_; ++b) id |= static_cast<std::uint32_t>(bytes[b]) << static_cast<unsigned>(8 * b);
-    out[i] = id;
+  std::int64_t largest = 0;
+  const auto copy_ids = [&](const auto& id_at) {
+    for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, out[i] = id_at(bytes + i * id_bytes_));
+  };
+  const auto pair_at = [](const unsigned char* id) { return std::uint32_t{id[0]} | std::uint32_t{id[1]} << 8U; };
+  if (id_bytes_ == 1) {
+    copy_ids([](const unsigned char* id) { return std::int64_t{*id}; });
+  } else if (id_bytes_ == 2) {
+    copy_ids([&](const unsigned char* id) { return std::int64_t{pair_at(id)}; });
+  } else {
+    copy_ids([&](const unsigned char* id) { return std::int64_t{pair_at(id) | pair_at(id + 2) << 16U}; });
   }
-  const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
-  if (unknown != out + count) {
+  if (largest >= symbols_) {
+    const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
     throw DataError(
         fmt::format("{} is damaged: token {} has the id {}, but there are {} symbols\nprepare the data again",
                     path_.string(), begin + (unknown - out), *unknown, symbols_));
   }
+}
+
+bool TokenFile::equals(std::int64_t begin, const TokenFile& other, std::int64_t other_begin, std::int64_t count) const {
+  return std::memcmp(file_.data() + begin * id_bytes_, other.file_.data() + other_begin * id_bytes_,
+                     static_cast<std::size_t>(count * id_bytes_)) == 0;
 }
 
 const Split& PreparedData::split(const std::string& name) const {

@@ -21,10 +21,16 @@ class TokenFile {
   TokenFile(const fs::path& path, int id_bytes, std::int64_t symbols = std::int64_t{1} << 32);
 
   std::int64_t size() const { return size_; }
+  /// As many bytes for each as the vocabulary says; unchecked.
+  const void* ids() const { return file_.data(); }
+  /// The first `count` ids are not needed soon: they need not stay in this process's memory.
+  void release(std::int64_t count) const { file_.release(static_cast<std::size_t>(count * id_bytes_)); }
   std::int64_t at(std::int64_t index) const;
   /// Copies ids [begin, begin + count) to `out`. The range must lie inside the file. Throws DataError for an id without
   /// a symbol.
   void copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const;
+  /// Whether `count` ids from `begin` on are those of `other`, a file with as many bytes an id, from `other_begin` on.
+  bool equals(std::int64_t begin, const TokenFile& other, std::int64_t other_begin, std::int64_t count) const;
 
  private:
   fs::path path_;

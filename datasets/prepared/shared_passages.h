@@ -22,11 +22,14 @@ struct SharedPassages {
   double share() const { return passages == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(passages); }
 };
 
+constexpr std::int64_t kMaxPassages = std::int64_t{1} << 20;
+
 /// Validation and test against training, and test against validation, if they exist. A passage has 200 characters or
 /// bytes, or 50 byte pairs; one of few different tokens (rules, blank space) does not count. Searches at most `most`
 /// passages of a split, spread evenly over it. Memory: about 40 bytes per passage; time: one look at each token of the
 /// other.
-std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most = std::int64_t{1} << 20);
+std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most = kMaxPassages,
+                                            int threads = 1);
 
 /// "50 % of test also occurs in train (5 of 10 passages of 200 characters)"; "about 50 %", and how many were searched,
 /// if not all were.

@@ -35,14 +35,22 @@ bool VerifiedFiles::has_hash(const std::string& file, const std::string& hash, b
   stamp["sha256"] = hash;
   if (!again && known_.contains(file) && known_[file] == stamp) return true;
   if (sha256_file(folder_ / file) != hash) return false;
-  if (known_.contains(file) && known_[file] == stamp) return true;
-  known_[file] = std::move(stamp);
+  note({{file, hash}});
+  return true;
+}
+
+void VerifiedFiles::note(const std::map<std::string, std::string>& hashes) {
+  const Json before = known_;
+  for (const auto& [file, hash] : hashes) {
+    known_[file] = stamp_of(folder_ / file);
+    known_[file]["sha256"] = hash;
+  }
+  if (known_ == before) return;
   try {
     write_file(folder_ / kFile, known_.dump(1) + "\n");
   } catch (const Error&) {
     // Another user's folder, or a full disk.
   }
-  return true;
 }
 
 }  // namespace xlm

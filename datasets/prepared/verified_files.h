@@ -1,6 +1,7 @@
 // Files of a prepared folder whose hashes were verified, so that large files are hashed once and not at every start.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "base/files.h"
@@ -17,6 +18,9 @@ class VerifiedFiles {
   /// Whether a file of the folder has this SHA-256. Hashes it unless it was verified and has not changed since; `again`
   /// always hashes it. Throws DataError if it cannot be read.
   bool has_hash(const std::string& file, const std::string& hash, bool again = false);
+
+  /// Records the hashes of files that this process has just written, and hashed on the way.
+  void note(const std::map<std::string, std::string>& hashes);
 
   static constexpr const char* kFile = ".verified.json";
 

@@ -2,8 +2,10 @@
 #include "datasets/tokens/bpe_encoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,27 +15,69 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kCachedPieces = std::size_t{1}
-                                      << 15;  // 2 MB: most words of a text are among the last few thousand
-constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 27;  // merging takes some 30 times that memory
+constexpr std::size_t kShortPieces = std::size_t{1} << 20;  // 32 MB: nearly all words of a text
+constexpr std::size_t kLongPieces = std::size_t{1} << 15;   // 4 MB
+constexpr std::size_t kMaxShares = 16;
+constexpr std::size_t kFoundPieces = 64;
+constexpr std::uint16_t kIsAmongLong = UINT16_MAX;  // in place of a short piece's number of tokens
+constexpr std::size_t kScratchTokens = std::size_t{1} << 14;
 constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
 
-std::size_t cache_slot(const std::array<std::uint64_t, 4>& words) {
+/// The place of a key among a power of two of them: upper bits, on which all bits of the key have influence.
+template <class Key>
+std::size_t slot_of(const Key& key, std::size_t slots) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   std::uint64_t hash = 0;
-  for (const std::uint64_t word : words) hash = (hash ^ word) * kOdd ^ hash >> 29U;
-  return hash >> 32U & (kCachedPieces - 1);
+  for (const std::uint64_t word : key) hash = (hash ^ word) * kOdd ^ hash >> 29U;
+  return hash >> (65U - static_cast<unsigned>(std::bit_width(slots)));
+}
+
+/// Whether keys are equal; the library's comparison is a call.
+template <class Key>
+bool same(const Key& one, const Key& other) {
+  std::uint64_t differences = 0;
+  for (std::size_t i = 0; i < one.size(); ++i) differences |= one[i] ^ other[i];
+  return differences == 0;
+}
+
+/// A piece of up to 15 bytes as a key; with `padded` more bytes may be read, up to 16.
+std::array<std::uint64_t, 2> short_key(const char* piece, std::size_t bytes, bool padded) {
+  std::array<std::uint64_t, 2> key{};
+  if (!padded) {
+    std::memcpy(key.data(), piece, bytes);
+  } else {
+    std::memcpy(key.data(), piece, sizeof key);
+    const std::size_t beyond = 8 * (16 - bytes);  // bits, from 8 to 120
+    const std::uint64_t all = ~std::uint64_t{0};
+    key[0] &= beyond > 64 ? all >> (beyond - 64) : all;
+    key[1] &= beyond < 64 ? all >> beyond : 0;
+  }
+  key[1] |= std::uint64_t{bytes} << 56U;
+  return key;
 }
 
 }  // namespace
 
-BpeEncoder::BpeEncoder(const Bpe& bpe) : bpe_(&bpe), cache_(kCachedPieces) {}
+BpeEncoder::BpeEncoder(const Bpe& bpe, std::size_t encoders)
+    : bpe_(&bpe),
+      found_(kFoundPieces),
+      short_pieces_(kShortPieces / std::bit_ceil(std::min(encoders, kMaxShares))),
+      long_pieces_(kLongPieces / std::bit_ceil(std::min(encoders, std::size_t{4}))),
+      scratch_(kScratchTokens) {}
 
 void BpeEncoder::write(std::string_view text, std::vector<std::uint32_t>& tokens) {
-  begun_ += text;
-  if (begun_.size() < wait_) return;
-  const std::string_view rest = take(begun_, false, tokens);
-  begun_.erase(0, begun_.size() - rest.size());
+  if (!begun_.empty()) {
+    // Up to a blank behind something else, where a piece ends whatever follows.
+    std::size_t cut = 1;
+    while (cut < text.size() && !(text[cut] == ' ' && static_cast<signed char>(text[cut - 1]) > ' ')) ++cut;
+    begun_ += text.substr(0, cut);
+    const bool is_cut = cut < text.size();
+    if (!is_cut && begun_.size() < wait_) return;
+    const std::string_view rest = take(begun_, is_cut, tokens);
+    begun_.erase(0, begun_.size() - rest.size());
+    text.remove_prefix(std::min(cut, text.size()));
+  }
+  if (begun_.empty()) begun_ = take(text, false, tokens);
   wait_ = 2 * begun_.size();  // does not scan a long piece again at each small block
 }
 
@@ -49,36 +93,105 @@ std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector
     if (bytes <= kMaxPieceBytes) return;
     throw DataError(fmt::format("more than {} bytes have no place to cut them\nis this text?", kMaxPieceBytes));
   };
-  while (const std::size_t bytes = first_piece(text, whole)) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::size_t count = 0;
+  while (true) {
+    const bool padded = end - at >= static_cast<std::ptrdiff_t>(kShortWordBytes);
+    std::size_t bytes = padded ? short_word(at) : 0;
+    if (bytes == 0) bytes = first_piece({at, end}, whole);
+    if (bytes == 0) break;
     check(bytes);
-    encode_piece(text.substr(0, bytes), tokens);
-    text.remove_prefix(bytes);
+    FoundPiece& found = found_[count++];
+    found.begin = at;
+    found.bytes = bytes;
+    if (bytes <= ShortPiece::kMaxBytes) {
+      found.key = short_key(at, bytes, padded);
+      found.place = &short_pieces_[2 * slot_of(found.key, short_pieces_.size() / 2)];
+      __builtin_prefetch(found.place);
+    }
+    at += bytes;
+    if (count == kFoundPieces) encode_found(std::exchange(count, 0), tokens);
   }
-  check(text.size());
-  return text;
+  encode_found(count, tokens);
+  check(static_cast<std::size_t>(end - at));
+  return {at, end};
 }
 
-void BpeEncoder::encode_piece(std::string_view piece, std::vector<std::uint32_t>& tokens) {
-  if (piece.size() > CachedPiece::kMaxBytes) {
-    merge(piece, tokens);
-    return;
+void BpeEncoder::encode_found(std::size_t count, std::vector<std::uint32_t>& tokens) {
+  std::uint32_t* out = scratch_.data();
+  for (std::size_t i = 0; i < count; ++i) {
+    const FoundPiece& found = found_[i];
+    const auto filled = static_cast<std::size_t>(out - scratch_.data());
+    if (const std::size_t needed = filled + found.bytes + LongPiece::kMaxTokens; needed > scratch_.size()) {
+      scratch_.resize(needed);
+      out = scratch_.data() + filled;
+    }
+    out = found.bytes <= ShortPiece::kMaxBytes ? encode_short_piece(found, out)
+                                               : encode_long_piece({found.begin, found.bytes}, out);
   }
-  std::array<std::uint64_t, 4> words{};
-  std::memcpy(words.data(), piece.data(), piece.size());
-  reinterpret_cast<char*>(words.data())[CachedPiece::kMaxBytes] = static_cast<char>(piece.size());
-  CachedPiece& cached = cache_[cache_slot(words)];
-  static_assert(offsetof(CachedPiece, length) == CachedPiece::kMaxBytes);
-  if (std::memcmp(&cached, words.data(), sizeof words) == 0) {
-    tokens.insert(tokens.end(), cached.tokens.begin(), cached.tokens.begin() + cached.count);
-    return;
+  tokens.insert(tokens.end(), scratch_.data(), out);
+}
+
+std::uint32_t* BpeEncoder::encode_short_piece(const FoundPiece& found, std::uint32_t* out) {
+  ShortPiece& first = found.place[0];
+  ShortPiece& second = found.place[1];
+  const std::string_view piece(found.begin, found.bytes);
+  if (!same(first.key, found.key)) {
+    if (same(second.key, found.key)) {
+      std::swap(first, second);
+    } else {
+      std::uint32_t* const behind = merge_short(piece, out);
+      const auto count = static_cast<std::size_t>(behind - out);
+      const bool fits = count <= ShortPiece::kMaxTokens && *std::max_element(out, behind) <= UINT16_MAX;
+      second = first;
+      first.key = found.key;
+      if (fits) std::copy(out, behind, first.tokens.begin());
+      first.tokens.back() = static_cast<std::uint16_t>(fits ? count : kIsAmongLong);
+      return behind;
+    }
   }
-  const std::size_t before = tokens.size();
-  merge(piece, tokens);
-  const std::size_t count = tokens.size() - before;
-  if (count > CachedPiece::kMaxTokens) return;
-  std::memcpy(&cached, words.data(), sizeof words);
+  if (first.tokens.back() == kIsAmongLong) return encode_long_piece(piece, out);
+  std::copy(first.tokens.begin(), first.tokens.end(), out);  // all of them, which is faster than as many as there are
+  return out + first.tokens.back();
+}
+
+std::uint32_t* BpeEncoder::encode_long_piece(std::string_view piece, std::uint32_t* out) {
+  if (piece.size() > LongPiece::kMaxBytes) return merge(piece, out);
+  Key<32> key{};
+  std::memcpy(key.data(), piece.data(), piece.size());
+  key.back() |= std::uint64_t{piece.size()} << 56U;
+  LongPiece& cached = long_pieces_[slot_of(key, long_pieces_.size())];
+  if (same(cached.key, key)) return std::copy_n(cached.tokens.begin(), cached.count, out);
+  std::uint32_t* const behind = merge_short(piece, out);
+  const auto count = static_cast<std::size_t>(behind - out);
+  if (count > LongPiece::kMaxTokens) return behind;
+  cached.key = key;
   cached.count = static_cast<std::uint32_t>(count);
-  std::copy(tokens.end() - static_cast<std::ptrdiff_t>(count), tokens.end(), cached.tokens.begin());
+  std::copy(out, behind, cached.tokens.begin());
+  return behind;
+}
+
+/// Merges a piece of up to LongPiece::kMaxBytes bytes: looking through a few pairs is faster than a queue.
+std::uint32_t* BpeEncoder::merge_short(std::string_view piece, std::uint32_t* out) const {
+  std::array<std::uint32_t, LongPiece::kMaxBytes + 1> ranks;  // of the merge of each token with the next
+  const auto rank_of = [&](std::size_t i) { return bpe_->find(out[i], out[i + 1]).rank; };
+  std::size_t count = piece.size();
+  for (std::size_t i = 0; i < count; ++i) out[i] = bpe_->byte_token(static_cast<unsigned char>(piece[i]));
+  for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = rank_of(i);
+  while (count > 1) {
+    auto* const end = ranks.begin() + (count - 1);
+    auto* const lowest = std::min_element(ranks.begin(), end);
+    if (*lowest == Bpe::kNone) break;
+    const auto at = static_cast<std::size_t>(lowest - ranks.begin());
+    out[at] = bpe_->merged(*lowest);
+    std::copy(out + at + 2, out + count, out + at + 1);
+    if (lowest + 1 < end) std::copy(lowest + 2, end, lowest + 1);
+    --count;
+    if (at + 1 < count) ranks[at] = rank_of(at);
+    if (at > 0) ranks[at - 1] = rank_of(at - 1);
+  }
+  return out + count;
 }
 
 /// Looks up the merge of the node and its next, and puts it into the queue.
@@ -88,7 +201,8 @@ void BpeEncoder::rank_pair(std::uint32_t left) {
   if (node.rank != Bpe::kNone) queue_.push_back(std::uint64_t{node.rank} << 32U | left);
 }
 
-void BpeEncoder::merge(std::string_view piece, std::vector<std::uint32_t>& tokens) {
+/// Merges a piece of any length: a queue finds the next pair.
+std::uint32_t* BpeEncoder::merge(std::string_view piece, std::uint32_t* out) {
   const auto count = static_cast<std::uint32_t>(piece.size());
   nodes_.resize(count);
   queue_.clear();
@@ -117,7 +231,8 @@ void BpeEncoder::merge(std::string_view piece, std::vector<std::uint32_t>& token
       if (queue_.size() > before) std::push_heap(queue_.begin(), queue_.end(), later);
     }
   }
-  for (std::uint32_t i = 0; i != kNoNode; i = nodes_[i].next) tokens.push_back(nodes_[i].token);
+  for (std::uint32_t i = 0; i != kNoNode; i = nodes_[i].next) *out++ = nodes_[i].token;
+  return out;
 }
 
 }  // namespace xlm

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/zeroed_array.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {
@@ -15,8 +16,11 @@ namespace xlm {
 /// a text, and their tokens stand for exactly these bytes. Text that looks like <|endoftext|> is plain text.
 class BpeEncoder {
  public:
-  /// `bpe` must outlive the encoder.
-  explicit BpeEncoder(const Bpe& bpe);
+  static constexpr std::size_t kMaxPieceBytes = std::size_t{1} << 27;  // without a place to cut them
+
+  /// `bpe` must outlive the encoder. Several encoders of one text share the memory of caches, 36 MB in all or 3 MB
+  /// each.
+  explicit BpeEncoder(const Bpe& bpe, std::size_t encoders = 1);
 
   /// Appends the tokens that `text` settles. Like `finish`, it throws DataError for 128 MiB without a place to cut
   /// them.
@@ -32,19 +36,38 @@ class BpeEncoder {
     std::uint32_t previous;
     std::uint32_t next;
   };
-  /// The tokens of a recent short piece. One cache line.
-  struct alignas(64) CachedPiece {
-    static constexpr std::size_t kMaxBytes = 31;
+  /// A piece, zeros, and in the last byte its length. All zeros: none.
+  template <std::size_t bytes>
+  using Key = std::array<std::uint64_t, bytes / sizeof(std::uint64_t)>;
+  /// The tokens of a recent piece of up to 15 bytes, for all texts of the encoder. Two share a cache line.
+  struct alignas(32) ShortPiece {
+    static constexpr std::size_t kMaxBytes = 15;
     static constexpr std::size_t kMaxTokens = 7;
-    std::array<char, kMaxBytes> bytes;  // zeros behind the piece
-    std::uint8_t length;                // 0: free
+    Key<16> key;
+    std::array<std::uint16_t, kMaxTokens + 1> tokens;  // the last is their number
+  };
+  /// The same for up to 31 bytes, more tokens, and tokens of large vocabularies.
+  struct alignas(128) LongPiece {
+    static constexpr std::size_t kMaxBytes = 31;
+    static constexpr std::size_t kMaxTokens = 23;
+    Key<32> key;
     std::array<std::uint32_t, kMaxTokens> tokens;
     std::uint32_t count;
   };
+  /// Found in the text, and looked up when the cache's line has come.
+  struct FoundPiece {
+    const char* begin;
+    std::size_t bytes;
+    Key<16> key;        // of a short one
+    ShortPiece* place;  // likewise: of two
+  };
 
   std::string_view take(std::string_view text, bool whole, std::vector<std::uint32_t>& tokens);
-  void encode_piece(std::string_view piece, std::vector<std::uint32_t>& tokens);
-  void merge(std::string_view piece, std::vector<std::uint32_t>& tokens);
+  void encode_found(std::size_t count, std::vector<std::uint32_t>& tokens);
+  std::uint32_t* encode_short_piece(const FoundPiece& found, std::uint32_t* out);
+  std::uint32_t* encode_long_piece(std::string_view piece, std::uint32_t* out);
+  std::uint32_t* merge(std::string_view piece, std::uint32_t* out);
+  std::uint32_t* merge_short(std::string_view piece, std::uint32_t* out) const;
   void rank_pair(std::uint32_t left);
 
   const Bpe* bpe_;
@@ -52,7 +75,10 @@ class BpeEncoder {
   std::size_t wait_ = 0;  // pending bytes before it is scanned again
   std::vector<Node> nodes_;
   std::vector<std::uint64_t> queue_;  // rank and place of merges, the next on top
-  std::vector<CachedPiece> cache_;
+  std::vector<FoundPiece> found_;
+  ZeroedArray<ShortPiece> short_pieces_;
+  ZeroedArray<LongPiece> long_pieces_;
+  std::vector<std::uint32_t> scratch_;  // tokens before they are appended
 };
 
 }  // namespace xlm

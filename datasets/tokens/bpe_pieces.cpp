@@ -22,10 +22,12 @@ PieceClass class_of(char32_t character) {
   return u_isUWhiteSpace(code_point) != 0 ? PieceClass::kSpace : PieceClass::kOther;
 }
 
-const std::array<PieceClass, 128>& ascii_classes() {
-  static const std::array<PieceClass, 128> table = [] {
-    std::array<PieceClass, 128> made{};
-    for (char32_t character = 0; character < made.size(); ++character) made.at(character) = class_of(character);
+/// The classes of the characters up to U+FFFF, which are nearly all that texts have.
+constexpr std::size_t kUsual = 0x10000;
+const std::array<PieceClass, kUsual>& usual_classes() {
+  static const std::array<PieceClass, kUsual> table = [] {
+    std::array<PieceClass, kUsual> made{};
+    for (char32_t character = 0; character < kUsual; ++character) made[character] = class_of(character);
     return made;
   }();
   return table;
@@ -39,12 +41,12 @@ struct PieceSymbol {
 
 class PieceScanner {
  public:
-  PieceScanner(std::string_view text, bool whole) : text_(text), whole_(whole), ascii_(ascii_classes().data()) {}
+  PieceScanner(std::string_view text, bool whole) : text_(text), whole_(whole), usual_(usual_classes().data()) {}
 
   PieceSymbol at(std::size_t position) const {
     if (position >= text_.size()) return {};
     const auto byte = static_cast<unsigned char>(text_[position]);
-    return byte < 0x80 ? PieceSymbol{ascii_[byte], 1} : wide_at(position);
+    return byte < 0x80 ? PieceSymbol{usual_[byte], 1} : wide_at(position);
   }
 
   /// Bytes of the piece, or 0.
@@ -70,7 +72,9 @@ class PieceScanner {
   PieceSymbol wide_at(std::size_t position) const {
     const Utf8Character character = decode_utf8(text_.substr(position));
     const auto bytes = static_cast<std::size_t>(character.bytes);
-    if (character.kind == Utf8Character::Kind::kValid) return {class_of(character.code_point), bytes};
+    if (character.kind == Utf8Character::Kind::kValid) {
+      return {character.code_point < kUsual ? usual_[character.code_point] : class_of(character.code_point), bytes};
+    }
     if (character.kind == Utf8Character::Kind::kIncomplete && !whole_) return {};
     return {PieceClass::kOther, bytes};
   }
@@ -97,11 +101,17 @@ class PieceScanner {
 
   std::string_view text_;
   bool whole_;
-  const PieceClass* ascii_;
+  const PieceClass* usual_;
 };
 
 }  // namespace
 
 std::size_t first_piece(std::string_view text, bool whole) { return PieceScanner(text, whole).piece(); }
+
+std::size_t settled_bytes(std::string_view text) {
+  std::size_t settled = 0;
+  while (const std::size_t bytes = first_piece(text.substr(settled), false)) settled += bytes;
+  return settled;
+}
 
 }  // namespace xlm

@@ -86,10 +86,6 @@ std::string_view units_name(Vocabulary::Unit unit) {
   return unit == Vocabulary::Unit::kBpe ? "byte pairs" : unit == Vocabulary::Unit::kByte ? "bytes" : "characters";
 }
 
-void append_id(std::string& out, std::uint32_t id, int id_bytes) {
-  for (int b = 0; b < id_bytes; ++b) out += static_cast<char>(id >> static_cast<unsigned>(8 * b) & 0xFFU);
-}
-
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol) {
   if (unit == Vocabulary::Unit::kByte) return fmt::format("byte {}", static_cast<unsigned char>(symbol.at(0)));
   if (unit == Vocabulary::Unit::kBpe) return fmt::format("'{}'", symbol);

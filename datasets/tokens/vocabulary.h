@@ -1,6 +1,7 @@
 // Vocabularies: which symbols have ids, the format of vocab.json, and mapping the ids of one to those of another.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,8 +35,14 @@ std::string_view unit_name(Vocabulary::Unit unit);
 /// "characters", "bytes" or "byte pairs".
 std::string_view units_name(Vocabulary::Unit unit);
 
-/// Appends an id as in a token file: `id_bytes` bytes, the least significant first.
-void append_id(std::string& out, std::uint32_t id, int id_bytes);
+/// Ids as in a token file: `id_bytes` bytes each, the least significant first. Calls `each` with a number of the type
+/// that has as many.
+template <class Each>
+auto with_id_type(int id_bytes, const Each& each) {
+  static_assert(std::endian::native == std::endian::little);
+  if (id_bytes == 1) return each(std::uint8_t{});
+  return id_bytes == 2 ? each(std::uint16_t{}) : each(std::uint32_t{});
+}
 
 /// A symbol in an error: 'é' (U+00E9), byte 233, 'the'.
 std::string symbol_name(Vocabulary::Unit unit, const std::string& symbol);

@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <random>
+
 #include <gtest/gtest.h>
 
 namespace xlm {
@@ -61,6 +63,47 @@ TEST(Utf8, EncodesWhatItDecodes) {
     std::size_t position = 0;
     EXPECT_EQ(next_code_point(text, position), code_point);
     EXPECT_EQ(position, text.size());
+  }
+}
+
+TEST(Utf8, EveryCodePointIsItsOwn) {
+  for (char32_t code_point = 0; code_point <= kLastCodePoint; ++code_point) {
+    if (code_point >= 0xD800 && code_point < 0xE000) continue;
+    std::string text;
+    append_utf8(text, code_point);
+    std::size_t position = 0;
+    ASSERT_EQ(next_code_point(text, position), decode_utf8(text).code_point);
+    ASSERT_EQ(position, text.size());
+    ASSERT_EQ(count_characters(text), 1);
+  }
+}
+
+TEST(Utf8, CountsBytesOfAnyLength) {
+  for (const std::size_t size : {0, 1, 127, 128, 129, 1000}) {
+    EXPECT_EQ(count_bytes(std::string(size, 'x'), [](char byte) { return byte == 'x'; }), size);
+    EXPECT_EQ(count_bytes(std::string(size, 'y'), [](char byte) { return byte == 'x'; }), 0);
+  }
+}
+
+TEST(Utf8Repair, PassesOnWhatWriteAppends) {
+  std::mt19937 random(5);
+  const std::string_view some = "ab\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80";
+  for (int round = 0; round < 3000; ++round) {
+    Utf8Repair repair;
+    Utf8Repair plain;
+    std::string passed;
+    std::string appended;
+    for (int piece = 0; piece < 3; ++piece) {
+      std::string bytes(random() % 20, '\0');
+      for (char& byte : bytes) byte = some[random() % some.size()];
+      if (round % 2 == 0) bytes = some.substr(0, random() % some.size());
+      std::string scratch = "of before";
+      passed += repair.write_or_pass(bytes, scratch);
+      plain.write(bytes, appended);
+    }
+    ASSERT_EQ(passed, appended) << round;
+    ASSERT_EQ(repair.replaced(), plain.replaced());
+    ASSERT_EQ(repair.first_replaced(), plain.first_replaced());
   }
 }
 

@@ -214,10 +214,12 @@ TEST_F(Prepare, PreparingTwiceGivesTheSameBytes) {
   PrepareRequest wanted = request("text", {file("d/a.txt", "some text\n"), file("d/b.txt", "and more \xFF of it\n")});
   wanted.keep_text = true;
   prepare(wanted, {});
-  const auto first = files_of(path("out"));
+  auto first = files_of(path("out"));
   wanted.out = path("elsewhere/again");
   prepare(wanted, {});
-  EXPECT_EQ(files_of(path("elsewhere/again")), first);
+  auto again = files_of(path("elsewhere/again"));
+  EXPECT_EQ(first.erase(".verified.json") + again.erase(".verified.json"), 2U) << "has times of files";
+  EXPECT_EQ(again, first);
   EXPECT_EQ(first.size(), 8U);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "datasets/tokens/bpe_encoder.h"
+#include "datasets/tokens/bpe_pieces.h"
 #include "datasets/tokens/decoder.h"
 #include "datasets/tokens/tokenizer_json.h"
 
@@ -35,6 +36,19 @@ xlm::Vocabulary vocabulary() {
 
 constexpr std::string_view kMerges = "t h\nth e\ni n\na a\naa aa\n\xC3\x83 \xC2\xA9\n' '\n\xC4\xA0 \xC4\xA0\n";
 
+/// The quick way to a piece, and the way to a place between two, against first_piece.
+void check_pieces(std::string_view text) {
+  std::size_t place = 0;
+  while (const std::size_t bytes = xlm::first_piece(text.substr(place), false)) {
+    if (text.size() - place >= xlm::kShortWordBytes) {
+      const std::size_t quick = xlm::short_word(text.data() + place);
+      if (quick != 0 && quick != bytes) std::abort();
+    }
+    place += bytes;
+  }
+  if (xlm::settled_bytes(text) != place) std::abort();
+}
+
 void check_text(const xlm::Bpe& bpe, std::string_view text) {
   static const std::vector<std::string> bytes = xlm::symbol_bytes(bpe.vocabulary());
   static xlm::BpeEncoder encoder(bpe);  // one for all inputs, so that its cache is tested too
@@ -53,6 +67,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static const xlm::Bpe bpe(vocabulary(), kMerges, "vocabulary", "merges");
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_text(bpe, text);
+  check_pieces(text);
   try {
     xlm::Bpe(vocabulary(), text, "vocabulary", "fuzz");
   } catch (const xlm::Error&) {

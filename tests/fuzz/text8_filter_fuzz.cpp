@@ -6,6 +6,7 @@
 #include <string>
 
 #include "datasets/cleaning/text8_filter.h"
+#include "tests/datasets/cleaning/plain_text8.h"
 
 namespace {
 
@@ -36,5 +37,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto nothing = [](xlm::Text8Cleaner&) {};
   check(run(xml, xml.size(), wikipedia, finish), run(xml, 3, wikipedia, finish));
   check(run(bytes, size + 1, plain, nothing), run(bytes, 3, plain, nothing));
+  if (run(bytes, size + 1, plain, nothing) != xlm::plain_text8(bytes)) std::abort();
   return 0;
 }

@@ -1,10 +1,13 @@
 #include "datasets/cleaning/text8_filter.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/datasets/cleaning/plain_text8.h"
 #include "tests/datasets/input/archives.h"
 #include "tests/growth.h"
 #include "tests/real_texts.h"
@@ -151,6 +154,17 @@ TEST(Text8Cleaner, CleansPlainText) {
 TEST(Text8Cleaner, LeavesCleanTextAlone) {
   const std::string text = " anarchism originated as a term of abuse";
   EXPECT_EQ(clean(text), text);
+}
+
+TEST(Text8Cleaner, EqualsTheRuleOfEachByteForAnyBytes) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(random() % 60, '\0');
+    const std::string_view bytes = "aZ09 .\n\xC3";
+    for (char& byte : text) byte = round % 2 == 0 ? static_cast<char>(random()) : bytes[random() % bytes.size()];
+    for (const std::size_t piece : {1, 7, 100}) ASSERT_EQ(clean(text, piece), plain_text8(text)) << round;
+  }
+  EXPECT_EQ(clean(std::string(100'000, '3')), plain_text8(std::string(100'000, '3')));
 }
 
 TEST(Text8Cleaner, PiecesMayEndAnywhere) {

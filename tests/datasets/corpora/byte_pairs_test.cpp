@@ -115,6 +115,37 @@ TEST_F(PrepareBpe, LongTextsCrossBuffersUnchanged) {
   EXPECT_EQ(ids(make(wanted), "train"), encoded(expected));
 }
 
+// Blocks of one document, several documents of a block, a text without blanks, a word that is longer than a block.
+TEST_F(PrepareBpe, ThreadsDoNotChangeTheResult) {
+  std::string long_text;
+  for (int i = 0; long_text.size() < 900'000; ++i) long_text += i % 3 == 0 ? " the" : i % 7 == 0 ? "\r\n" : " pride";
+  std::vector<fs::path> files{file("d/a", long_text), file("d/b", "short"), file("d/c", " of"),
+                              file("d/d", std::string(700'000, 'e') + " the")};
+  std::string without_blanks;
+  for (int i = 0; without_blanks.size() < 600'000; ++i) without_blanks += "the," + std::to_string(i);
+  files.push_back(file("d/e", without_blanks));
+  PrepareRequest wanted = text_request(files);
+  wanted.keep_text = true;
+  wanted.threads = 1;
+  const PreparedData one = make(wanted);
+  wanted.threads = 3;
+  wanted.out = path("three");
+  const PreparedData three = make(wanted);
+  EXPECT_EQ(three.meta, one.meta);
+  for (const char* split : {"train", "valid", "test"}) EXPECT_EQ(ids(three, split), ids(one, split)) << split;
+  std::vector<std::uint32_t> expected;
+  for (const fs::path& name : files) {
+    std::string text = read_file(name);
+    text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+    for (const std::uint32_t token : encoded(text)) expected.push_back(token);
+  }
+  std::vector<std::uint32_t> all;
+  for (const char* split : {"train", "valid", "test"}) {
+    for (const std::uint32_t token : ids(one, split)) all.push_back(token);
+  }
+  EXPECT_EQ(all, expected);
+}
+
 TEST_F(PrepareBpe, WikitextCountsWordsAndLineEnds) {
   file("raw/wiki.test.raw", " \n = Title = \n \n Two words \n");
   file("raw/wiki.valid.raw", "a b\n");

@@ -96,6 +96,28 @@ TEST_F(SharedPassagesTest, OfALongSplitAreMarkedAsASample) {
   EXPECT_EQ(shared_passages(data, 9)[1].passages, 5);
 }
 
+// Few letters, so that passages repeat and overlap; the same stretches by comparing texts.
+TEST_F(SharedPassagesTest, AreThoseThatComparingTextsFinds) {
+  const std::string pieces = words(9, 4000);
+  std::string train;
+  std::string test;
+  for (std::uint32_t i = 1; train.size() < 300'000; i = i * 1664525U + 1013904223U) {
+    train += pieces.substr((i >> 16U) % 12 * 300, (i >> 8U) % 700);
+    if (test.size() < 20'000) test += pieces.substr((i >> 20U) % 12 * 300, (i >> 9U) % 900);
+  }
+  said(train, words(4, 400), test);
+  std::int64_t shared = 0;
+  std::int64_t first = -1;
+  for (std::size_t begin = 0; begin + 200 <= test.size(); begin += 200) {
+    if (train.find(test.substr(begin, 200)) == std::string::npos) continue;
+    if (shared++ == 0) first = static_cast<std::int64_t>(begin);
+  }
+  EXPECT_GT(shared, 5);
+  EXPECT_EQ(found()[1].shared, shared);
+  EXPECT_EQ(found()[1].example, first);
+  EXPECT_EQ(shared_passages(open_prepared(path("out")), kMaxPassages, 3)[1].shared, shared);
+}
+
 TEST_F(SharedPassagesTest, OfTextsThatAreShorterThanAPassageAreNone) {
   EXPECT_EQ(said("short", "short", "short"), "");
   EXPECT_EQ(found()[1].passages, 0);

@@ -1,6 +1,8 @@
 // Encoding in any blocks, against tokens of other programs (tests/golden/README.md says which).
 #include "datasets/tokens/bpe_encoder.h"
 
+#include <random>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -116,6 +118,54 @@ TEST(BpeEncoder, APieceHasABound) {
   EXPECT_THAT([&] { BpeEncoder(bpe).write(text, tokens); },
               ::testing::ThrowsMessage<DataError>(::testing::HasSubstr("more than 134217728 bytes have no place")));
   EXPECT_THAT(tokens, ::testing::IsEmpty());
+}
+
+/// Bytes of which words, numbers, contractions, blanks and broken characters are made.
+std::string text_of_any_kind(std::mt19937& random, std::size_t size) {
+  constexpr std::string_view kBytes = "aZbq  09.,'sll\n\t\xC3\xA4\xC2\xA0\xE2\x82\xAC";
+  std::string text;
+  for (bool word = true; text.size() < size; word = !word) {
+    if (word && random() % 2 == 0) text += " " + std::string(random() % 20, 'e');
+    for (std::size_t i = random() % 8; i > 0; --i) text += kBytes[random() % kBytes.size()];
+  }
+  return text;
+}
+
+TEST(BpePieces, AShortWordIsAPiece) {
+  std::mt19937 random(3);
+  std::size_t quick = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    const std::string text = text_of_any_kind(random, kShortWordBytes);
+    if (short_word(text.data()) == 0) continue;
+    ASSERT_EQ(short_word(text.data()), first_piece(text, false)) << text;
+    ++quick;
+  }
+  EXPECT_GT(quick, 1000U);
+  EXPECT_EQ(short_word("A short word of l"), 1U);
+  EXPECT_EQ(short_word(" fifteenletters15"), 15U);
+  EXPECT_EQ(short_word("word\xC3\xA4 and more words"), 0U) << "a letter follows";
+}
+
+TEST(BpePieces, EncodedApartAreEncodedAsInOne) {
+  const Bpe bpe = small_bpe();
+  BpeEncoder whole(bpe);
+  BpeEncoder cached(bpe, 64);
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = text_of_any_kind(random, random() % 500);
+    Tokens tokens;
+    for (std::string_view rest = text; const std::size_t bytes = first_piece(rest, true); rest.remove_prefix(bytes)) {
+      BpeEncoder single(bpe, 64);  // has seen nothing
+      single.write(rest.substr(0, bytes), tokens);
+      single.finish(tokens);
+    }
+    ASSERT_EQ(encode(whole, text, text.size() + 1), tokens) << text;
+    ASSERT_EQ(encode(cached, text, 1 + random() % 40), tokens) << text;
+    const std::size_t settled = settled_bytes(text);
+    Tokens parts = encode(cached, text.substr(0, settled), text.size() + 1);
+    for (const std::uint32_t token : encode(whole, text.substr(settled), text.size() + 1)) parts.push_back(token);
+    ASSERT_EQ(parts, tokens) << text;
+  }
 }
 
 TEST(BpePieces, WaitForWhatCouldChangeThem) {
