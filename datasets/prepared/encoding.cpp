@@ -214,15 +214,24 @@ class Encoder {
     return with_id_type(id_bytes_, [&]<class Id>(Id id) {
       const std::int64_t count = std::min(room, static_cast<std::int64_t>(ids.size() / sizeof id));
       const std::size_t used = static_cast<std::size_t>(count) * sizeof id;
-      piece_ = {};
-      decoded_.clear();
+      // In local variables: a store to a member would make the loop read all members again.
+      const TokenCounts* const token_counts = token_counts_.data();
+      std::int64_t bytes = 0;
+      std::int64_t words = 0;
+      std::uint32_t in_word = in_word_ ? 1 : 0;
       for (std::size_t position = 0; position < used; position += sizeof id) {
         std::memcpy(&id, ids.data() + position, sizeof id);
-        const TokenCounts& counts = token_counts_[id];
-        piece_.bytes += counts.bytes;
-        piece_.words += counts.words + static_cast<std::uint32_t>(counts.begins_word && !in_word_);
-        in_word_ = counts.bytes == 0 ? in_word_ : counts.ends_in_word;
-        if (text_file_) decoded_ += token_bytes_[id];
+        const TokenCounts counts = token_counts[id];
+        bytes += counts.bytes;
+        words += counts.words + (counts.begins_word & (in_word ^ 1U));
+        in_word = counts.ends_in_word;
+      }
+      piece_ = {.bytes = bytes, .words = words};
+      in_word_ = in_word != 0;
+      decoded_.clear();
+      for (std::size_t position = 0; text_file_ && position < used; position += sizeof id) {
+        std::memcpy(&id, ids.data() + position, sizeof id);
+        decoded_ += token_bytes_[id];
       }
       encoded_ = ids.substr(0, used);
       if (text_file_) text_file_->write(decoded_);

@@ -99,6 +99,7 @@ std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector
   while (true) {
     const bool padded = end - at >= static_cast<std::ptrdiff_t>(kShortWordBytes);
     std::size_t bytes = padded ? short_word(at) : 0;
+    if (bytes == 0 && padded) bytes = single_sign(at);
     if (bytes == 0) bytes = first_piece({at, end}, whole);
     if (bytes == 0) break;
     check(bytes);

@@ -4,6 +4,7 @@
 // like the U+FFFD of a decoder, but keeps its value.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,28 @@ inline std::size_t short_word(const char* text) {
   const std::size_t letters = first < 8 ? first : 8 + second;
   const bool is_settled = letters > 0 && letters < 16 && static_cast<signed char>(text[space + letters]) >= 0;
   return is_settled ? space + letters : 0;
+}
+
+/// 1 if the first piece is one sign of punctuation, or one blank but for a space, and a further byte of ASCII settles
+/// it; otherwise 0. `text` has two bytes or more.
+inline std::size_t single_sign(const char* text) {
+  enum Kind : std::uint8_t { kWide, kBlank, kSpace, kSign, kQuote, kAlphanumeric };
+  static constexpr std::array<Kind, 256> kKinds = [] {
+    std::array<Kind, 256> kinds{};
+    for (unsigned byte = 0; byte < 0x80; ++byte) {
+      const unsigned lower = byte | 0x20U;
+      const bool alphanumeric = (lower >= 'a' && lower <= 'z') || (byte >= '0' && byte <= '9');
+      kinds[byte] = alphanumeric ? kAlphanumeric : byte >= '\t' && byte <= '\r' ? kBlank : kSign;
+    }
+    kinds[' '] = kSpace;
+    kinds['\''] = kQuote;
+    return kinds;
+  }();
+  const Kind first = kKinds[static_cast<unsigned char>(text[0])];
+  const Kind next = kKinds[static_cast<unsigned char>(text[1])];
+  if (next == kWide) return 0;
+  const bool is_sign = first == kSign && next != kSign && next != kQuote;
+  return is_sign || (first == kBlank && next != kBlank && next != kSpace) ? 1 : 0;
 }
 
 }  // namespace xlm

@@ -41,8 +41,9 @@ void check_pieces(std::string_view text) {
   std::size_t place = 0;
   while (const std::size_t bytes = xlm::first_piece(text.substr(place), false)) {
     if (text.size() - place >= xlm::kShortWordBytes) {
-      const std::size_t quick = xlm::short_word(text.data() + place);
-      if (quick != 0 && quick != bytes) std::abort();
+      for (const std::size_t quick : {xlm::short_word(text.data() + place), xlm::single_sign(text.data() + place)}) {
+        if (quick != 0 && quick != bytes) std::abort();
+      }
     }
     place += bytes;
   }

@@ -131,15 +131,26 @@ std::string text_of_any_kind(std::mt19937& random, std::size_t size) {
   return text;
 }
 
-TEST(BpePieces, AShortWordIsAPiece) {
+TEST(BpePieces, AShortWordAndASingleSignArePieces) {
   std::mt19937 random(3);
   std::size_t quick = 0;
   for (int round = 0; round < 20'000; ++round) {
     const std::string text = text_of_any_kind(random, kShortWordBytes);
-    if (short_word(text.data()) == 0) continue;
-    ASSERT_EQ(short_word(text.data()), first_piece(text, false)) << text;
-    ++quick;
+    for (const std::size_t bytes : {short_word(text.data()), single_sign(text.data())}) {
+      if (bytes == 0) continue;
+      ASSERT_EQ(bytes, first_piece(text, false)) << text;
+      ++quick;
+    }
   }
+  for (int first = 0; first < 256; ++first) {
+    for (int second = 0; second < 256; ++second) {
+      const std::string text{static_cast<char>(first), static_cast<char>(second), 'x'};
+      if (single_sign(text.data()) == 0) continue;
+      ASSERT_EQ(first_piece(text, false), 1U) << first << ' ' << second;
+    }
+  }
+  EXPECT_EQ(single_sign(", "), 1U);
+  EXPECT_EQ(single_sign("\nx"), 1U);
   EXPECT_GT(quick, 1000U);
   EXPECT_EQ(short_word("A short word of l"), 1U);
   EXPECT_EQ(short_word(" fifteenletters15"), 15U);
