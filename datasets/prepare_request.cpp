@@ -181,6 +181,7 @@ Preparation check_request(PrepareRequest request) {
       choose_most(corpus, "--valid-tokens", request.valid_tokens, as_in_paper ? kPaperValidTokens : kAll);
   settings.documents = choose_documents(corpus, request.documents);
   settings.column = request.column.value_or(kUsualColumn);
+  settings.only_tables = request.column.has_value();
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
   settings.limits = choose_limits(corpus, request.limit);

@@ -105,6 +105,12 @@ void DocumentReader::read(const TextFile& file) {
                     file.label));
   }
   if (table == nullptr && file.form != FileForm::kJsonLines) {
+    if (settings_->only_tables) {
+      throw DataError(fmt::format(
+          "{} is neither a table nor JSON lines: it has no column '{}'\nleave --column out to read it whole, or "
+          "convert it to JSON lines (comma-separated values too)",
+          file.label, settings_->column));
+    }
     const auto write = [&](std::string_view block) {
       sink_.write(block);
       return true;

@@ -24,7 +24,7 @@ bool is_blank(char byte) {  // in a form that the compiler takes side by side
 bool is_line_end(char byte) { return byte == '\n'; }
 
 /// The words that begin in `text`, the first byte of which continues one if it is `in_word`.
-std::int64_t words_of(std::string_view text, bool in_word) {
+std::int64_t words_beginning(std::string_view text, bool in_word) {
   if (text.empty()) return 0;
   std::int64_t words = static_cast<std::int64_t>(!is_blank(text.front()) && !in_word);
   const char* const before = text.data();
@@ -106,7 +106,7 @@ struct TokenCounts {
 std::vector<TokenCounts> counts_of(const std::vector<std::string>& symbols, bool line_ends_are_words) {
   std::vector<TokenCounts> counts;
   for (const std::string& text : symbols) {
-    const std::int64_t words = words_of(text, true) + (line_ends_are_words ? count_bytes(text, is_line_end) : 0);
+    const std::int64_t words = words_beginning(text, true) + (line_ends_are_words ? count_bytes(text, is_line_end) : 0);
     counts.push_back({.bytes = static_cast<std::uint32_t>(text.size()),
                       .words = static_cast<std::uint32_t>(words) & 0x3FFFFFFFU,
                       .begins_word = !text.empty() && !is_blank(text.front()),
@@ -251,7 +251,7 @@ class Encoder {
     const std::int64_t count = with_id_type(id_bytes_, [&]<class Id>(Id) {
       return is_bytes_ ? encode_symbols<true, Id>(text) : encode_symbols<false, Id>(text);
     });
-    piece_ = {.bytes = static_cast<std::int64_t>(text.size()), .words = words_of(text, in_word_)};
+    piece_ = {.bytes = static_cast<std::int64_t>(text.size()), .words = words_beginning(text, in_word_)};
     if (settings_.line_ends_are_words) piece_.words += count_bytes(text, is_line_end);
     if (!text.empty()) in_word_ = !is_blank(text.back());
     if (text_file_) text_file_->write(text);

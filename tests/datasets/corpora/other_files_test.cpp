@@ -106,6 +106,9 @@ TEST_F(OtherFiles, JsonLinesAreReadByAColumn) {
   expect_error<DataError>(wanted, "b.jsonl:2 is not valid JSON");
   wanted.from = {file("c.jsonl", "{\"text\": \"one\"}\n[\"two\"]\n")};
   expect_error<DataError>(wanted, "c.jsonl:2 is not a JSON object, but array");
+  wanted.from = {file("e.csv", "text,number\none,1\n")};
+  expect_error<DataError>(wanted,
+                          "e.csv is neither a table nor JSON lines: it has no column 'text'\nleave --column out");
   wanted.from = {file("d.json", "[{\"text\": \"one\"},\n{\"text\": \"two\"}]")};
   expect_error<DataError>(wanted, "d.json is a JSON document\nconvert it to JSON lines");
 }
