@@ -13,7 +13,7 @@ inline int campaign_size(int in_a_test, int in_full) {
   return asked != nullptr && std::string(asked) == "full" ? in_full : in_a_test;
 }
 
-/// Prints a line to compare with docs/records.md.
+/// Prints a line to compare with bench/records/README.md.
 inline void report(const std::string& text) { std::cout << "campaign: " << text << std::endl; }
 
 }  // namespace xlm

@@ -8,6 +8,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "tests/pages.h"
 
 namespace xlm {
 namespace {
@@ -98,9 +99,9 @@ std::vector<std::string> unmarked_numbers(const std::string& page) {
 }
 
 TEST(DocsNumbers, NameTheirVersionAndMachine) {
-  std::vector<fs::path> pages{fs::path(XLM_SOURCE_DIR) / "README.md"};
-  for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "docs")) {
-    if (entry.path().extension() == ".md") pages.push_back(entry.path());
+  std::vector<fs::path> pages = manual_pages();
+  for (const char* record : {"README.md", "gpu.md"}) {
+    pages.push_back(fs::path(XLM_SOURCE_DIR) / "bench/records" / record);
   }
   EXPECT_GT(pages.size(), 10U);
   for (const fs::path& page : pages) EXPECT_THAT(unmarked_numbers(read_file(page)), IsEmpty()) << page;
