@@ -1,4 +1,4 @@
-// The size of a campaign of docs/reliability.md, and its report.
+// The size of a campaign of tests/campaigns/README.md, and its report.
 #pragma once
 
 #include <cstdlib>
