@@ -1,6 +1,7 @@
 // docs/configuration.md, made from the schema, so that it cannot be out of date.
 #include <algorithm>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -13,11 +14,12 @@ namespace {
 constexpr std::string_view kHead = R"(# Configuration
 
 One YAML file describes a run. It is read strictly: an unknown key, a wrong type or a value out of range ends the program
-with exit code 2 and the file and line. The smallest one is
+with exit code 2 and the file and line. A small one is
 
 ```yaml
 data: {path: data/text8}
 model: {type: adaptive-span}
+optimizer: {warmup_steps: 1000}
 train: {steps: 10000}
 ```
 
@@ -112,8 +114,10 @@ std::string defaults(const std::vector<OptionEntry>& entries) {
 
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
+/// Upper bounds of a million and more only keep accidents out; the error that refuses a value names them.
 std::string row(const OptionEntry& entry, const std::string& value) {
-  const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
+  static const std::regex generous(", ≤ ([0-9]{7,}|1e\\+[0-9]+)");
+  const std::string range = entry.range.empty() ? "" : " (" + std::regex_replace(entry.range, generous, "") + ")";
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
