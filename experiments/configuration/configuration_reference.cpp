@@ -1,7 +1,6 @@
 // docs/configuration.md, made from the schema, so that it cannot be out of date.
 #include <algorithm>
 #include <map>
-#include <regex>
 
 #include <fmt/format.h>
 
@@ -114,10 +113,18 @@ std::string defaults(const std::vector<OptionEntry>& entries) {
 
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
-/// Upper bounds of a million and more only keep accidents out; the error that refuses a value names them.
+/// A range without an upper bound of a million or more: it keeps accidents out, and the error that refuses a value
+/// names it.
+std::string_view useful_range(std::string_view range) {
+  constexpr std::string_view kUpTo = ", ≤ ";
+  const std::size_t bound = range.find(kUpTo);
+  if (bound == std::string_view::npos) return range;
+  const std::string_view most = range.substr(bound + kUpTo.size());
+  return most.size() > 6 || most.find('e') != std::string_view::npos ? range.substr(0, bound) : range;
+}
+
 std::string row(const OptionEntry& entry, const std::string& value) {
-  static const std::regex generous(", ≤ ([0-9]{7,}|1e\\+[0-9]+)");
-  const std::string range = entry.range.empty() ? "" : " (" + std::regex_replace(entry.range, generous, "") + ")";
+  const std::string range = entry.range.empty() ? "" : fmt::format(" ({})", useful_range(entry.range));
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
