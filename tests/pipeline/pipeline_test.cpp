@@ -188,6 +188,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> readme_example() {
 
 TEST_F(Pipeline, TheReadmesExamplePrintsWhatStandsThere) {
   const fs::path source = XLM_SOURCE_DIR;
+  fs::create_directory(folder_.path() / "examples");
   fs::copy(source / "examples/own", folder_.path() / "examples/own", fs::copy_options::recursive);
   fs::copy_file(source / "LICENSE", folder_.path() / "LICENSE");
   EXPECT_THAT(read_file(source / "README.md"),
