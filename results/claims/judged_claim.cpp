@@ -266,12 +266,11 @@ std::string chance_note(const std::vector<const JudgedClaim*>& claims) {
                                  tried.size(), with_digits((1 - kLevel) / 2 * static_cast<double>(tried.size()), 2));
   if (decided == 0) return text;
   text += fmt::format(
-      " Of {} that are confirmed or refuted, {} hold corrected for all (Holm), and {} with a share of at most 5 % "
-      "false "
-      "ones (Benjamini–Hochberg).",
+      " Of {} that are confirmed or refuted, Holm's correction for all leaves {}, and that of Benjamini and Hochberg, "
+      "with at most 5 % false ones among them, {}.",
       decided, decided - names.size(), in_share);
   constexpr std::size_t kMaxNames = 6;
-  return names.empty() ? text : text + fmt::format(" Not corrected: {}.", listed_names(names, kMaxNames));
+  return names.empty() ? text : text + fmt::format(" By chance alone may be: {}.", listed_names(names, kMaxNames));
 }
 
 ClaimCounts count_claims(const std::vector<JudgedClaim>& claims) {

@@ -158,8 +158,8 @@ TEST(ManyClaims, WhatTheyOweToChanceIsSaid) {
   EXPECT_EQ(
       chance_note(all),
       "4 claims were tried by seeds. If none held, up to 0.1 would be confirmed by chance. Of 3 that are confirmed "
-      "or refuted, 1 hold corrected for all (Holm), and 3 with a share of at most 5 % false ones "
-      "(Benjamini–Hochberg). Not corrected: two and three.");
+      "or refuted, Holm's correction for all leaves 1, and that of Benjamini and Hochberg, with at most 5 % false "
+      "ones among them, 3. By chance alone may be: two and three.");
   EXPECT_EQ(chance_note({all.front()}), "");
   EXPECT_EQ(chance_note({all[3], all[3]}),
             "2 claims were tried by seeds. If none held, up to 0.05 would be confirmed by chance.");
