@@ -296,7 +296,7 @@ void declare_sql(CLI::App& app, RunsOptions& options) {
       ->capture_default_str()
       ->type_name("FORMAT");
   app.footer(
-      "docs/results.md lists tables and views. The store is read-only here.\n\n"
+      "docs/store.md lists tables and views. The store is read-only here.\n\n"
       "Examples:\n"
       "  xlm runs sql \"SELECT run_id, test_bpc FROM results ORDER BY test_bpc LIMIT 10\"\n"
       "  xlm runs sql \"SELECT model, data, runs, test_bpc FROM seeds\" --format csv");

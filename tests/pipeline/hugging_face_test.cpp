@@ -1,5 +1,5 @@
-// GPT-2 folders of all versions of transformers (docs/models.md#hugging-faces-folders), made by transformers itself or
-// like those of earlier versions. They are read with the losses that transformers computes.
+// GPT-2 folders of all versions of transformers (experiments/recipes/recurrence/README.md#hugging-faces-folders), made
+// by transformers itself or like those of earlier versions. They are read with the losses that transformers computes.
 #include <cmath>
 #include <sstream>
 
