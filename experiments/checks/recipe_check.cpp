@@ -347,6 +347,10 @@ class RecipeChecker {
            fmt::format("let the sweep have several of {}, as in `grid: {{{}: [1, 2, 3]}}`", description.over,
                        description.over));
     }
+    if (part.is_a_look() && of_paper_) {
+      find(description.place,
+           fmt::format("{} plans {} seeds, and the sweep has {}", title, part.planned, part.looked_at), kAskForRuns);
+    }
     std::vector<std::string> keys;
     for (const std::string& key : part.mixes) {
       if (result_.sweep.setting_keys.contains(key)) keys.push_back(key);

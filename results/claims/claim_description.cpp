@@ -187,8 +187,15 @@ void read_expectation(const Yaml& node, ClaimDescription& claim) {
   from_side("not_better", Expectation::kNotBetter, Direction::kOfTheQuantity);
   if (states("within", Expectation::kAlike)) claim.within = distance_of(node, "within", 0);
   if (states("order", Expectation::kOrder)) claim.direction = Direction::kOfTheQuantity;
-  constexpr std::array<std::string_view, 2> kTrends{"rises", "falls"};
-  if (states("trend", Expectation::kTrend)) claim.rises = choice_of(node, "trend", kTrends) == 0;
+  constexpr std::array<std::string_view, 4> kTrends{"rises", "falls", "tends to rise", "tends to fall"};
+  if (states("trend", Expectation::kTrend)) {
+    const std::size_t index = choice_of(node, "trend", kTrends).value_or(0);
+    claim.rises = index % 2 == 0;
+    claim.tends = index >= 2;
+    if (const Yaml* scale = node.find("scale"); scale != nullptr && !claim.tends) {
+      fail_at(*scale, "'scale' belongs to `trend: tends to rise` or `tends to fall`, which have a slope");
+    }
+  }
   claim.at_least = number_of(node, "at_least");
   claim.at_most = number_of(node, "at_most");
   if (claim.at_least || claim.at_most) {
@@ -274,6 +281,39 @@ void read_printed_claim(const Yaml& node, ClaimDescription& claim) {
   }
 }
 
+/// own, pooled, {from: EXPERIMENT}, or {deviation: D, freedom: F}.
+void read_spread(const Yaml& claim, ClaimSpread& spread) {
+  const Yaml* node = claim.find("spread");
+  if (node == nullptr) return;
+  if (node->is_map()) {
+    refuse_unknown(*node, {"from", "deviation", "freedom"});
+    const Yaml* from = node->find("from");
+    const std::optional<double> deviation = number_of(*node, "deviation");
+    const std::optional<double> freedom = number_of(*node, "freedom");
+    if (from != nullptr && !deviation && !freedom) {
+      spread.is_pooled = true;
+      spread.from = scalar_text(*from, "from");
+    } else if (from == nullptr && deviation.value_or(0) > 0 && freedom.value_or(0) >= 1) {
+      spread.stated = SpreadEstimate{*deviation, *freedom};
+    } else {
+      fail_at(*node, "'spread' must be {from: EXPERIMENT}, or {deviation: ABOVE 0, freedom: AT LEAST 1}");
+    }
+  } else {
+    constexpr std::array<std::string_view, 2> kWords{"own", "pooled"};
+    spread.is_pooled = choice_of(claim, "spread", kWords) == 1;
+  }
+}
+
+void check_spread(const Yaml& node, const ClaimDescription& claim) {
+  if (!claim.spread.is_pooled && !claim.spread.stated) return;
+  if (claim.needs == ClaimNeeds::kCosts || claim.expects == Expectation::kTrend || claim.is_over_sides() ||
+      claim.over != "seed") {
+    fail_at(*node.find("spread"),
+            "'spread' is of numbers of runs that differ in the seed: not of trends, of formulas over sides, of "
+            "`needs: costs`, or of another 'over'");
+  }
+}
+
 void read_claim_notes(const Yaml* node, ClaimDescription& claim) {
   if (node == nullptr) return;
   for (const Yaml& note : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
@@ -300,11 +340,11 @@ std::vector<const ClaimSide*> ClaimDescription::sides_called(char letter) const 
 
 const std::vector<std::string>& claim_keys() {
   static const std::vector<std::string> keys{
-      "claim",      "name",    "value",   "grid",      "where",        "a",     "b",
-      "c",          "d",       "e",       "f",         "better",       "lower", "higher",
-      "not_better", "margin",  "within",  "order",     "trend",        "along", "scale",
-      "at_least",   "at_most", "printed", "tolerance", "printed_runs", "each",  "over",
-      "digits",     "needs",   "notes",   "nearest",   "choose"};
+      "claim",      "name",    "value",   "grid",      "where",        "a",      "b",
+      "c",          "d",       "e",       "f",         "better",       "lower",  "higher",
+      "not_better", "margin",  "within",  "order",     "trend",        "along",  "scale",
+      "at_least",   "at_most", "printed", "tolerance", "printed_runs", "each",   "over",
+      "digits",     "needs",   "notes",   "nearest",   "choose",       "spread", "seeds"};
   return keys;
 }
 
@@ -342,6 +382,15 @@ ClaimDescription read_claim_description(const Yaml& node) {
   read_expectation(node, claim);
   check_limits(node, claim);
   check_sides(node, claim);
+  if (const Yaml* seeds = node.find("seeds")) {
+    constexpr std::int64_t kMaxSeeds = 10'000;
+    claim.planned = whole_number_at(*seeds, "seeds", 2, kMaxSeeds);
+    if (claim.needs == ClaimNeeds::kCosts || claim.over != "seed") {
+      fail_at(*seeds, "'seeds' is a plan of runs that differ in the seed: not of `needs: costs`, or of another 'over'");
+    }
+  }
+  read_spread(node, claim.spread);
+  check_spread(node, claim);
   read_claim_notes(node.find("notes"), claim);
   return claim;
 }

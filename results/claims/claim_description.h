@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/yaml.h"
+#include "results/judgement/spread.h"
 #include "results/store/filter.h"
 #include "results/store/selection.h"
 
@@ -53,6 +54,13 @@ struct ClaimGrid {
   GridReduction as = GridReduction::kMean;
 };
 
+/// What says how much seeds differ.
+struct ClaimSpread {
+  bool is_pooled = false;                // the settings of the sweep, or of `from`; otherwise the claim's own runs
+  std::string from;                      // an experiment
+  std::optional<SpreadEstimate> stated;  // of single runs
+};
+
 struct ClaimDescription {
   std::string claim;  // what the paper says, with its section
   std::string name;   // for --name
@@ -70,6 +78,7 @@ struct ClaimDescription {
   std::optional<double> at_most;
   std::string along;   // column of a trend
   bool rises = false;  // the trend; otherwise it falls
+  bool tends = false;  // its slope does; otherwise each neighbouring step
   TrendScale scale = TrendScale::kLinear;
   std::string printed;              // as the paper prints the number; empty: it prints none
   std::optional<double> tolerance;  // around `printed`
@@ -78,7 +87,9 @@ struct ClaimDescription {
   std::string each;                 // column: the claim has to hold for each of its values
   std::string over = "seed";        // what the runs of a side differ in, and what pairs them
   Selection choose;                 // which of the settings of a side counts
-  std::int64_t digits = -1;         // of what is shown; < 0: as the size suggests
+  ClaimSpread spread;
+  std::int64_t planned = 0;  // seeds; 0: no plan, each look may decide
+  std::int64_t digits = -1;  // of what is shown; < 0: as the size suggests
   ClaimNeeds needs = ClaimNeeds::kRuns;
   std::vector<std::string> notes;
   std::string place;  // file:line, for messages

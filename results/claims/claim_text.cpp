@@ -35,6 +35,11 @@ std::string value_name(const ClaimDescription& claim) {
   return claim.value;
 }
 
+/// "undecided by its own seeds alone"; empty if there is nothing to say.
+std::string by_own_in_words(const ClaimPart& part) {
+  return part.by_own ? fmt::format("{} by its own seeds alone", name_of(*part.by_own)) : "";
+}
+
 /// "+0.021, 95 % interval −0.030 to −0.012, p = 0.003, 3 pairs of seeds".
 std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   if (!part.value) return part.missing;
@@ -42,13 +47,13 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   if (part.is_exact) return text + ", follows from the configuration";
   if (part.half_width) text += ", 95 % interval " + claim_interval(claim, part);
   if (part.p) text += ", " + p_in_words(*part.p);
-  if (part.rank_correlation) text += ", rank correlation " + with_digits(*part.rank_correlation, 2);
   const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
   text +=
       fmt::format(", {}{}", pairs && !claim.is_over_sides() ? "pairs of " : "", counted_over(part.seeds, claim.over));
   if (const std::string diverged = diverged_in_words(part.diverged, part.worst_case); !diverged.empty()) {
     text += ", " + diverged;
   }
+  if (const std::string own = by_own_in_words(part); !own.empty()) text += ", " + own;
   return part.missing.empty() ? text : text + "; " + part.missing;
 }
 
@@ -183,6 +188,11 @@ std::string claim_printed(const JudgedClaim& claim) {
 std::string claim_needs(const ClaimPart& part) {
   if (part.verdict == Verdict::kNotTried) return part.missing;
   if (part.verdict != Verdict::kUndecided) return "";
+  if (part.is_a_look()) {
+    return fmt::format("a look at {} of {} planned seeds decides nothing{}", part.looked_at, part.planned,
+                       part.is_futile ? "; with all of them it will hardly be confirmed" : "");
+  }
+  if (part.is_refuted_alone) return "refuted if it were the only comparison";
   if (!part.half_width && part.seeds > 1) return "equal numbers do not show how much seeds differ";
   if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
   return seeds_in_words(part.seeds_to_decide, part.is_of_two_sides ? "seeds of each side" : "seeds");
@@ -191,8 +201,11 @@ std::string claim_needs(const ClaimPart& part) {
 std::string beside_verdict(const ClaimPart& part) {
   std::string text = claim_needs(part);
   const std::string diverged = part.value ? diverged_in_words(part.diverged, part.worst_case) : "";
-  if (!text.empty() && !diverged.empty()) text += "; ";
-  return text + diverged;
+  for (const std::string& more : {diverged, by_own_in_words(part)}) {
+    if (!text.empty() && !more.empty()) text += "; ";
+    text += more;
+  }
+  return text;
 }
 
 Json to_json(const ClaimList& list) {
@@ -208,14 +221,16 @@ Json to_json(const ClaimList& list) {
                        {"ours", or_null(part.value)},
                        {"half_width", or_null(part.half_width)},
                        {"p", or_null(part.p)},
-                       {"rank_correlation", or_null(part.rank_correlation)},
                        {"seeds", part.seeds},
+                       {"planned_seeds", part.planned > 0 ? Json(part.planned) : Json()},
+                       {"hardly_confirmed", part.is_futile},
                        {"exact", part.is_exact},
                        {"paired", part.is_paired},
                        {"seeds_to_decide", or_null(needed.seeds)},
                        {"seeds_to_decide_at_ends", Json::array({or_null(needed.at_low), or_null(needed.at_high)})},
                        {"diverged", part.diverged},
                        {"worst_case", part.worst_case ? Json(name_of(*part.worst_case)) : Json()},
+                       {"verdict_by_own_spread", part.by_own ? Json(name_of(*part.by_own)) : Json()},
                        {"missing", part.missing.empty() ? Json() : Json(part.missing)},
                        {"runs", part.runs},
                        {"mixes", part.mixes},
@@ -226,6 +241,7 @@ Json to_json(const ClaimList& list) {
                       {"value", value_name(claim)},
                       {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
                       {"verdict", name_of(judged.verdict)},
+                      {"p", or_null(judged.p)},
                       {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
                       {"against_printed", judged.against ? Json(name_of(*judged.against)) : Json()},
                       {"parts", std::move(parts)},

@@ -9,7 +9,8 @@
 #include "base/text.h"
 #include "results/claims/part_numbers.h"
 #include "results/claims/side_numbers.h"
-#include "results/judgement/limits.h"
+#include "results/judgement/plan.h"
+#include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 #include "results/tables/printed_number.h"
@@ -31,7 +32,7 @@ class ClaimJudge {
       decide(number);
       leave_if_smaller(number.part);
     }
-    judged.verdict = verdict_of(numbers);
+    conclude(numbers, judged);
     if (numbers.size() == 1) judged.against = against_printed(numbers.front());
     for (PartNumber& number : numbers) judged.parts.push_back(std::move(number.part));
     if (judged.parts.empty()) {
@@ -56,10 +57,30 @@ class ClaimJudge {
       const Verdict verdict = verdict_on_claim(tested(worst, number.limits).decision);
       if (!part.worst_case || verdict != part.verdict) part.worst_case = verdict;
     }
-    if (part.verdict != Verdict::kUndecided) return;
+    if (number.own) {
+      const Verdict by_own = verdict_on_claim(tested(*number.own, number.limits).decision);
+      if (by_own != part.verdict || part.seeds <= kTooFewForNoise) part.by_own = by_own;
+    }
+    wait_for_plan(number);
+    if (part.verdict != Verdict::kUndecided || part.is_a_look()) return;
     part.seeds_to_decide = is_of_printed_runs(number.estimate)
                                ? range_to_decide(own_mean_of(number.estimate), paper_mean(), printed_limits(), 1)
                                : range_to_decide(number.estimate, number.limits);
+  }
+
+  /// Before all planned seeds are there, a look decides nothing, so that looking again and again is no further chance.
+  void wait_for_plan(PartNumber& number) const {
+    ClaimPart& part = number.part;
+    if (part.is_exact) part.planned = 0;
+    if (!part.is_a_look()) return;
+    constexpr double kHardly = 0.05;
+    const Estimate& seen = number.estimate;
+    part.verdict = Verdict::kUndecided;
+    part.by_own.reset();
+    part.worst_case.reset();
+    const bool is_of_one_sample = part.is_paired || !part.is_of_two_sides;
+    part.is_futile = is_of_one_sample && !seen.is_shared && seen.freedom > 0 && !is_of_printed_runs(seen) &&
+                     chance_within(seen, part.planned, number.limits) < kHardly;
   }
 
   /// Whether the number that a paper prints is all that the claim says.
@@ -91,7 +112,8 @@ class ClaimJudge {
     return {.value = ours.value,
             .runs = ours.seeds,
             .spread = {.deviation = deviation, .freedom = ours.freedom},
-            .rounding = ours.rounding};
+            .rounding = ours.rounding,
+            .is_pooled = ours.is_shared};
   }
 
   /// Whether the runs behind a part are configured as runs of the paper; configurations are.
@@ -105,27 +127,38 @@ class ClaimJudge {
     if (!is_printed_alone() || !part.value || is_as_the_papers(part)) return;
     part.verdict = Verdict::kNotTried;
     part.seeds_to_decide.reset();
+    part.by_own.reset();
     part.missing = "the runs are not configured as the paper's";
   }
 
   /// A claim holds where each of its parts does, so no part needs a correction for that. It is refuted where one part
-  /// is; of many parts one would be by chance, so these are corrected.
-  static Verdict verdict_of(const std::vector<PartNumber>& numbers) {
-    const auto all = [&](Verdict verdict) {
-      return std::all_of(numbers.begin(), numbers.end(),
-                         [&](const PartNumber& number) { return number.part.verdict == verdict; });
-    };
-    if (numbers.empty() || all(Verdict::kNotTried)) return Verdict::kNotTried;
-    if (all(Verdict::kConfirmed)) return Verdict::kConfirmed;
-    std::vector<double> p;
+  /// is; of many parts one would be by chance, so these are corrected, and what is not refuted then is undecided.
+  void conclude(std::vector<PartNumber>& numbers, JudgedClaim& judged) const {
+    std::vector<double> refuting;
+    bool is_confirmed = true;
+    double confirming = 0;
     for (const PartNumber& number : numbers) {
-      if (number.part.verdict == Verdict::kNotTried) continue;
-      const bool refuted = number.part.verdict == Verdict::kRefuted;
-      p.push_back(refuted ? number.part.p.value_or(0) : 1);
+      const ClaimPart& part = number.part;
+      is_confirmed = is_confirmed && part.verdict == Verdict::kConfirmed;
+      if (part.verdict == Verdict::kNotTried) continue;
+      refuting.push_back(part.verdict == Verdict::kRefuted ? part.p.value_or(0) : 1);
+      confirming = std::max(confirming, part.p.value_or(0));
     }
-    const std::vector<double> corrected = holm(p);
-    const bool refuted = std::any_of(corrected.begin(), corrected.end(), [](double one) { return one <= kRefuted; });
-    return refuted ? Verdict::kRefuted : Verdict::kUndecided;
+    if (refuting.empty()) return;
+    refuting = holm(refuting);
+    const double refuted = *std::min_element(refuting.begin(), refuting.end());
+    judged.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
+    if (std::any_of(numbers.begin(), numbers.end(), [](const PartNumber& number) { return number.part.p.has_value(); }))
+      judged.p = is_confirmed ? confirming : refuted;
+    auto corrected = refuting.begin();
+    for (PartNumber& number : numbers) {
+      ClaimPart& part = number.part;
+      if (part.verdict == Verdict::kNotTried) continue;
+      const bool is_refuted = *corrected++ <= kRefuted;
+      if (part.verdict != Verdict::kRefuted || is_refuted) continue;
+      part.verdict = Verdict::kUndecided;
+      part.is_refuted_alone = true;
+    }
   }
 
   std::optional<Verdict> against_printed(const PartNumber& number) const {
@@ -149,6 +182,7 @@ class ClaimJudge {
     for (std::string& note : choice_notes(claim_.choose, {report_.choices.begin(), report_.choices.end()})) {
       notes.push_back(std::move(note));
     }
+    if (std::string bias = note_on_choice(); !bias.empty()) notes.push_back(std::move(bias));
     if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
     std::string unfrozen = unfrozen_note(runs_, {report_.used.begin(), report_.used.end()});
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
@@ -172,6 +206,19 @@ class ClaimJudge {
     return notes;
   }
 
+  /// What it does to a number that the same seeds choose and judge.
+  std::string note_on_choice() const {
+    std::size_t most = 0;
+    for (const auto& [side, choice] : report_.choices) {
+      for (const ChosenSetting& setting : choice.settings) most = std::max(most, setting.candidates);
+    }
+    if (most < 2 || !claim_.choose.on.empty()) return "";
+    return fmt::format(
+        "The same {}s choose and judge. The best of {} equal settings looks better than it is by up to {} standard "
+        "errors; `choose: {{…, on: [SEEDS]}}` lets others judge.",
+        claim_.over, most, with_digits(expected_lead(most), 2));
+  }
+
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
@@ -193,6 +240,37 @@ std::vector<std::string> runs_of(const JudgedClaim& claim) {
     }
   }
   return runs;
+}
+
+std::string chance_note(const std::vector<const JudgedClaim*>& claims) {
+  std::vector<double> p;
+  std::vector<const JudgedClaim*> tried;
+  for (const JudgedClaim* claim : claims) {
+    if (!claim->p || claim->verdict == Verdict::kNotTried) continue;
+    p.push_back(*claim->p);
+    tried.push_back(claim);
+  }
+  if (tried.size() < 2) return "";
+  const std::vector<double> all = holm(p);
+  const std::vector<double> share = benjamini_hochberg(p);
+  std::vector<std::string> names;
+  std::size_t decided = 0;
+  std::size_t in_share = 0;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    if (p[i] > kRefuted) continue;
+    ++decided;
+    if (share[i] <= kRefuted) ++in_share;
+    if (all[i] > kRefuted) names.push_back(tried[i]->description.name);
+  }
+  std::string text = fmt::format("{} claims were tried by seeds. If none held, up to {} would be confirmed by chance.",
+                                 tried.size(), with_digits((1 - kLevel) / 2 * static_cast<double>(tried.size()), 2));
+  if (decided == 0) return text;
+  text += fmt::format(
+      " Of {} that are confirmed or refuted, Holm's correction for all leaves {}, and that of Benjamini and Hochberg, "
+      "with at most 5 % false ones among them, {}.",
+      decided, decided - names.size(), in_share);
+  constexpr std::size_t kMaxNames = 6;
+  return names.empty() ? text : text + fmt::format(" By chance alone may be: {}.", listed_names(names, kMaxNames));
 }
 
 ClaimCounts count_claims(const std::vector<JudgedClaim>& claims) {

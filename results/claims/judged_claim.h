@@ -23,22 +23,30 @@ struct ClaimPart {
   std::optional<double> value;             // the difference, the slope or the value itself
   std::optional<double> half_width;        // of its 95 % interval; nothing for one seed
   std::optional<double> p;                 // two-sided, of "it is the nearest limit of what the claim allows"
-  std::optional<double> rank_correlation;  // of a trend
+  std::int64_t looked_at = 0;              // seeds of a plan that are there on all sides
+  std::int64_t planned = 0;                // 0: there is no plan
+  bool is_futile = false;                  // it will hardly be confirmed when all planned seeds are there
   std::int64_t seeds = 0;                  // pairs of seeds, where both sides have them
   bool is_exact = false;                   // it follows from the configuration
   bool is_paired = false;
   bool is_of_two_sides = false;
   Verdict verdict = Verdict::kNotTried;
+  bool is_refuted_alone = false;  // but not corrected for the other parts of its claim: it is undecided
   std::optional<SeedsToDecide> seeds_to_decide;
   std::int64_t diverged = 0;           // seeds of its sides that diverged, and have no number
   std::optional<Verdict> worst_case;   // if these count as the worst; nothing: none did, or it cannot be known
+  std::optional<Verdict> by_own;       // by its own seeds alone, if it rests on more and this is another verdict, or if
+                                       // they are too few to show that their noise is that of the others
   std::string missing;                 // why it is not tried
   std::vector<std::string> runs;       // whose numbers went in
   std::vector<std::size_t> rows;       // the same as rows of the RunTable
   std::vector<std::string> mixes;      // keys besides `over` in which runs of one side differ
   std::vector<std::string> differ_in;  // keys in which its sides differ, and of which the claim says nothing
-  std::vector<std::string>
-      left_out;  // what its number leaves out, as notes: runs without a number, seeds without a partner
+  std::vector<std::string> left_out;   // what its number leaves out, as notes: runs without a number, seeds without a
+                                       // partner; and where its spread is from
+  /// Whether planned seeds are still missing.
+  bool is_a_look() const { return looked_at < planned; }
+
   bool is_of_other_code = false;  // its sides are runs of one program, with different versions of its code
 };
 
@@ -46,7 +54,9 @@ struct JudgedClaim {
   ClaimDescription description;
   Verdict verdict = Verdict::kNotTried;
   std::optional<Verdict>
-      against;  // of the number that the paper prints; nothing: it prints none, or there is none of ours
+      against;              // of the number that the paper prints; nothing: it prints none, or there is none of ours
+  std::optional<double> p;  // of the whole claim, corrected for its parts; 1 while it is undecided, nothing if no
+                            // chance has a part in it
   std::vector<ClaimPart> parts;
   std::vector<std::string> notes;
 };
@@ -67,6 +77,10 @@ JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, con
 
 /// All runs behind a claim, each once.
 std::vector<std::string> runs_of(const JudgedClaim& claim);
+
+/// What many claims owe to chance: "5 claims were tried by seeds. If none held, up to 0.12 would be confirmed by
+/// chance. …"; empty for fewer than two.
+std::string chance_note(const std::vector<const JudgedClaim*>& claims);
 
 /// Claims by verdict, in the order of kVerdictNames.
 using ClaimCounts = std::array<std::int64_t, kClaimVerdicts>;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/claims/claim_noise.h"
 #include "results/claims/side_formula.h"
 #include "results/claims/side_numbers.h"
 #include "results/quantities/quantities.h"
@@ -22,7 +24,16 @@
 namespace xlm {
 namespace {
 
-void add_runs(ClaimPart& part, const SeedValues& values, const std::string& side) {
+void add_runs(ClaimPart& part, const SideNumbers& numbers, const std::string& side) {
+  const SeedValues& values = numbers.values;
+  if (numbers.planned > 0) {
+    part.looked_at = part.planned == 0 ? numbers.looked_at : std::min(part.looked_at, numbers.looked_at);
+    part.planned = numbers.planned;
+  }
+  if (!numbers.beyond_plan.empty()) {
+    part.left_out.push_back(fmt::format("{}: seeds beyond the plan are left out ({})", side,
+                                        listed_names(numbers.beyond_plan, numbers.beyond_plan.size())));
+  }
   if (const std::string without = values.without_number_text(); !without.empty()) {
     part.left_out.push_back(fmt::format("{}: runs without a number are left out ({})", side, without));
   }
@@ -59,7 +70,7 @@ class PartMaker {
         }
         break;
       case Expectation::kTrend:
-        parts.push_back(trend(each));
+        parts = trend(each);
         break;
       case Expectation::kValue:
         parts.push_back(value(each));
@@ -154,6 +165,13 @@ class PartMaker {
     return keys;
   }
 
+  void note_left_out(ClaimPart& part, const SeedComparison& compared) const {
+    if (compared.left_out == 0) return;
+    part.left_out.push_back(fmt::format("{}: {} without a partner {} left out", part.label,
+                                        counted_over(compared.left_out, claim_.over),
+                                        compared.left_out == 1 ? "is" : "are"));
+  }
+
   /// What a difference may be if the diverged seeds count as the worst.
   std::vector<Estimate> worst_differences(const ClaimPart& part, const SideNumbers& a, const SideNumbers& b) {
     if (part.diverged == 0) return {};
@@ -177,8 +195,8 @@ class PartMaker {
     const SideNumbers a = numbers_of(first, second);
     const SideNumbers b = numbers_of(second, first);
     if (!chosen.empty()) part.label += fmt::format(" ({} {})", column_label(claim_.nearest), chosen);
-    add_runs(part, a.values, first.label);
-    add_runs(part, b.values, second.label);
+    add_runs(part, a, first.label);
+    add_runs(part, b, second.label);
     part.is_of_other_code = differ_in_code(first, a.values.rows, second, b.values.rows);
     for (const auto& [side, of] : {std::pair(&first, &a), std::pair(&second, &b)}) {
       if (!of->missing.empty() && part.missing.empty()) part.missing = fmt::format("{}: {}", side->label, of->missing);
@@ -190,34 +208,39 @@ class PartMaker {
     need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired ? claim_.over : "");
     if (!part.missing.empty()) return number;
     number.limits = limits_of_difference(part.rows);
-    if (compared.left_out > 0) {
-      part.left_out.push_back(fmt::format("{}: {} without a partner {} left out", part.label,
-                                          counted_over(compared.left_out, claim_.over),
-                                          compared.left_out == 1 ? "is" : "are"));
-    }
+    note_left_out(part, compared);
     part.differ_in = unsaid_keys(first, a, second, b);
     number.estimate = compared.difference;
     number.worst = worst_differences(part, a, b);
+    share_noise(number, claim_.spread, reader_, each, {a.values.means(), b.values.means()});
     set_exact(number, a.is_exact && b.is_exact);
     return number;
   }
 
-  PartNumber trend(const std::vector<Filter>& each) {
-    PartNumber number{.limits = {.open = true}};
-    (claim_.rises ? number.limits.low : number.limits.high) = claim_.rises ? claim_.margin : -claim_.margin;
+  /// What lies on the way that the claim says, beyond `least`.
+  Limits limits_of_trend(double least) const {
+    Limits limits{.open = true};
+    (claim_.rises ? limits.low : limits.high) = claim_.rises ? least : -least;
+    return limits;
+  }
+
+  /// A slope, or each neighbouring step.
+  std::vector<PartNumber> trend(const std::vector<Filter>& each) {
+    PartNumber number{.limits = limits_of_trend(claim_.margin)};
     ClaimPart& part = number.part;
     const std::vector<const ClaimSide*> a = claim_.sides_called('a');
     const std::vector<const ClaimSide*> b = claim_.sides_called('b');
     const ClaimSide* first = a.empty() ? nullptr : a.front();
-    part.label = fmt::format("slope along {}{}", claim_.scale == TrendScale::kLog ? "log " : "", claim_.along);
-    if (first != nullptr) part.label += " of " + first->label;
+    std::string of = first == nullptr ? "" : " of " + first->label;
     std::vector<TrendPoint> points = points_of(first, each, part);
     if (!b.empty()) {
-      part.label += " − " + b.front()->label;
+      of += " − " + b.front()->label;
       points = less(points, points_of(b.front(), each, part));
     }
+    const bool is_log = claim_.scale == TrendScale::kLog && claim_.tends;
+    part.label = fmt::format("slope along {}{}{}", is_log ? "log " : "", claim_.along, of);
     need_same_corpora_along(part);
-    if (claim_.scale == TrendScale::kLog) {
+    if (is_log) {
       if (std::erase_if(points, [](const TrendPoint& point) { return point.x <= 0; }) > 0) {
         part.left_out.push_back(
             fmt::format("{}: runs whose {} is not above 0 are left out (scale: log)", part.label, claim_.along));
@@ -226,15 +249,50 @@ class PartMaker {
     }
     const std::optional<Trend> found = part.missing.empty() ? trend_of(points) : std::nullopt;
     if (!found) {
-      if (part.missing.empty()) {
-        part.missing = fmt::format("no seed has runs at several values of {}", claim_.along);
-      }
-      return number;
+      if (part.missing.empty()) part.missing = fmt::format("no seed has runs at several values of {}", claim_.along);
+      return {number};
     }
-    number.estimate = found->slope;
-    part.rank_correlation = found->rank_correlation;
+    if (!claim_.tends) return steps(number, by_place(points), of);
+    set_slope(number, *found, is_log);
+    return {number};
+  }
+
+  void set_slope(PartNumber& number, const Trend& found, bool is_log) const {
+    ClaimPart& part = number.part;
+    number.estimate = found.slope;
     part.is_paired = true;
-    return number;
+    if (found.without_slope > 0) {
+      part.left_out.push_back(fmt::format("{}: {} with a single value of {} {} left out", part.label,
+                                          counted_over(found.without_slope, claim_.over), claim_.along,
+                                          found.without_slope == 1 ? "is" : "are"));
+    }
+    std::vector<std::string> turns;
+    for (const double turn : found.turns) turns.push_back(fmt::format("{:g}", is_log ? std::exp(turn) : turn));
+    if (!turns.empty()) {
+      part.left_out.push_back(fmt::format("{}: the means turn at {}", part.label, listed_names(turns, turns.size())));
+    }
+  }
+
+  /// Each step from a place to the next. With a margin, no step goes the other way by more than that, and the last
+  /// place lies beyond the first.
+  std::vector<PartNumber> steps(const PartNumber& whole, const std::map<double, ByGroup>& places,
+                                const std::string& of) const {
+    std::vector<PartNumber> numbers;
+    const auto add = [&](auto from, auto to, double least) {
+      PartNumber step = whole;
+      step.limits = limits_of_trend(least);
+      step.part.label = fmt::format("{} {:g} − {:g}{}", claim_.along, to->first, from->first, of);
+      const SeedComparison compared = compare_seeds(to->second, from->second);
+      step.estimate = compared.difference;
+      step.part.is_paired = compared.is_paired;
+      note_left_out(step.part, compared);
+      numbers.push_back(std::move(step));
+    };
+    for (auto from = places.begin(); std::next(from) != places.end(); ++from) {
+      add(from, std::next(from), claim_.margin > 0 ? -claim_.margin : 0);
+    }
+    if (claim_.margin > 0) add(places.begin(), std::prev(places.end()), 0);
+    return numbers;
   }
 
   /// A slope over places of different corpora would be one of the corpora.
@@ -247,7 +305,7 @@ class PartMaker {
   std::vector<TrendPoint> points_of(const ClaimSide* side, const std::vector<Filter>& each, ClaimPart& part) {
     SideNumbers numbers;
     std::vector<TrendPoint> points = reader_.along(side, each, numbers);
-    add_runs(part, numbers.values, side == nullptr ? claim_.value : side->label);
+    add_runs(part, numbers, side == nullptr ? claim_.value : side->label);
     if (!numbers.missing.empty() && part.missing.empty()) part.missing = numbers.missing;
     return points;
   }
@@ -281,10 +339,11 @@ class PartMaker {
     const ClaimSide* side = a.empty() ? nullptr : a.front();
     const SideNumbers numbers = reader_.numbers(side, each);
     number.part.label = side == nullptr ? (claim_.value.empty() ? claim_.grid.name : claim_.value) : side->label;
-    add_runs(number.part, numbers.values, number.part.label);
+    add_runs(number.part, numbers, number.part.label);
     number.part.missing = numbers.missing;
     if (!numbers.missing.empty()) return number;
     number.estimate = estimate_of(numbers.values.means());
+    share_noise(number, claim_.spread, reader_, each, {numbers.values.means()});
     if (number.part.diverged > 0) {
       for (const int worse : {1, -1})
         number.worst.push_back(estimate_of(means_of(with_worst(numbers.values, {}, worse))));
@@ -313,7 +372,7 @@ class PartMaker {
       const ClaimSide* side = wanted.letter == 0 ? nullptr : claim_.sides_called(wanted.letter).front();
       columns.push_back(reader_.numbers(side, each, wanted.column));
       const SideNumbers& found = columns.back();
-      add_runs(number.part, found.values, side == nullptr ? wanted.column : side->label);
+      add_runs(number.part, found, side == nullptr ? wanted.column : side->label);
       is_exact = is_exact && found.is_exact;
       need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column, claim_.over);
       if (found.missing.empty() || !number.part.missing.empty()) continue;

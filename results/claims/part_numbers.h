@@ -15,6 +15,7 @@ struct PartNumber {
   ClaimPart part;
   Estimate estimate;
   Limits limits;
+  std::optional<Estimate> own;  // by its own spread, if the estimate has a shared one
   std::vector<Estimate> worst;  // what the estimate may be if diverged seeds count as the worst; empty: none diverged
 };
 

@@ -90,6 +90,34 @@ std::vector<std::size_t> SideReader::chosen_of(const std::vector<std::size_t>& r
   return chosen;
 }
 
+std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& rows, const std::string& column,
+                                                SideNumbers& numbers) const {
+  const auto before = [](const Value& a, const Value& b) { return value_less(a, b); };
+  std::map<Value, std::vector<std::size_t>, decltype(before)> seeds(before);
+  for (const std::size_t row : rows) seeds[runs_.column("seed")[row]].push_back(row);
+  const std::vector<std::size_t> with_number = of_rows(rows, column).rows;
+  const std::vector<Value>& statuses = runs_.column("status");
+  const auto has_ended = [&](std::size_t row) {
+    return std::find(with_number.begin(), with_number.end(), row) != with_number.end() ||
+           to_text(statuses[row]) == name_of(RunStatus::kDiverged);
+  };
+  numbers.planned = claim_.planned;
+  std::vector<std::size_t> looked_at;
+  bool is_waiting = false;
+  std::int64_t place = 0;
+  for (const auto& [seed, of_seed] : seeds) {
+    if (++place > claim_.planned) {
+      numbers.beyond_plan.push_back(to_text(seed));
+      continue;
+    }
+    is_waiting = is_waiting || !std::all_of(of_seed.begin(), of_seed.end(), has_ended);
+    if (is_waiting) continue;
+    ++numbers.looked_at;
+    looked_at.insert(looked_at.end(), of_seed.begin(), of_seed.end());
+  }
+  return looked_at;
+}
+
 SideNumbers SideReader::of_configuration(const ClaimSide* side, const std::string& column) const {
   SideNumbers numbers{.is_exact = true};
   if (!context_.configured) {
@@ -155,7 +183,7 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";
     return numbers;
   }
-  numbers.values = of_rows(rows, column);
+  numbers.values = of_rows(claim_.planned > 0 ? planned_of(rows, column, numbers) : rows, column);
   report_.used.insert(numbers.values.rows.begin(), numbers.values.rows.end());
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   if (numbers.values.by_group.empty()) {
@@ -189,6 +217,33 @@ SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, c
   SideNumbers nearest = numbers(&side, filter);
   nearest.chosen_among = std::move(candidates.values.mixes);
   return nearest;
+}
+
+SideReader::Noise SideReader::noise(const std::vector<std::size_t>& rows, const std::vector<Filter>& each) const {
+  std::vector<Filter> filters = context_.filters;
+  if (!claim_.spread.from.empty()) {
+    filters = {{"experiment", Filter::Relation::kEqual, {asked_value({.text = claim_.spread.from})}}};
+  }
+  // Conditions on settings of evaluations say what is measured, and others which of the settings are meant.
+  for (const std::vector<Filter>* conditions : {&claim_.where, &each}) {
+    std::copy_if(conditions->begin(), conditions->end(), std::back_inserter(filters),
+                 [](const Filter& filter) { return filter.column.starts_with(kSettingPrefix); });
+  }
+  std::map<std::string, std::vector<std::size_t>> settings;
+  for (const std::size_t row : shown_rows(runs_, filters).rows) {
+    settings[to_text(runs_.column("seed_group")[row])].push_back(row);
+  }
+  std::vector<ByGroup> all;
+  std::vector<ByGroup> others;
+  for (const auto& [group, of_setting] : settings) {
+    if (!have_same_corpora(runs_, rows, of_setting, claim_.value, "")) continue;
+    all.push_back(of_rows(of_setting, claim_.value).by_group);
+    const bool is_own = std::any_of(of_setting.begin(), of_setting.end(), [&](std::size_t row) {
+      return std::find(rows.begin(), rows.end(), row) != rows.end();
+    });
+    if (!is_own) others.push_back(all.back());
+  }
+  return {shared_noise(all), shared_noise(others)};
 }
 
 std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vector<Filter>& each,

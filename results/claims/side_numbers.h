@@ -10,7 +10,7 @@
 #include "results/claims/claim_description.h"
 #include "results/claims/judged_claim.h"
 #include "results/claims/trend.h"
-#include "results/judgement/pairing.h"
+#include "results/judgement/shared_noise.h"
 #include "results/store/selection.h"
 
 namespace xlm {
@@ -20,6 +20,9 @@ struct SideNumbers {
   SeedValues values;
   std::string missing;                         // why there are none
   bool is_exact = false;                       // they follow from the configuration
+  std::int64_t planned = 0;                    // seeds; 0: there is no plan
+  std::int64_t looked_at = 0;                  // of a plan: seeds that are there, as far as none before them is missing
+  std::vector<std::string> beyond_plan = {};   // seeds
   std::vector<std::string> chosen_among = {};  // keys in which settings differ of which the nearest one was taken
 };
 
@@ -51,10 +54,22 @@ class SideReader {
   SideNumbers nearest(const ClaimSide& side, const ClaimSide& other, const std::vector<Filter>& each,
                       std::string& chosen) const;
 
+  /// How much the claim's own value differs over seeds, in the settings of the sweep or of another experiment (see
+  /// ClaimSpread), of those that were measured on the same corpora as `rows`: of all, and of those without `rows`.
+  struct Noise {
+    SharedNoise all;
+    SharedNoise others;
+  };
+  Noise noise(const std::vector<std::size_t>& rows, const std::vector<Filter>& each) const;
+
   /// The claim's own value along the column of a trend.
   std::vector<TrendPoint> along(const ClaimSide* side, const std::vector<Filter>& each, SideNumbers& numbers) const;
 
  private:
+  /// Leaves the rows of the seeds that a plan looks at: of its first ones, those before one that has not come to an
+  /// end.
+  std::vector<std::size_t> planned_of(const std::vector<std::size_t>& rows, const std::string& column,
+                                      SideNumbers& numbers) const;
   std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
                                      const std::vector<Filter>& each) const;
   std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;

@@ -1,11 +1,13 @@
-// How a value goes along a column: its slope with an error, and the correlation of ranks.
+// How a value goes along a column: its slope with an error, and where it turns.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "results/judgement/estimate.h"
+#include "results/judgement/pairing.h"
 
 namespace xlm {
 
@@ -17,16 +19,15 @@ struct TrendPoint {
 };
 
 struct Trend {
-  Estimate slope;                          // of y by x within each seed: every seed has its own level
-  std::optional<double> rank_correlation;  // Spearman's, of the means at each x; nothing if either does not vary
-  std::size_t places = 0;                  // different values of x
+  Estimate slope;                  // of y by x: the mean over seeds of the slope of each
+  std::vector<double> turns;       // values of x where the means go another way than before
+  std::int64_t without_slope = 0;  // seeds with a single place
 };
 
-/// Least squares with a constant for each seed. A seed with one point does not count for the slope. Nothing if x
-/// varies within no seed.
+/// Least squares for each seed, which has its own level. Nothing if no seed has several places.
 std::optional<Trend> trend_of(const std::vector<TrendPoint>& points);
 
-/// Spearman's rank correlation, equal values sharing the mean of their ranks; nothing if one of both does not vary.
-std::optional<double> rank_correlation(const std::vector<double>& x, const std::vector<double>& y);
+/// The values by place and seed.
+std::map<double, ByGroup> by_place(const std::vector<TrendPoint>& points);
 
 }  // namespace xlm

@@ -86,6 +86,14 @@ Estimate difference_of_means(const std::vector<double>& a, const std::vector<dou
   return difference;
 }
 
+Estimate with_spread(Estimate estimate, const SpreadEstimate& spread, double parts, double step) {
+  estimate.error = std::max(spread.deviation, step / std::sqrt(12.0)) * std::sqrt(parts);
+  estimate.freedom = spread.freedom;
+  if (spread.deviation < step / 2) estimate.rounding = std::max(estimate.rounding, step);
+  estimate.is_shared = true;
+  return estimate;
+}
+
 OwnMean OwnMean::with_runs(std::int64_t number) const {
   OwnMean more = *this;
   more.runs = number;

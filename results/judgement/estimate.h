@@ -23,6 +23,7 @@ struct Estimate {
   double rounding = 0;       // what the last digit of a number may hide. It shifts the value by at most this, always
                              // by the same amount, so it widens the interval, and no seed narrows it
   bool is_constant = false;  // the numbers behind it are all the same
+  bool is_shared = false;    // its error is known of more than the numbers behind it (with_spread)
 
   bool is_exact() const { return varies == Varies::kOverNothing; }
   bool has_error() const { return is_exact() || freedom > 0; }
@@ -44,6 +45,10 @@ Estimate difference_of_pairs(const std::vector<double>& a, const std::vector<dou
 /// The difference of the means of two samples without common seeds, neither of them empty, by Welch's t, which does not
 /// take their spreads as equal (Welch 1947). No error is known if one of them has a single value.
 Estimate difference_of_means(const std::vector<double>& a, const std::vector<double>& b);
+
+/// A number of seeds whose spread is known of more than themselves. `parts`: 1/n, or 1/n + 1/m of two samples. `step`:
+/// of the digits of all numbers behind it.
+Estimate with_spread(Estimate estimate, const SpreadEstimate& spread, double parts, double step);
 
 /// A mean of our runs with different seeds.
 struct OwnMean {

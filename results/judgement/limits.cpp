@@ -16,6 +16,14 @@ double distance_to_nearest(double value, const Limits& limits) {
   return std::min(std::abs(value - limits.low), std::abs(value - limits.high));
 }
 
+/// The places of numbers in ascending order.
+std::vector<std::size_t> ascending(const std::vector<double>& numbers) {
+  std::vector<std::size_t> order(numbers.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return numbers[i] < numbers[j]; });
+  return order;
+}
+
 /// What a test of more seeds would rest on.
 struct Planned {
   Estimate estimate;
@@ -85,15 +93,24 @@ LimitsTest test_limits(const Estimate& estimate, const Limits& limits, double le
 }
 
 std::vector<double> holm(const std::vector<double>& p) {
-  std::vector<std::size_t> order(p.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return p[i] < p[j]; });
+  const std::vector<std::size_t> order = ascending(p);
   std::vector<double> corrected(p.size());
   double largest = 0;
   for (std::size_t rank = 0; rank < order.size(); ++rank) {
     const auto tests_left = static_cast<double>(p.size() - rank);
     largest = std::min(1.0, std::max(largest, tests_left * p[order[rank]]));
     corrected[order[rank]] = largest;
+  }
+  return corrected;
+}
+
+std::vector<double> benjamini_hochberg(const std::vector<double>& p) {
+  const std::vector<std::size_t> order = ascending(p);
+  std::vector<double> corrected(p.size());
+  double least = 1;
+  for (std::size_t rank = order.size(); rank-- > 0;) {
+    least = std::min(least, p[order[rank]] * static_cast<double>(p.size()) / static_cast<double>(rank + 1));
+    corrected[order[rank]] = least;
   }
   return corrected;
 }

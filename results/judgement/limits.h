@@ -44,6 +44,9 @@ LimitsTest test_limits(const Estimate& estimate, const Limits& limits, double le
 /// the threshold that they are compared with (Holm 1979). In the order of `p`; none is made smaller, none exceeds 1.
 std::vector<double> holm(const std::vector<double>& p);
 
+/// The same for the share of false findings among all findings (Benjamini and Hochberg 1995).
+std::vector<double> benjamini_hochberg(const std::vector<double>& p);
+
 /// How many seeds of each side would decide with a chance of 80 % if further seeds scatter as the present ones do:
 /// around the present value, or around an end of its interval. nullopt if more than 10,000 would be needed.
 struct SeedsToDecide {

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 
 #include "results/store/statistics.h"
 
@@ -15,6 +18,34 @@ namespace {
 bool share_a_run(const std::vector<std::string>& a, const std::vector<std::string>& b) {
   return std::any_of(a.begin(), a.end(),
                      [&](const std::string& run) { return std::find(b.begin(), b.end(), run) != b.end(); });
+}
+
+/// Distances from the median, without the one that follows from the others: that of the number in the middle is zero,
+/// and both in the middle of an even number are equal.
+std::vector<double> distances_from_median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double centre = median(values);
+  const std::size_t half = values.size() / 2;
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i != half) distances.push_back(std::abs(values[i] - centre));
+  }
+  if (values.size() % 2 == 0 && half > 0) distances[half - 1] *= std::sqrt(2.0);
+  return distances;
+}
+
+/// x with ψ'(x) = y > 0, by Newton's method from above 1/ψ' (Smyth 2004).
+double inverse_trigamma(double y) {
+  constexpr int kSteps = 50;
+  constexpr double kAccuracy = 1e-10;
+  double x = 0.5 + 1 / y;
+  for (int i = 0; i < kSteps; ++i) {
+    const double now = boost::math::trigamma(x);
+    const double step = now * (1 - now / y) / boost::math::polygamma(2, x);
+    x += step;
+    if (std::abs(step) < kAccuracy * x) break;
+  }
+  return x;
 }
 
 }  // namespace
@@ -60,23 +91,52 @@ std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& s
   return SpreadEstimate{std::sqrt(squares / freedom), freedom};
 }
 
-std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples) {
+std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples) {
   if (samples.size() < 2) return std::nullopt;
-  const auto constant =
-      std::count_if(samples.begin(), samples.end(), [](const SpreadEstimate& sample) { return sample.deviation == 0; });
-  if (constant > 0) return static_cast<std::size_t>(constant) == samples.size() ? 1.0 : 0.0;
-  double logarithms = 0;  // Σ νᵢ·ln sᵢ²
-  double inverses = 0;    // Σ 1/νᵢ
-  for (const SpreadEstimate& sample : samples) {
-    logarithms += sample.freedom * 2 * std::log(sample.deviation);
-    inverses += 1 / sample.freedom;
+  std::vector<std::vector<double>> distances;
+  std::vector<double> all;
+  for (const std::vector<double>& sample : samples) {
+    distances.push_back(distances_from_median(sample));
+    all.insert(all.end(), distances.back().begin(), distances.back().end());
   }
-  const SpreadEstimate common = *pooled_spread(samples);
-  const double between = static_cast<double>(samples.size()) - 1;
-  const double correction = 1 + (inverses - 1 / common.freedom) / (3 * between);
-  const double statistic = (common.freedom * 2 * std::log(common.deviation) - logarithms) / correction;
-  const boost::math::chi_squared distribution(between);
-  return boost::math::cdf(boost::math::complement(distribution, std::max(0.0, statistic)));
+  const auto between_freedom = static_cast<double>(samples.size()) - 1;
+  const double within_freedom = static_cast<double>(all.size()) - static_cast<double>(samples.size());
+  if (within_freedom <= 0) return std::nullopt;
+  double between = 0;
+  double within = 0;
+  for (const std::vector<double>& sample : distances) {
+    const double centre = mean(sample);
+    between += static_cast<double>(sample.size()) * std::pow(centre - mean(all), 2);
+    for (const double distance : sample) within += std::pow(distance - centre, 2);
+  }
+  if (within == 0) return between > 0 ? 0 : 1;
+  const boost::math::fisher_f distribution(between_freedom, within_freedom);
+  const double ratio = between / between_freedom / (within / within_freedom);
+  return boost::math::cdf(boost::math::complement(distribution, ratio));
+}
+
+std::optional<SpreadEstimate> common_prior(const std::vector<SpreadEstimate>& samples) {
+  if (samples.size() < 2) return std::nullopt;
+  std::vector<double> logarithms;  // of variances, each less what its degrees of freedom let expect
+  double by_chance = 0;            // how much they vary if all variances are equal
+  for (const SpreadEstimate& sample : samples) {
+    const double half = sample.freedom / 2;
+    logarithms.push_back(2 * std::log(sample.deviation) - boost::math::digamma(half) + std::log(half));
+    by_chance += boost::math::trigamma(half) / static_cast<double>(samples.size());
+  }
+  const double beyond_chance = std::pow(*sample_deviation(logarithms), 2) - by_chance;
+  if (beyond_chance <= 0)
+    return SpreadEstimate{pooled_spread(samples)->deviation, std::numeric_limits<double>::infinity()};
+  const double half = inverse_trigamma(beyond_chance);
+  return SpreadEstimate{std::exp((mean(logarithms) + boost::math::digamma(half) - std::log(half)) / 2), 2 * half};
+}
+
+SpreadEstimate moderated(const std::optional<SpreadEstimate>& own, const SpreadEstimate& prior,
+                         const SpreadEstimate& pooled) {
+  SpreadEstimate both = prior;
+  if (own && std::isfinite(prior.freedom)) both = *pooled_spread({*own, prior});
+  both.freedom = std::min(both.freedom, pooled.freedom);
+  return both;
 }
 
 double same_variance_p(const SpreadEstimate& a, const SpreadEstimate& b) {
@@ -87,13 +147,27 @@ double same_variance_p(const SpreadEstimate& a, const SpreadEstimate& b) {
   return 2 * std::min(above, 1 - above);
 }
 
+bool is_noisier(const SpreadEstimate& sample, const SpreadEstimate& others, std::size_t tests) {
+  return sample.deviation > others.deviation &&
+         same_variance_p(sample, others) < 2 * kUnequalSpreads / static_cast<double>(tests);
+}
+
+SpreadEstimate SpreadPool::Group::spread() const {
+  std::vector<SpreadEstimate> spreads;
+  double freedom = 0;
+  for (const std::vector<double>& cell : cells) {
+    spreads.push_back(*spread_of(cell));
+    freedom = std::max(freedom, spreads.back().freedom);
+  }
+  return {pooled_spread(spreads)->deviation, freedom};
+}
+
 void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::string>& runs) {
   fewest_ = fewest_ == 0 ? by_seed.size() : std::min(fewest_, by_seed.size());
   numbers_.insert(numbers_.end(), by_seed.begin(), by_seed.end());
   const std::optional<SpreadEstimate> spread = spread_of(by_seed);
   if (!spread || spread->deviation == 0) return;
-  ++found_.cells;
-  Group joined{runs, {*spread}};
+  Group joined{runs, {by_seed}};
   std::vector<Group> others;
   for (Group& group : groups_) {
     if (!share_a_run(group.runs, runs)) {
@@ -109,26 +183,67 @@ void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::
 
 void SpreadPool::settle() {
   std::vector<SpreadEstimate> independent;
+  std::vector<std::vector<double>> samples;
   for (const Group& group : groups_) {
-    SpreadEstimate one = *pooled_spread(group.cells);
-    one.freedom = 0;
-    for (const SpreadEstimate& cell : group.cells) one.freedom = std::max(one.freedom, cell.freedom);
-    independent.push_back(one);
+    independent.push_back(group.spread());
+    samples.push_back(group.cells.front());
   }
-  found_.shared = pooled_spread(independent);
-  found_.test_p = equal_spread_test(independent);
-  found_.pooled = source_ == SpreadSource::kPooled || (source_ == SpreadSource::kAuto && fewest_ < kEnoughSeeds &&
-                                                       found_.test_p.value_or(1) >= kUnequalSpreads);
+  found_.shared = shared_by_all();
+  found_.test_p = equal_spread_test(samples);
+  prior_ = common_prior(independent);
+  if (!found_.shared || source_ == SpreadSource::kOwn) return;
+  if (source_ == SpreadSource::kPooled) {
+    found_.sharing = SpreadSharing::kPooled;
+  } else if (fewest_ < kEnoughSeeds) {
+    const bool is_fair = !prior_ || found_.test_p.value_or(1) >= kUnequalSpreads;
+    found_.sharing = is_fair ? SpreadSharing::kPooled : SpreadSharing::kModerated;
+  }
+  found_.is_assumed = found_.sharing == SpreadSharing::kPooled && fewest_ <= kTooFewForNoise && groups_.size() > 1;
 }
 
 std::optional<SpreadEstimate> SpreadPool::of(const std::vector<double>& by_seed) const {
-  return is_pooled(by_seed) ? found_.shared : spread_of_rounded(by_seed, step());
+  if (!is_shared(by_seed)) return spread_of_rounded(by_seed, step());
+  const std::optional<SpreadEstimate> own = spread_of(by_seed);
+  if (found_.sharing != SpreadSharing::kModerated || (own && own->deviation == 0)) return found_.shared;
+  return moderated(own, *prior_, *found_.shared);
 }
 
-bool SpreadPool::is_pooled(const std::vector<double>& by_seed) const {
+std::optional<SpreadEstimate> SpreadPool::shared_by_others(const std::vector<double>& by_seed) const {
+  std::vector<SpreadEstimate> others;
+  for (const Group& group : groups_) {
+    if (std::find(group.cells.begin(), group.cells.end(), by_seed) == group.cells.end())
+      others.push_back(group.spread());
+  }
+  return pooled_spread(others);
+}
+
+std::optional<SpreadEstimate> SpreadPool::shared_by_all() {
+  std::vector<SpreadEstimate> sharing;
+  found_.cells = 0;
+  for (const Group& group : groups_) {
+    const std::optional<SpreadEstimate> others = shared_by_others(group.cells.front());
+    if (source_ == SpreadSource::kAuto && others && is_noisier(group.spread(), *others, groups_.size())) continue;
+    sharing.push_back(group.spread());
+    found_.cells += group.cells.size();
+  }
+  return pooled_spread(sharing);
+}
+
+bool SpreadPool::is_noisy(const std::vector<double>& by_seed) const {
+  if (source_ != SpreadSource::kAuto || found_.sharing == SpreadSharing::kNone || by_seed.size() >= kEnoughSeeds)
+    return false;
   const std::optional<SpreadEstimate> own = spread_of(by_seed);
-  const bool is_unknown = own && own->deviation == 0;
-  return found_.shared && (found_.pooled || is_unknown);
+  const std::optional<SpreadEstimate> others = shared_by_others(by_seed);
+  return own && others && is_noisier(*own, *others);
+}
+
+bool SpreadPool::is_shared(const std::vector<double>& by_seed) const {
+  const std::optional<SpreadEstimate> own = spread_of(by_seed);
+  if (!found_.shared) return false;
+  if (own && own->deviation == 0) return true;  // how much it varies is not known
+  if (found_.sharing == SpreadSharing::kNone) return false;
+  const bool is_enough = source_ == SpreadSource::kAuto && by_seed.size() >= kEnoughSeeds;
+  return !is_enough && !is_noisy(by_seed);
 }
 
 bool SpreadPool::changes(const std::vector<double>& by_seed) const {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,26 +37,50 @@ double shift_of_rounded(const std::vector<double>& values, double step);
 /// sample.
 std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
 
-/// p of Bartlett's test that independent samples have one and the same variance (Bartlett 1937); nothing for fewer than
-/// two. 0 if some vary and others do not; 1 if none varies. Levene's test and that of Brown and Forsythe would be safer
-/// against long tails, but say nothing about samples as small as ours: all absolute deviations of two values from their
-/// centre are equal, so that nothing varies within a sample. Student's t, for which the variances are wanted, takes
-/// errors as normal anyway.
-std::optional<double> equal_spread_test(const std::vector<SpreadEstimate>& samples);
+/// p of Levene's test that independent samples have one and the same variance: the analysis of variance of distances
+/// from each sample's median (Brown and Forsythe 1974), without the one that follows from the others (Noguchi and Gel
+/// 2010). Long tails do not deceive it: of three normal numbers a sample it rejects 2 % of equals, of t with four
+/// degrees of freedom 5 %, where Bartlett's test rejects 20 %. Nothing for fewer than two samples, or if none has three
+/// numbers: both distances of two are equal.
+std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples);
+
+/// What the variances of samples are drawn from: a deviation, and the degrees of freedom that it is worth next to a
+/// sample's own, infinite if the samples vary no more than chance explains (Smyth 2004). Nothing for fewer than two.
+std::optional<SpreadEstimate> common_prior(const std::vector<SpreadEstimate>& samples);
+
+/// A sample's own spread and what others suggest, by their degrees of freedom (Smyth's moderated variance). Without an
+/// own spread it is the prior. `pooled`: of all samples; nothing is known better than that.
+SpreadEstimate moderated(const std::optional<SpreadEstimate>& own, const SpreadEstimate& prior,
+                         const SpreadEstimate& pooled);
 
 /// p of the two-sided F-test that two samples have one variance. 1 if none of both varies, 0 if one does.
 double same_variance_p(const SpreadEstimate& a, const SpreadEstimate& b);
 
-inline constexpr double kUnequalSpreads = 0.05;  // p of either test below which spreads are not taken as one
+inline constexpr double kUnequalSpreads = 0.05;  // p of a test below which spreads are not taken as one
+
+/// Whether a sample varies more than others, by the one-sided F-test at 5 %, or at 5 % for so many tests together.
+bool is_noisier(const SpreadEstimate& sample, const SpreadEstimate& others, std::size_t tests = 1);
+
+/// So many seeds do not show whether a setting is noisier than others.
+inline constexpr std::int64_t kTooFewForNoise = 3;
 
 /// From which seeds the spread of a cell is taken.
 enum class SpreadSource { kAuto, kPooled, kOwn };
 inline constexpr std::array<std::string_view, 3> kSpreadSourceNames{"auto", "pooled", "own"};
 
+/// What cells share.
+enum class SpreadSharing {
+  kNone,       // nothing: each has its own
+  kPooled,     // one spread
+  kModerated,  // their own, moderated by those of the others: the test speaks against one spread
+};
+
 /// How the spread of one value's cells was found, for a note.
 struct ValueSpread {
   std::string value;  // column of the store
-  bool pooled = false;
+  SpreadSharing sharing = SpreadSharing::kNone;
+  bool is_assumed = false;               // a cell that takes the pooled one has three seeds or fewer, which do not show
+                                         // whether it is noisier
   std::size_t cells = 0;                 // whose seeds went in
   std::optional<SpreadEstimate> shared;  // pooled over them
   std::optional<double> test_p;          // of the test of equal variances; nothing: it cannot be made
@@ -69,16 +94,19 @@ class SpreadPool {
   /// A cell's numbers, one for each seed, and the runs behind them.
   void add(const std::vector<double>& by_seed, const std::vector<std::string>& runs);
 
-  /// Decides between own and shared spreads; all cells have been added. With kAuto cells share one if some have fewer
-  /// than kEnoughSeeds seeds and Bartlett's test at 5 % does not speak against equal variances.
+  /// Decides between own and shared spreads; all cells have been added. With kAuto cells of fewer than kEnoughSeeds
+  /// seeds share a pooled one, or moderated ones if the test at 5 % speaks against equal variances.
   void settle();
 
   /// Of a cell with these numbers. A cell of several seeds that are all the same is left out of what others share, and
   /// takes theirs: equal numbers do not show how much seeds differ. Nothing if nothing is known of it.
   std::optional<SpreadEstimate> of(const std::vector<double>& by_seed) const;
 
-  /// Whether `of` gives the shared spread.
-  bool is_pooled(const std::vector<double>& by_seed) const;
+  /// Whether `of` gives what cells share.
+  bool is_shared(const std::vector<double>& by_seed) const;
+
+  /// Whether a cell that would share a spread keeps its own, because it varies more than the others do.
+  bool is_noisy(const std::vector<double>& by_seed) const;
 
   /// Whether seeds may change a cell's number: its own seeds differ, or it has one and those of another cell do.
   bool changes(const std::vector<double>& by_seed) const;
@@ -94,14 +122,25 @@ class SpreadPool {
   /// Cells with runs in common: evaluations of the same runs are no further evidence of how much seeds differ.
   struct Group {
     std::vector<std::string> runs;
-    std::vector<SpreadEstimate> cells;
+    std::vector<std::vector<double>> cells;
+
+    /// The mean variance of its cells, with the degrees of freedom of one.
+    SpreadEstimate spread() const;
   };
+
+  /// What the cells share without the group of this one.
+  std::optional<SpreadEstimate> shared_by_others(const std::vector<double>& by_seed) const;
+
+  /// Pooled over all groups, but with kAuto not over one that is surely noisier than the others: it would widen all
+  /// their intervals.
+  std::optional<SpreadEstimate> shared_by_all();
 
   SpreadSource source_;
   std::vector<Group> groups_;
   std::vector<double> numbers_;  // of all cells
   std::size_t fewest_ = 0;       // seeds of a cell
   ValueSpread found_;
+  std::optional<SpreadEstimate> prior_;
 };
 
 }  // namespace xlm

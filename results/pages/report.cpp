@@ -114,16 +114,18 @@ std::string count_runs(Page& page, const ReportRecipe& recipe) {
 std::string claims_of(Page& page, const Report& report) {
   std::string out;
   ClaimCounts all{};
+  std::vector<const JudgedClaim*> judged;
   for (const ReportRecipe& recipe : report.recipes) {
     if (recipe.claims.claims.empty()) continue;
     const ClaimCounts counts = count_claims(recipe.claims.claims);
     for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += counts.at(i);
+    for (const JudgedClaim& claim : recipe.claims.claims) judged.push_back(&claim);
     if (report.recipes.size() > 1) out += "<h3>" + html_escape(recipe.title) + "</h3>\n";
     out += page.claims(recipe.claims);
   }
   if (out.empty()) return "";
-  return fmt::format("<section id=\"claims\">\n<h2>What is claimed</h2>\n<p>{}.</p>\n{}</section>\n",
-                     counted_claims(all), out);
+  return fmt::format("<section id=\"claims\">\n<h2>What is claimed</h2>\n<p>{}. {}</p>\n{}</section>\n",
+                     counted_claims(all), html_escape(chance_note(judged)), out);
 }
 
 std::string counts_row(const std::string& label, const PrintedCounts& counts) {

@@ -2,12 +2,16 @@
 #include "results/store/selection.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <boost/math/distributions/normal.hpp>
+#include <boost/math/quadrature/gauss_kronrod.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -127,13 +131,18 @@ Selection read_selection(const Yaml& node) {
   constexpr const char* kForm =
       "choose takes {over: [KEY, …], by: COLUMN}, such as {over: optimizer.lr, by: valid.bpc}";
   if (!node.is_map()) fail_at(node, kForm);
-  refuse_unknown(node, {"over", "by"});
+  refuse_unknown(node, {"over", "by", "on"});
   const Yaml* over = node.find("over");
   const Yaml* by = node.find("by");
   if (over == nullptr || by == nullptr) fail_at(node, kForm);
   Selection selection{.over = {}, .by = scalar_text(*by, "by")};
   for (const Yaml& key : over->is_sequence() ? over->items : std::vector<Yaml>{*over}) {
     selection.over.push_back(scalar_text(key, "a key of `over`"));
+  }
+  if (const Yaml* on = node.find("on")) {
+    for (const Yaml& seed : on->is_sequence() ? on->items : std::vector<Yaml>{*on}) {
+      selection.on.insert(scalar_text(seed, "a seed of `on`"));
+    }
   }
   if (selection.over.empty() || selection.by.empty()) fail_at(node, kForm);
   if (const std::string problem = problem_of_selection(selection); !problem.empty()) fail_at(node, problem);
@@ -202,6 +211,10 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
   });
   std::vector<const std::vector<Value>*> columns;
   for (const std::string& key : keys) columns.push_back(&runs.column_or_nothing(key));
+  std::vector<const std::vector<Value>*> chosen_columns;
+  for (const std::string& key : selection.over) chosen_columns.push_back(&runs.column(key));
+  const std::vector<Value>& seeds = runs.column("seed");
+  const auto chooses = [&](std::size_t row) { return selection.on.contains(to_text(seeds[row])); };
   RowsBySetting families;
   for (const std::size_t row : rows) families[values_in_row(columns, row)].push_back(row);
   const std::vector<Value> numbers = deciding_numbers(runs, rows, selection.by);
@@ -211,7 +224,9 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < keys.size(); ++i) parts.push_back(setting_text(keys[i], values[i]));
     const std::string family = join(parts, ", ");
-    std::vector<SettingCandidate> candidates = candidates_of(runs, members, selection.over, numbers);
+    std::vector<std::size_t> choosing = members;
+    std::erase_if(choosing, [&](std::size_t row) { return !selection.on.empty() && !chooses(row); });
+    std::vector<SettingCandidate> candidates = candidates_of(runs, choosing, selection.over, numbers);
     std::sort(candidates.begin(), candidates.end(),
               [](const SettingCandidate& a, const SettingCandidate& b) { return SettingOrder()(a.values, b.values); });
     const SettingCandidate* best = best_candidate(candidates, better);
@@ -219,7 +234,14 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
       choice.undecided.push_back(family);
       continue;
     }
-    choice.rows.insert(choice.rows.end(), best->rows.begin(), best->rows.end());
+    if (selection.on.empty()) {
+      choice.rows.insert(choice.rows.end(), best->rows.begin(), best->rows.end());
+    } else {
+      std::copy_if(members.begin(), members.end(), std::back_inserter(choice.rows), [&](std::size_t row) {
+        const bool is_chosen = values_in_row(chosen_columns, row) == best->values;
+        return is_chosen && !chooses(row);
+      });
+    }
     choice.settings.push_back({.family = family,
                                .values = best->values,
                                .candidates = candidates.size(),
@@ -228,6 +250,16 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
   std::sort(choice.rows.begin(), choice.rows.end());
   choice.open = count_open(runs, rows);
   return choice;
+}
+
+double expected_lead(std::size_t settings) {
+  const boost::math::normal standard;
+  const auto count = static_cast<double>(settings);
+  const auto density = [&](double x) {  // of the largest, times itself
+    return x * count * boost::math::pdf(standard, x) * std::pow(boost::math::cdf(standard, x), count - 1);
+  };
+  constexpr double kFarthest = 9;
+  return boost::math::quadrature::gauss_kronrod<double, 31>::integrate(density, -kFarthest, kFarthest);
 }
 
 std::string chosen_text(const Selection& selection, const ChosenSetting& setting) {
@@ -268,7 +300,8 @@ std::vector<std::string> choice_notes(const Selection& selection, const NamedCho
   for (const std::string& text : order) parts.push_back(text + (same ? " everywhere" : named(places[text], " for ")));
   const std::string label = column_label(selection.by);
   if (!parts.empty() && any_choice)
-    notes.push_back(fmt::format("Chosen by the best mean {}: {}.", label, join(parts, "; ")));
+    notes.push_back(fmt::format("Chosen by the best mean {}{}: {}.", label,
+                                selection.on.empty() ? "" : " of seeds that are not shown", join(parts, "; ")));
   if (!parts.empty() && !any_choice) {
     notes.push_back(
         fmt::format("Nothing was chosen by {}: no two settings differ in {} alone. Keys that change with "

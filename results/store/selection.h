@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,11 +20,13 @@ namespace xlm {
 struct Selection {
   std::vector<std::string> over;  // keys of the configuration; empty: nothing is chosen
   std::string by;                 // column that decides, such as valid.bpc
+  std::set<std::string> on = {};  // seeds that choose; the others are what is shown. Empty: all do both
 
   bool is_asked() const { return !over.empty(); }
 };
 
-/// Reads {over: KEY or [KEY, …], by: COLUMN}. Throws UsageError with file:line, also for a column of the test split.
+/// Reads {over: KEY or [KEY, …], by: COLUMN, on: [SEED, …]}, the last of which may be left out. Throws UsageError with
+/// file:line, also for a column of the test split.
 Selection read_selection(const Yaml& node);
 
 /// The same of a command line: `over` of --choose, `by` of --by. Without `over` nothing is chosen.
@@ -69,6 +72,9 @@ struct SettingChoice {
 /// that is none.
 SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, const Selection& selection,
                           const std::string& over);
+
+/// By how many standard errors of its mean the best of so many equal settings is expected to look better than it is.
+double expected_lead(std::size_t settings);
 
 /// The values of a setting: "optimizer.lr=0.01", "optimizer.lr=0.01 and train.batch=64".
 std::string chosen_text(const Selection& selection, const ChosenSetting& setting);

@@ -102,7 +102,7 @@ class VerdictMaker {
                            .runs = static_cast<std::int64_t>(by_seed.size()),
                            .spread = *spreads.of(by_seed),
                            .rounding = shift_of_rounded(by_seed, spreads.step()),
-                           .is_pooled = spreads.is_pooled(by_seed)},
+                           .is_pooled = spreads.is_shared(by_seed)},
                   .printed = {.value = printed.value,
                               .rounding = printed.rounding,
                               .runs = basis_.rules.printed_runs,
@@ -110,6 +110,7 @@ class VerdictMaker {
                   .limits = Limits::within(compared.margin.value_or(0)),
                   .difference = {},
                   .test = {}};
+    compared.is_noisy = spreads.is_noisy(by_seed);
     tested.difference = difference_from_printed(tested.ours, tested.printed);
     tested.test = test_limits(tested.difference, tested.limits);
     compared.half_width = tested.test.half_width;
@@ -157,7 +158,20 @@ class VerdictMaker {
 
 VerdictBasis set_verdicts(Table& table, const VerdictRules& rules, const std::vector<std::vector<CellSample>>& samples,
                           const std::vector<bool>& is_cost) {
-  return VerdictMaker(table, rules, samples, is_cost).make();
+  VerdictBasis basis = VerdictMaker(table, rules, samples, is_cost).make();
+  const auto is_assumed = [](const ValueSpread& spread) { return spread.is_assumed; };
+  if (std::none_of(basis.spreads.begin(), basis.spreads.end(), is_assumed)) return basis;
+  Table by_own = table;
+  VerdictRules own = rules;
+  own.spread = SpreadSource::kOwn;
+  VerdictMaker(by_own, own, samples, is_cost).make();
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (auto& compared = table.rows[r].cells[c].compared)
+        compared->by_own = by_own.rows[r].cells[c].compared->verdict;
+    }
+  }
+  return basis;
 }
 
 }  // namespace xlm

@@ -25,7 +25,9 @@ struct PrintedComparison {
   bool differs_alone = false;        // would differ if it were the only test
   std::optional<SeedsToDecide> decides;  // undecided: what would decide
   Verdict verdict = Verdict::kUndecided;
-  std::vector<KeyApart> apart;  // not comparable: in these keys
+  bool is_noisy = false;          // it varies more than the cells that share a spread, and keeps its own
+  std::optional<Verdict> by_own;  // by the cell's own spread, where equal spreads are assumed
+  std::vector<KeyApart> apart;    // not comparable: in these keys
 };
 
 /// What a table says about its verdicts.

@@ -87,6 +87,7 @@ void add_comparison(Json& item, const TableCell& cell) {
   const bool there = cell.compared.has_value();
   const auto known = [](const auto& value) { return value ? Json(*value) : Json(); };
   item["verdict"] = there ? Json(name_of(compared.verdict)) : Json();
+  item["verdict_by_own_spread"] = compared.by_own ? Json(name_of(*compared.by_own)) : Json();
   item["difference"] = there ? Json(compared.difference) : Json();
   item["half_width"] = known(compared.half_width);
   item["margin"] = known(compared.margin);

@@ -77,17 +77,41 @@ std::string outcomes_note(const Table& table) {
   return parts.empty() ? "" : "Compared with the paper: " + join(parts, "; ") + ".";
 }
 
-/// "The spread of test bpc is pooled over 8 cells: 0.0031 with 16 degrees of freedom (Bartlett's test: p = 0.42)".
+/// "the spread of test bpc is pooled over 8 cells, 0.0031 with 16 degrees of freedom (Levene's test of equal variances:
+/// p = 0.42)".
 std::string spread_in_words(const ValueSpread& spread) {
-  const std::string test = spread.test_p ? "Bartlett's test of equal variances: " + p_in_words(*spread.test_p) : "";
-  if (!spread.pooled || !spread.shared) {
-    return fmt::format("the spread of {} is each cell's own{}", column_label(spread.value),
-                       test.empty() ? "" : " (" + test + ")");
+  const std::string test =
+      spread.test_p ? " (Levene's test of equal variances: " + p_in_words(*spread.test_p) + ")" : "";
+  const std::string of = "the spread of " + column_label(spread.value);
+  if (spread.sharing == SpreadSharing::kNone) return of + " is each cell's own" + test;
+  if (spread.sharing == SpreadSharing::kModerated) {
+    return fmt::format("{} is each cell's own, moderated by {}{}", of, counted(spread.cells, "cell"), test);
   }
-  return fmt::format("the spread of {} is pooled over {}, {} with {:g} degrees of freedom{}",
-                     column_label(spread.value), counted(spread.cells, "cell"),
-                     with_digits(spread.shared->deviation, kDigits), spread.shared->freedom,
-                     test.empty() ? "" : " (" + test + ")");
+  return fmt::format("{} is pooled over {}, {} with {:g} degrees of freedom{}", of, counted(spread.cells, "cell"),
+                     with_digits(spread.shared->deviation, kDigits), spread.shared->freedom, test);
+}
+
+/// "Equal noise is assumed, which so few seeds do not show. By a cell's own spread: Gumbel/test undecided."
+std::string assumption_note(const Table& table) {
+  std::vector<std::string> noisy;
+  std::vector<std::string> others;
+  bool is_assumed = false;
+  for_each_cell(table, [&](std::size_t r, std::size_t c, const TableCell& cell) {
+    if (!cell.compared) return;
+    const PrintedComparison& compared = *cell.compared;
+    if (compared.is_noisy) noisy.push_back(cell_name(table, r, c));
+    if (!compared.by_own) return;
+    is_assumed = true;
+    if (*compared.by_own == compared.verdict) return;
+    others.push_back(fmt::format("{} {}", cell_name(table, r, c), name_of(*compared.by_own)));
+  });
+  std::string text;
+  if (!noisy.empty()) text = fmt::format("Noisier than the rest, so by its own spread: {}.", some_listed(noisy));
+  if (!is_assumed) return text;
+  if (!text.empty()) text += " ";
+  text += "Equal noise is assumed, which two or three seeds do not show. ";
+  return text + (others.empty() ? "By each cell's own spread all verdicts are the same."
+                                : fmt::format("By each cell's own spread: {}.", some_listed(others)));
 }
 
 /// "Intervals of 95 % by Student's t, of ours less the printed value …"
@@ -156,7 +180,8 @@ bool any_not_comparable(const Table& table) {
 }
 
 std::vector<std::string> verdict_notes(const Table& table) {
-  return {outcomes_note(table), grounds_note(table), correction_note(table.verdicts), not_comparable_note(table)};
+  return {outcomes_note(table), grounds_note(table), assumption_note(table), correction_note(table.verdicts),
+          not_comparable_note(table)};
 }
 
 std::string printed_stars_note(const Table& table, const std::string& value) {

@@ -28,7 +28,7 @@ const std::vector<std::string> kNotMeasured{
     "a cosine to a tenth, 1 % warm-up",
     "steps that take 1.5 to 1.7 times as long",  // an option's help; in docs/performance.md it is marked
     "the 95 % interval",                         // levels of tests, which verdicts are made with
-    "Bartlett's test at 5 %",
+    "Levene's test at 5 %",
     "F-test at 5 %",
     "in at most 5 % of perfectly reproduced tables",
     "a chance of 80 %",

@@ -69,6 +69,8 @@ TEST(ClaimDescription, MistakesHaveTheirPlace) {
   EXPECT_THAT(complaint_about_claim(start + "a: 5\n"), HasSubstr("claims.yaml:3: a side must be a map"));
   EXPECT_THAT(complaint_about_claim(start + "order: [{seed: 1}]\n"), HasSubstr("two sides or more"));
   EXPECT_THAT(complaint_about_claim(start + "trend: rises\n"), HasSubstr("along: COLUMN"));
+  EXPECT_THAT(complaint_about_claim(start + "trend: rises\nscale: log\n"), HasSubstr("which have a slope"));
+  EXPECT_THAT(complaint_about_claim(start + "at_least: 1\nover: data.name\nseeds: 3\n"), HasSubstr("another 'over'"));
   EXPECT_THAT(complaint_about_claim(start + "along: seed\nat_least: 1\n"), HasSubstr("belongs to a trend"));
   EXPECT_THAT(complaint_about_claim(start + "at_least: 2\nat_most: 1\n"), HasSubstr("at_most is below"));
   EXPECT_THAT(complaint_about_claim("claim: c\nvalue: =x[a]\nat_least: 1\n"), HasSubstr("needs a side under 'a'"));

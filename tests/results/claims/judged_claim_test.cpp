@@ -242,15 +242,15 @@ TEST_F(Claims, AClaimForEachValueHoldsForAllOfThem) {
 
 TEST_F(Claims, ATrendIsASlopeWithinSeeds) {
   const JudgedClaim falls =
-      judged("claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: fixed}\n");
+      judged("claim: c\nvalue: test.bpc\ntrend: tends to fall\nalong: model.span\na: {model.span_type: fixed}\n");
   EXPECT_EQ(falls.verdict, Verdict::kConfirmed);
   EXPECT_NEAR(*falls.parts.front().value, -0.001, 1e-9) << "bits for each token of span";
-  EXPECT_DOUBLE_EQ(*falls.parts.front().rank_correlation, -1);
-  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\ntrend: rises\nalong: model.span\na: {model.span_type: fixed}\n"),
-            Verdict::kRefuted);
   EXPECT_EQ(
-      verdict("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n"),
-      Verdict::kConfirmed);
+      verdict("claim: c\nvalue: test.bpc\ntrend: tends to rise\nalong: model.span\na: {model.span_type: fixed}\n"),
+      Verdict::kRefuted);
+  EXPECT_EQ(verdict("claim: c\nvalue: test.bpc\ntrend: tends to fall\nscale: log\nalong: model.span\na: "
+                    "{model.span_type: fixed}\n"),
+            Verdict::kConfirmed);
   // The gap between both types is the same at every span.
   const JudgedClaim gap = judged(
       "claim: c\nvalue: test.bpc\ntrend: falls\nalong: model.span\na: {model.span_type: adaptive}\nb: "
@@ -262,11 +262,27 @@ TEST_F(Claims, ATrendIsASlopeWithinSeeds) {
 TEST_F(Claims, ATrendNamesTheRunsThatItLeavesOut) {
   for (const int seed : {1, 2, 3}) add("fixed", 0, seed, 5);
   add("fixed", 512, 9, 1.2);  // the only run of its seed
-  const JudgedClaim claim =
-      judged("claim: c\nvalue: test.bpc\ntrend: falls\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n");
+  const JudgedClaim claim = judged(
+      "claim: c\nvalue: test.bpc\ntrend: tends to fall\nscale: log\nalong: model.span\na: {model.span_type: fixed}\n");
   EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_EQ(claim.parts.front().seeds, 3);
   EXPECT_THAT(claim.notes, Contains(HasSubstr("runs whose model.span is not above 0 are left out (scale: log)")));
+  EXPECT_THAT(claim.notes, Contains(HasSubstr("1 seed with a single value of model.span is left out")));
+}
+
+TEST_F(Claims, WhatFallsFallsAtEachStep) {
+  const std::string start = "claim: c\nvalue: test.bpc\nalong: model.span\na: {model.span_type: fixed}\n";
+  const JudgedClaim falls = judged(start + "trend: falls\n");
+  EXPECT_EQ(falls.verdict, Verdict::kConfirmed);
+  ASSERT_THAT(falls.parts, SizeIs(2));
+  EXPECT_EQ(falls.parts.front().label, "model.span 128 − 64 of model.span_type=fixed");
+  EXPECT_EQ(verdict(start + "trend: rises\n"), Verdict::kRefuted);
+  for (const int seed : {1, 2, 3}) add("fixed", 512, seed, 1.77 + 0.01 * seed + 0.0001 * (seed % 2));
+  EXPECT_EQ(verdict(start + "trend: falls\n"), Verdict::kRefuted) << "it turns at 256";
+  EXPECT_THAT(judged(start + "trend: tends to fall\n").notes, Contains(HasSubstr("the means turn at 256")));
+  const JudgedClaim nearly = judged(start + "trend: falls\nmargin: 0.05\n");
+  EXPECT_EQ(nearly.verdict, Verdict::kConfirmed) << "by less than the margin, and it ends below where it began";
+  EXPECT_THAT(nearly.parts, SizeIs(4));
 }
 
 TEST_F(Claims, AFormulaOverSidesIsComputedForEachSeed) {

@@ -115,5 +115,12 @@ TEST(Limits, HolmCorrectsStepByStep) {
   EXPECT_TRUE(holm({}).empty());
 }
 
+// statsmodels 0.14: multipletests(…, method="fdr_bh").
+TEST(Limits, BenjaminiHochbergsShareIsStatsmodels) {
+  const std::vector<double> corrected = benjamini_hochberg({0.04, 0.001, 0.03, 0.2, 0.004});
+  const std::vector<double> expected{0.05, 0.005, 0.05, 0.2, 0.01};
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(corrected.at(i), expected[i], 1e-12);
+}
+
 }  // namespace
 }  // namespace xlm

@@ -1,28 +1,57 @@
 // Spreads against SciPy.
 #include "results/judgement/spread.h"
 
+#include <cmath>
+#include <iostream>
+
 #include <gtest/gtest.h>
+
+#include "results/judgement/student.h"
+#include "results/store/statistics.h"
+#include "tests/results/simulations.h"
 
 namespace xlm {
 namespace {
 
-// scipy.stats.bartlett.
-TEST(Spread, BartlettsTestIsSciPys) {
-  const auto spreads = [](const std::vector<std::vector<double>>& samples) {
-    std::vector<SpreadEstimate> found;
-    for (const std::vector<double>& sample : samples) found.push_back(*spread_of(sample));
-    return found;
-  };
-  const std::vector<SpreadEstimate> three = spreads({{1.1, 1.2, 1.15}, {2.0, 2.3}, {0.5, 0.51, 0.56, 0.49}});
-  EXPECT_NEAR(*equal_spread_test(three), 0.052680070945192996, 1e-10);
-  EXPECT_NEAR(*equal_spread_test(spreads({{1, 2}, {1, 1.1}, {3, 3.02}})), 0.041907158888695624, 1e-10);
-  EXPECT_NEAR(pooled_spread(three)->deviation, 0.09389710680668845, 1e-12);
-  EXPECT_EQ(pooled_spread(three)->freedom, 6);
-  EXPECT_EQ(equal_spread_test({{0, 2}, {0, 3}}), 1.0);
-  EXPECT_EQ(equal_spread_test({{0, 2}, {1, 3}}), 0.0);
-  EXPECT_FALSE(equal_spread_test({{1, 2}}).has_value());
+// scipy.stats.f_oneway of the distances from the median, without the one that follows from the others.
+TEST(Spread, LevenesTestIsSciPys) {
+  EXPECT_NEAR(*equal_spread_test({{1.1, 1.2, 1.15}, {2.0, 2.3}, {0.5, 0.51, 0.56, 0.49}}), 0.010206781993715438, 1e-10);
+  EXPECT_NEAR(*equal_spread_test({{1, 2, 4}, {1, 1.1, 1.3}, {3, 3.02, 3.7, 3.1}}), 0.05498996642840744, 1e-10);
+  EXPECT_FALSE(equal_spread_test({{1, 2}, {1, 5}})) << "two values each do not show it";
+  EXPECT_FALSE(equal_spread_test({{1, 2, 3}}));
+  EXPECT_EQ(equal_spread_test({{1, 2, 3}, {4, 5, 6}}), 1.0);
+  EXPECT_EQ(equal_spread_test({{1, 2, 3}, {4, 4, 4}}), 0.0);
+}
+
+TEST(Spread, SamplesArePooledByTheirDegreesOfFreedom) {
+  const std::optional<SpreadEstimate> pooled =
+      pooled_spread({*spread_of({1.1, 1.2, 1.15}), *spread_of({2.0, 2.3}), *spread_of({0.5, 0.51, 0.56, 0.49})});
+  EXPECT_NEAR(pooled->deviation, 0.09389710680668845, 1e-12);
+  EXPECT_EQ(pooled->freedom, 6);
   EXPECT_FALSE(pooled_spread({}).has_value());
   EXPECT_FALSE(spread_of({1}).has_value());
+}
+
+// Smyth's estimate by scipy 1.17 (brentq of polygamma).
+TEST(Spread, TheModeratedSpreadIsSmyths) {
+  const std::vector<SpreadEstimate> unlike{{0.1, 2}, {0.5, 2}, {0.02, 3}, {0.3, 4}};
+  const std::optional<SpreadEstimate> prior = common_prior(unlike);
+  EXPECT_NEAR(prior->deviation, 0.07326245231642785, 1e-10);
+  EXPECT_NEAR(prior->freedom, 0.8106655347241006, 1e-8);
+  const SpreadEstimate one = moderated(unlike[1], *prior, *pooled_spread(unlike));
+  EXPECT_NEAR(one.deviation, 0.4236058274769951, 1e-9);
+  EXPECT_NEAR(one.freedom, 2.8106655347241007, 1e-8);
+  EXPECT_NEAR(moderated({}, *prior, *pooled_spread(unlike)).freedom, 0.8106655347241006, 1e-8);
+  const std::vector<SpreadEstimate> alike{{0.1, 2}, {0.11, 2}, {0.12, 2}};
+  EXPECT_EQ(moderated(alike[0], *common_prior(alike), *pooled_spread(alike)).freedom, 6) << "they are pooled";
+  EXPECT_FALSE(common_prior({{0.1, 2}}));
+}
+
+// scipy.stats.f.sf(9, 2, 8) = 0.0090, f.sf(4, 2, 8) = 0.0625.
+TEST(Spread, ANoisierSampleIsSeen) {
+  EXPECT_TRUE(is_noisier({3, 2}, {1, 8}));
+  EXPECT_FALSE(is_noisier({2, 2}, {1, 8}));
+  EXPECT_FALSE(is_noisier({0.001, 2}, {1, 8})) << "a quieter one is none";
 }
 
 TEST(Spread, TheStepOfDigitsIsSeen) {
@@ -43,6 +72,43 @@ TEST(Spread, TheTestOfTwoVariancesIsSciPys) {
   EXPECT_NEAR(same_variance_p({0.001, 5}, {0.02, 3}), 4.512039597297143e-06, 1e-12);
   EXPECT_EQ(same_variance_p({0, 2}, {0, 3}), 1);
   EXPECT_EQ(same_variance_p({0, 2}, {1, 3}), 0);
+}
+
+// Twelve cells, of which the first is noisier. Pooling alone covers it in 49 to 75 %, and each cell's own spread gives
+// intervals twice as wide for three seeds.
+TEST(SpreadSimulation, CellsCoverAndTheNoisyOneToo) {
+  const int samples = simulate_in_full() ? 20'000 : 1'500;
+  constexpr int kCells = 12;
+  NormalNumbers normal(53);
+  for (const int seeds : {2, 3, 4, 5, 8}) {
+    for (const double ratio : {1.0, 2.0, 3.0, 5.0}) {
+      int held = 0;
+      int noisy_held = 0;
+      for (int i = 0; i < samples; ++i) {
+        SpreadPool spreads("test.bpc", SpreadSource::kAuto);
+        std::vector<std::vector<double>> cells;
+        for (int cell = 0; cell < kCells; ++cell) {
+          cells.push_back(normal.next(static_cast<std::size_t>(seeds), 0, cell == 0 ? ratio : 1));
+          spreads.add(cells.back(), {std::to_string(cell)});
+        }
+        spreads.settle();
+        for (const std::vector<double>& cell : cells) {
+          const SpreadEstimate spread = *spreads.of(cell);
+          const double half = student_factor(kLevel, spread.freedom) * spread.deviation / std::sqrt(seeds);
+          const int holds = std::abs(mean(cell)) <= half ? 1 : 0;
+          held += holds;
+          if (&cell == &cells.front()) noisy_held += holds;
+        }
+      }
+      const double share = static_cast<double>(held) / samples / kCells;
+      const double of_noisy = static_cast<double>(noisy_held) / samples;
+      const auto name = ::testing::Message() << seeds << " seeds, one cell " << ratio << " times as noisy";
+      if (simulate_in_full()) std::cout << name.GetString() << ": " << share << ", that cell " << of_noisy << "\n";
+      EXPECT_GE(share, 0.93) << name;
+      EXPECT_LE(share, 0.97) << name;
+      EXPECT_GE(of_noisy, seeds >= 5 ? 0.90 : 0.70) << name;
+    }
+  }
 }
 
 }  // namespace

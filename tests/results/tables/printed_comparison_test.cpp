@@ -101,7 +101,7 @@ TEST(Verdict, OneSeedIsJudgedByTheSpreadOfOthers) {
   EXPECT_EQ(pooled.verdict(1), Verdict::kAgrees);
   ASSERT_EQ(pooled.table.verdicts.spreads.size(), 1U);
   const ValueSpread& spread = pooled.table.verdicts.spreads.front();
-  EXPECT_TRUE(spread.pooled);
+  EXPECT_EQ(spread.sharing, SpreadSharing::kPooled);
   EXPECT_EQ(spread.cells, 2U);
   EXPECT_EQ(spread.shared->freedom, 4);
   EXPECT_NEAR(spread.shared->deviation, 0.002, 1e-12);
@@ -126,13 +126,13 @@ TEST(Verdict, NothingIsPooledWhereNoCellVaries) {
 
 TEST(Verdict, SpreadsAreSharedOnlyWhereTheyAreNeededAndAlike) {
   const auto is_pooled = [](const std::vector<JudgedRow>& rows, SpreadSource source) {
-    return judged(rows, {.spread = source}).table.verdicts.spreads.front().pooled;
+    return judged(rows, {.spread = source}).table.verdicts.spreads.front().sharing == SpreadSharing::kPooled;
   };
   const std::vector<JudgedRow> alike{{"1", {1, 1.1, 1.2}}, {"1", {1, 1.12, 1.2}}};
   const std::vector<JudgedRow> unlike{{"1", {1, 1.1, 1.2}}, {"1", {1, 1.0001, 1.0002}}};
   const std::vector<JudgedRow> many{{"1", {1, 1.1, 1.2, 1.3, 1.4}}, {"1", {1, 1.1, 1.2, 1.3, 1.45}}};
   EXPECT_TRUE(is_pooled(alike, SpreadSource::kAuto));
-  EXPECT_FALSE(is_pooled(unlike, SpreadSource::kAuto)) << "Bartlett's test";
+  EXPECT_FALSE(is_pooled(unlike, SpreadSource::kAuto)) << "Levene's test";
   EXPECT_FALSE(is_pooled(many, SpreadSource::kAuto)) << "five seeds are enough";
   EXPECT_TRUE(is_pooled(unlike, SpreadSource::kPooled));
   EXPECT_FALSE(is_pooled(alike, SpreadSource::kOwn));

@@ -352,7 +352,7 @@ TEST_F(Tables, PrintedValuesGetAVerdict) {
                         "-0.135 ± 0.0766)."));
   EXPECT_THAT(shown, HasSubstr("Intervals of the difference: 95 % by Student's t, with the rounding of the printed "
                                "value, which counts as one run; the spread of test bpc is pooled over 4 cells, 0.01 "
-                               "with 8 degrees of freedom (Bartlett's test of equal variances: p = 1)."));
+                               "with 8 degrees of freedom (Levene's test of equal variances: p = 1)."));
   const Json json = to_json(result);
   const Json& differing = json["rows"][0]["cells"][1];
   EXPECT_EQ(differing["verdict"], "differs");
