@@ -5,7 +5,7 @@
 #include "cmd/claims_view.h"
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
-#include "results/pages/claims_page.h"
+#include "results/pages/exhibit_pages.h"
 
 namespace xlm {
 namespace {

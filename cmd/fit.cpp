@@ -14,7 +14,7 @@
 #include "results/figures/gnuplot_process.h"
 #include "results/fits/fit_figure.h"
 #include "results/fits/fit_text.h"
-#include "results/pages/fit_page.h"
+#include "results/pages/exhibit_pages.h"
 
 namespace xlm {
 namespace {

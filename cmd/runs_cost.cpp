@@ -10,7 +10,6 @@
 #include "cmd/results_store.h"
 #include "cmd/run_view.h"
 #include "results/quantities/quantities.h"
-#include "results/quantities/sweep_costs.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 

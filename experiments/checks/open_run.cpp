@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/point_source.h"
 
 namespace xlm {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 
