@@ -29,16 +29,21 @@ constexpr std::string_view kPrefix = "lock.";
 constexpr int kAttempts = 100;
 constexpr double kMaxClockError = 3600;  // seconds that another machine's clock may be off
 
-/// Tokens of the lock files in a folder, unordered.
-std::vector<std::int64_t> tokens_in(const fs::path& folder) {
+/// Tokens of the lock files in a folder, unordered; `error` says why some may be missing.
+std::vector<std::int64_t> tokens_in(const fs::path& folder, std::error_code& error) {
   std::vector<std::int64_t> tokens;
-  std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     std::int64_t token = 0;
     if (name.rfind(kPrefix, 0) != 0 || !parse_integer(name.substr(kPrefix.size()), token)) continue;
     if (token > 0 && token <= kHighestToken) tokens.push_back(token);
   }
+  return tokens;
+}
+
+std::vector<std::int64_t> tokens_in(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::int64_t> tokens = tokens_in(folder, error);
   if (error) throw_file_error("read the folder", folder, error.value());
   return tokens;
 }
@@ -98,15 +103,16 @@ class WatchedHeartbeats {
     bool has_changed = false;
   };
 
+  /// A folder that cannot be read, or that is removed meanwhile, may be none of a run: nobody has asked about it.
   void note_all_beside(const fs::path& path) {
     const auto now = std::chrono::steady_clock::now();
     noted_.try_emplace(path, Noted{heartbeat_of(path).value_or(0), now});
     std::error_code error;
     for (fs::directory_iterator entry(folder_of(folder_of(path)), error), end; !error && entry != end;
          entry.increment(error)) {
-      std::error_code ignored;
-      if (!entry->is_directory(ignored)) continue;
-      for (const std::int64_t token : tokens_in(entry->path())) {
+      std::error_code unread;
+      if (!entry->is_directory(unread)) continue;
+      for (const std::int64_t token : tokens_in(entry->path(), unread)) {
         const fs::path other = lock_file(entry->path(), token);
         noted_.try_emplace(other, Noted{heartbeat_of(other).value_or(0), now});
       }

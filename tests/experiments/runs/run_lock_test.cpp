@@ -154,6 +154,9 @@ TEST(RunLock, AHolderWhoseClockIsBehindLivesWhileItsHeartbeatChanges) {
   fs::create_directories(gone);
   write_lock(behind, 1, process_elsewhere());
   write_lock(gone, 1, process_elsewhere());
+  const fs::path closed = folder.path() / "runs/of another user";  // to all but root
+  fs::create_directories(closed);
+  fs::permissions(closed, fs::perms::none);
   const auto beat = [](const fs::path& run, double time) {
     const timespec at{static_cast<std::time_t>(time), 0};
     const timespec both[2] = {at, at};
