@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/results_store.h"
-#include "cmd/sweep_command.h"
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
 #include "cmd/sweep_summary.h"
