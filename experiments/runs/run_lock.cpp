@@ -103,7 +103,7 @@ class WatchedHeartbeats {
     bool has_changed = false;
   };
 
-  /// A folder that cannot be read, or that is removed meanwhile, may be none of a run: nobody has asked about it.
+  /// A folder that cannot be read, or that is removed meanwhile, may be none of a run, and no one has asked about it.
   void note_all_beside(const fs::path& path) {
     const auto now = std::chrono::steady_clock::now();
     noted_.try_emplace(path, Noted{heartbeat_of(path).value_or(0), now});
