@@ -130,7 +130,7 @@ null-cuda: ## everything that runs on GPUs, on a CUDA that computes nothing: all
 	@cmake --build --preset $(PRESET) --target test_null_cuda
 	@XLM_CAMPAIGNS=full $(if $(REFRESH),XLM_NULL_CUDA_REFRESH=1) $(BUILD)/bin/test_null_cuda $(if $(REFRESH),--gtest_filter='*NoRow*')
 
-soak: all tools  ## the campaigns of docs/reliability.md as a whole: faults, kills, full disks, mutations, fuzzing
+soak: all tools  ## the campaigns of tests/campaigns as a whole: faults, kills, full disks, mutations, fuzzing
 	@scripts/soak.sh $(BUILD)
 
 package: build  ## a relocatable folder: package/xlm; PART=check: only what its bin/gpu-check needs

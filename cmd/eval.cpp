@@ -58,7 +58,7 @@ std::function<int()> declare_eval(CLI::App& app, const GlobalOptions& global) {
   target->declare(app);
   app.footer(
       "Results are recorded with the model's run, whatever the data: columns test.bpc@data.name=… "
-      "(docs/results.md).\n"
+      "(docs/numbers.md).\n"
       "A model folder that no run trained gets its own run folder, eval-….\n\n"
       "Examples:\n"
       "  xlm eval adaptive-span-text8-3fa9\n"

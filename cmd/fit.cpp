@@ -165,7 +165,7 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   app.footer(
       "Fits laws by Huber's loss of the log error, from many starts, with intervals by bootstrap, and predicts the\n"
       "largest runs from the others. A law needs more settings than parameters (3, or 5); seeds of one setting do not\n"
-      "count. iso-flops finds the size with the least loss for each budget by parabolas. docs/results.md describes "
+      "count. iso-flops finds the size with the least loss for each budget by parabolas. docs/fits.md describes "
       "fits\n"
       "in recipes. The exit code is 3 if a fit has too few runs.\n\n"
       "Examples:\n"

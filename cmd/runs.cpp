@@ -253,7 +253,7 @@ std::function<int()> declare_runs_sql(CLI::App& app, const GlobalOptions& global
       ->capture_default_str()
       ->type_name("FORMAT");
   app.footer(
-      "docs/results.md lists tables and views. The store is read-only here.\n\n"
+      "docs/store.md lists tables and views. The store is read-only here.\n\n"
       "Examples:\n"
       "  xlm runs sql \"SELECT run_id, test_bpc FROM results ORDER BY test_bpc LIMIT 10\"\n"
       "  xlm runs sql \"SELECT model, data, runs, test_bpc FROM seeds\" --format csv");

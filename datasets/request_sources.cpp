@@ -106,8 +106,8 @@ std::vector<SourceFile> given_sources(const PrepareRequest& request, const Prepa
 std::vector<SourceFile> as_names_say(std::vector<SourceFile> sources, const PrepareObserver& observer) {
   const SplitNames names = split_names(sources);
   if (names.named() < 2) {
-    const bool some = names.named() == 1 && !names.unnamed.empty();
-    if (some) observer.say("some file names give a split: --split divides all files as one text");
+    const bool some = !names.unnamed.empty() && (names.named() == 1 || names.in_folders > 0);
+    if (some) observer.say("some names give a split, and some files have none: --split divides all files as one text");
     return sources;
   }
   sources = split_by_names(std::move(sources), names, kSayTheSplits);

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """docs_numbers.py BUILD [demo|cookbook|data|corpus|steps …]: measures the numbers of README and docs/ again, next to the old ones.
 
-  demo      the console blocks of README.md: five small models, minutes
+  demo      the console blocks of docs/demo.md: five small models, minutes
   cookbook  docs/tutorial.md and docs/cookbook.md from top to bottom: tiny models, minutes; --write updates the pages
   data      the console blocks of docs/data.md, from the real texts in XLM_REAL_TEXTS; blocks whose text is missing are left out
   corpus    the size of the demo's corpus in docs/data.md
-  steps     the rows of docs/records.md that `step_time` measures; `make bench` measures the rest of that page
+  steps     the rows of bench/records/README.md that `step_time` measures; `make bench` measures the rest of that page
 
 Blocks are compared line by line: a line with - is in the page, a line with + is new. Times always differ, and the last
 digits of losses differ on other processors. So the exit status is 0 unless a command fails. Other measurements take
@@ -66,8 +66,8 @@ def demo(build, folder):
     (folder / "experiments").symlink_to(ROOT / "experiments")
     demo_corpus(folder)
     run(build / "bin/xlm", "xlm prepare-data text --clean text8 --from demo/headers.txt --out demo/data/headers", folder)
-    for command, before in console_blocks("README.md"):
-        differences("README.md", command, before, run(build / "bin/xlm", command, folder))
+    for command, before in console_blocks("docs/demo.md"):
+        differences("docs/demo.md", command, before, run(build / "bin/xlm", command, folder))
 
 
 def cookbook(build, folder, write):
@@ -144,7 +144,7 @@ def corpus(build, folder):
 
 
 def steps(build, folder):
-    page = (ROOT / "docs/records.md").read_text()
+    page = (ROOT / "bench/records/README.md").read_text()
     head = None
     stands = {}
     for line in page.splitlines():
@@ -154,7 +154,7 @@ def steps(build, folder):
         elif cells and head and "xlm, ms" in head and (name := re.fullmatch(r"`(.+)`", cells[0])):
             stands.setdefault(name[1], []).append(cells[head.index("xlm, ms")])
     out = subprocess.run([build / "bin/step_time", *stands], cwd=folder, capture_output=True, text=True, check=True).stdout
-    print("\n== docs/records.md: milliseconds per step in its tables, from several machines, and now")
+    print("\n== bench/records/README.md: milliseconds per step in its tables, from several machines, and now")
     for line in out.splitlines():
         if (words := line.split()) and words[0] in stands:
             print(f"{words[0]:<16} page {', '.join(stands[words[0]]):>16}  now {words[1]:>8}  of the limit now {' '.join(words[5:])}")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """plain_english.py [FILE or FOLDER…]: finds words of WORDS in sources, messages and pages; without arguments in HELD.
 
+In pages of the manual it also finds sentences and cells of tables that are too long, and sentences that begin with "Of".
 Paths are relative to the project. Prints FILE:LINE: the words: what to write instead. Exits with 1 if it finds any.
 """
 import pathlib
@@ -45,6 +46,8 @@ WORDS = [
 SOURCES = {".h", ".cpp", ".cuh", ".def", ".inc", ".in", ".py", ".sh", ".md", ".yaml"}
 GENERATED = {"docs/configuration.md"}  # from the help in core/api
 QUOTING = {"scripts/plain_english.py", "tests/house/plain_english_test.cpp"}  # they contain the words themselves
+MANUAL = ("README.md", "docs/", "experiments/recipes/")
+MAX_SENTENCE, MAX_CELL = 30, 25  # words; code within a line counts as one
 GAP = r'(?:[\s/#"]|\\n)+'  # between words: blanks, a comment's next line, two parts of a string
 
 
@@ -63,13 +66,50 @@ def text_of(path):
     return text
 
 
+def parts_of(page):
+    """(line, whether it is a cell, text) of the page's paragraphs, items and cells, without code and addresses."""
+    text = re.sub(r"^```.*?^```$", lambda block: "\n" * block[0].count("\n"), page, flags=re.M | re.S)
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", lambda code: "code" + "\n" * code[0].count("\n"), text))
+    start, paragraph = 0, []
+    for number, line in enumerate([*text.split("\n"), ""], 1):
+        item = re.match(r"\s*(?:[-*>]|\d+\.) ", line)
+        if item or not line.strip() or line.startswith(("|", "#", "<")):
+            if paragraph:
+                yield start, False, " ".join(paragraph)
+            paragraph = []
+        if line.startswith("|"):
+            yield from ((number, True, cell) for cell in line.strip("|").split("|"))
+        elif line.strip() and not line.startswith(("#", "<")):
+            start = start if paragraph else number
+            paragraph.append(line[item.end():] if item else line)
+
+
+def length(text):
+    return sum(1 for word in text.split() if re.search(r"\w", word))
+
+
+def page_findings(path):
+    """What a reader has to read twice."""
+    for line, is_cell, text in parts_of(path.read_text(encoding="utf-8")):
+        if is_cell and length(text) > MAX_CELL:
+            yield f"{path}:{line}: a cell of {length(text)} words: {MAX_CELL}, and the rest below the table"
+        for sentence in re.split(r"(?<!\bal\.)(?<=[.!?])[)*\"]*\s+", text):
+            begin = " ".join(sentence.split()[:6])
+            if not is_cell and length(sentence) > MAX_SENTENCE:
+                yield f"{path}:{line}: {begin} …: a sentence of {length(sentence)} words: two sentences"
+            if re.match(r"[(*]*Of ", sentence):
+                yield f"{path}:{line}: {begin} …: begin with the subject"
+
+
 def findings(path):
     text = text_of(path)
+    is_page = path.suffix == ".md" and str(path).startswith(MANUAL)
+    pages = list(page_findings(path)) if is_page else []
     if not ANY.search(text):
-        return []
+        return pages
     found = [(match.start(), re.sub(GAP, " ", match[0]).strip(), instead)
              for words, instead in PATTERNS for match in words.finditer(text)]
-    return [f"{path}:{text.count(chr(10), 0, start) + 1}: {words}: {instead}" for start, words, instead in sorted(found)]
+    return pages + [f"{path}:{text.count(chr(10), 0, start) + 1}: {words}: {instead}" for start, words, instead in sorted(found)]
 
 
 def files(places):

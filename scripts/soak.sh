@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# soak.sh BUILD: runs the campaigns of docs/reliability.md in full, of which tests run a sample, and fuzzes for longer.
+# soak.sh BUILD: runs the campaigns of tests/campaigns in full, of which tests run a sample, and fuzzes for longer.
 #
 # The Slurm campaign starts a Slurm with the program that XLM_TEST_SLURM names, or else with one next to this checkout.
 # The latter needs root and the packages slurm-wlm and munge. Campaigns that this machine cannot run are listed at the

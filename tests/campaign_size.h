@@ -1,4 +1,4 @@
-// The size of a campaign of docs/reliability.md, and its report.
+// The size of a campaign of tests/campaigns/README.md, and its report.
 #pragma once
 
 #include <cstdlib>
@@ -13,7 +13,7 @@ inline int campaign_size(int in_a_test, int in_full) {
   return asked != nullptr && std::string(asked) == "full" ? in_full : in_a_test;
 }
 
-/// Prints a line to compare with docs/records.md.
+/// Prints a line to compare with bench/records/README.md.
 inline void report(const std::string& text) { std::cout << "campaign: " << text << std::endl; }
 
 }  // namespace xlm

@@ -5,7 +5,7 @@ namespace xlm {
 
 void BlockOptions::visit(OptionVisitor& v) {
   v.field({.name = "norm",
-           .help = "norm before attention, feed-forward and logits, ε 1e-5: root mean square (rms), or layer norm "
+           .help = "norm before attention, feed-forward and logits: root mean square (rms), or layer norm "
                    "without bias"},
           norm, kNormNames);
   v.field({.name = "qk_norm", .help = "the same norm of each head's queries and keys"}, qk_norm);
@@ -32,6 +32,12 @@ void BlockOptions::visit(OptionVisitor& v) {
                    "matrix learns at optimizer.lr/√d_in"},
           weights, kWeightsNames);
   dropout_field(v, "dropout", "dropout of embeddings and of what each layer adds", dropout);
+  v.field({.name = "norm_epsilon",
+           .help = "ε that norms add to the mean square; 0: 1e-5, which Llama 2 has, too (Llama 1 has 1e-6)",
+           .min = 0,
+           .max = 1,
+           .later = true},
+          norm_epsilon);
 }
 
 std::int64_t BlockOptions::default_feed_forward(std::int64_t width) const {

@@ -24,7 +24,7 @@ struct BlockOptions {
   enum class Weights { kGpt, kSimple };
   static constexpr std::array<std::string_view, 2> kWeightsNames{"gpt", "simple"};
 
-  static constexpr double kNormEpsilon = 1e-5;
+  static constexpr double kNormEpsilon = 1e-5;  // as most models have it
 
   Norm norm = Norm::kRms;
   bool qk_norm = false;
@@ -36,6 +36,7 @@ struct BlockOptions {
   Activation activation = Activation::kSwiglu;
   Weights weights = Weights::kGpt;
   double dropout = 0;
+  double norm_epsilon = 0;
 
   void visit(OptionVisitor& v);
 
@@ -43,6 +44,8 @@ struct BlockOptions {
   std::int64_t window_of(std::int64_t layer) const { return windows[static_cast<std::size_t>(layer) % windows.size()]; }
   /// The default width of a feed-forward: 4·width, of swiglu 8/3·width in whole 64s.
   std::int64_t default_feed_forward(std::int64_t width) const;
+  /// ε of norms.
+  double epsilon() const { return norm_epsilon > 0 ? norm_epsilon : kNormEpsilon; }
   /// What is wrong with blocks of this width, as {key, message}.
   std::optional<std::pair<std::string, std::string>> problem_at(std::int64_t width) const;
 };

@@ -87,7 +87,7 @@ std::optional<Json> TransformerOptions::llama_config() const {
               {"num_key_value_heads", block.key_value_heads > 0 ? block.key_value_heads : heads},
               {"head_dim", block.head_width},
               {"hidden_act", "silu"},
-              {"rms_norm_eps", BlockOptions::kNormEpsilon},
+              {"rms_norm_eps", block.epsilon()},
               {"rope_theta", block.rope_theta},
               {"rope_parameters", {{"rope_type", "default"}, {"rope_theta", block.rope_theta}}},
               {"attention_bias", false},

@@ -23,9 +23,9 @@ struct BandedAttentionInput {
 
 /// softmax((q·k + q·p) / √d) over the band, times the soft mask m(x) = clamp((R + z − (x − 1)) / R, 0, 1) at the
 /// distance x, renormalised by (sum + 1e-8), dropout, product with the values: Sukhbaatar et al. 2019, §2.1, eq. 1 to
-/// 3, and §2.2, with docs/models.md#the-soft-mask. Returns [B, n, M, d]. A query does not see its own position. Uses
-/// the fused kernel on the CPU; on a GPU the program's own (band_attention_device.h) if there is one for the type and
-/// width, otherwise the composed version.
+/// 3, and §2.2, with experiments/recipes/adaptive-span/README.md#the-soft-mask. Returns [B, n, M, d]. A query does not
+/// see its own position. Uses the fused kernel on the CPU; on a GPU the program's own (band_attention_device.h) if
+/// there is one for the type and width, otherwise the composed version.
 torch::Tensor banded_attention(const BandedAttentionInput& input);
 
 /// The plain version, from libtorch's differentiable operations: for any device, and the reference of the kernel's

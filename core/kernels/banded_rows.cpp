@@ -10,7 +10,7 @@
 namespace xlm {
 namespace {
 
-constexpr double kEpsilon = 1e-8;  // of the renormalisation (docs/models.md#the-soft-mask)
+constexpr double kEpsilon = 1e-8;  // of the renormalisation (experiments/recipes/adaptive-span/README.md#the-soft-mask)
 
 /// The soft mask's line before clamping to [0, 1], from a column of the band on.
 template <int n, class T>

@@ -9,7 +9,8 @@
 
 namespace xlm {
 
-/// The groups of a batch (docs/models.md#groups). Rows with fewer than G groups are padded at the end.
+/// The groups of a batch (experiments/recipes/dynamic-pooling/README.md#groups). Rows with fewer than G groups are
+/// padded at the end.
 struct Groups {
   std::int64_t count = 0;  // G
   torch::Tensor group;     // [B, T] int64: the closed group that a token belongs to; G for tokens of the open one
@@ -24,7 +25,7 @@ Groups find_groups(const torch::Tensor& boundaries, std::int64_t room = 0);
 
 /// Mean of every closed group: hidden [B, T, D] → [B, G, D], 0 in the padding. `boundaries` [B, T], of hidden's type,
 /// are 0 or 1; through them flows Σ over t > s in closed groups of ⟨dL/ds_g(t), h_t − s_g(t)⟩ / n_g(t), the gradient
-/// of the published soft pooling at hard boundaries (docs/models.md#groups).
+/// of the published soft pooling at hard boundaries (experiments/recipes/dynamic-pooling/README.md#groups).
 torch::Tensor group_means(const torch::Tensor& hidden, const torch::Tensor& boundaries, const Groups& groups);
 
 /// Last token of every closed group: [B, T, D] → [B, G, D], 0 in the padding. No gradient to the boundaries.

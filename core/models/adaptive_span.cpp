@@ -1,6 +1,6 @@
 // The sequential transformer with adaptive attention span (Sukhbaatar et al. 2019), whole in this file but for memories
 // that expire (Sukhbaatar et al. 2021; core/nn/expire_span.h).
-// docs/models.md#adaptive-attention-span states what the paper leaves open.
+// experiments/recipes/adaptive-span/README.md#adaptive-attention-span states what the paper leaves open.
 //
 // B batch, M block, S span limit, C cached positions, L band of a group of heads, H heads, n heads of a group,
 // D width, d = D / H, F feed-forward units, V symbols.
@@ -143,8 +143,8 @@ void AdaptiveSpan::declare_layer(std::int64_t index) {
 }
 
 State AdaptiveSpan::initial_state(std::int64_t batch) const {
-  // Positions before the stream are zero vectors (docs/models.md#the-past-of-a-stream), and a shorter cache reads as if
-  // it had them. Of memories that expire there are none before the stream.
+  // Positions before the stream are zero vectors (experiments/recipes/adaptive-span/README.md#the-past-of-a-stream),
+  // and a shorter cache reads as if it had them. Of memories that expire there are none before the stream.
   return State(layers_.size(), torch::zeros({batch, 0, o_.width}, in_emb_.options().requires_grad(false)));
 }
 
@@ -293,7 +293,8 @@ std::vector<double> AdaptiveSpan::count_spans(std::size_t index, const Tensor& z
 }
 
 /// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. Includes the
-/// far corner of the ramp, where the mask is 0 but its derivative is not (docs/models.md#the-soft-mask).
+/// far corner of the ramp, where the mask is 0 but its derivative is not
+/// (experiments/recipes/adaptive-span/README.md#the-soft-mask).
 std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::vector<double>& dynamic) const {
   std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span_of(index));
   const std::vector<double>& z = o_.span_type == SpanType::kAdaptive ? spans_[index] : dynamic;
@@ -390,7 +391,8 @@ double AdaptiveSpan::positions_seen(std::size_t index, double z) const {
   return std::min(static_cast<double>(o_.span_of(index)), std::ceil(z) + static_cast<double>(o_.span_ramp));
 }
 
-/// min(S, ceil(mean over heads of z) + R), as published (docs/models.md#spans-and-costs-that-are-reported).
+/// min(S, ceil(mean over heads of z) + R), as published
+/// (experiments/recipes/adaptive-span/README.md#spans-and-costs-that-are-reported).
 double AdaptiveSpan::layer_average(std::size_t index) const {
   const std::vector<double> z = head_spans(index);
   double mean = 0;

@@ -1,6 +1,7 @@
 // A transformer over bytes whose wide middle blocks stand only at the places where patches begin (SpaceByte; Slagle
 // 2024): local blocks over bytes, global blocks over patches, local blocks again. What begins a patch and how
-// vectors go up and down is core/nn/patches.h; docs/models.md#byte-patches has the equations.
+// vectors go up and down is core/nn/patches.h; experiments/recipes/successors/byte-patches.md#byte-patches has the
+// equations.
 //
 // B batch, T bytes of a window, P of them scored, G places of a window, d width of bytes, D width of patches, V
 // symbols.

@@ -22,7 +22,7 @@
 namespace xlm {
 
 /// Windows of T tokens. Each repeats the last O tokens of the one before and scores its last T − O predictions; the
-/// first one scores all (docs/models.md#windows-and-overlap).
+/// first one scores all (experiments/recipes/recurrence/README.md#windows-and-overlap).
 struct WindowShape {
   std::int64_t window = 0;
   std::int64_t overlap = 0;

@@ -1,6 +1,6 @@
 // GPT-2 as in Hugging Face's implementation, and what windows pass on: pooled hidden states (Radford et al. 2019;
-// Yoshida et al. 2020, §3.1), or a memory (core/nn/window_memory.h). docs/models.md#gpt-2-and-recurrence states what
-// they leave open.
+// Yoshida et al. 2020, §3.1), or a memory (core/nn/window_memory.h).
+// experiments/recipes/recurrence/README.md#gpt-2-and-recurrence states what they leave open.
 //
 // B batch, T tokens of a window, P of them scored, E embeddings passed on, L layers, H heads, k width, d = k / H, F
 // feed-forward units, V symbols.

@@ -1,6 +1,6 @@
 // The hourglass transformer with dynamic token pooling (Nawrot et al. 2022; Nawrot et al. 2023, §3): layers over
-// tokens, layers over groups of tokens, layers over tokens again. docs/models.md#dynamic-token-pooling states what the
-// papers leave open.
+// tokens, layers over groups of tokens, layers over tokens again.
+// experiments/recipes/dynamic-pooling/README.md#dynamic-token-pooling states what the papers leave open.
 //
 // B batch, T tokens of a block, P of them scored, G groups, D width, H heads, d = D / H, F feed-forward units,
 // V symbols.
@@ -311,7 +311,8 @@ Tensor Hourglass::boundary_target(const ModelInput& input, const ModelOutput& ou
   return input.boundaries.defined() ? input.boundaries.narrow(1, first, scored).to(torch::kBool) : Tensor();
 }
 
-/// The predictor's loss over the scored tokens, and its counts (docs/models.md#what-teaches-the-predictor).
+/// The predictor's loss over the scored tokens, and its counts
+/// (experiments/recipes/dynamic-pooling/README.md#what-teaches-the-predictor).
 Tensor Hourglass::boundary_loss(const Boundaries& found, const ModelInput& input, const ModelOutput& output) {
   const std::int64_t scored = output.hidden.size(1);
   const auto of_scored = [&](const Tensor& x) { return x.narrow(1, x.size(1) - scored, scored); };

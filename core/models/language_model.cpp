@@ -114,8 +114,8 @@ class WeightLoader {
 
 bool is_known_buffer(const std::string& stored_name) {
   const std::string name = parameter_name(stored_name);
-  constexpr std::array<std::string_view, 4> kBuffers{".mask_template", "pos_emb.inv_freq", ".attn.bias",
-                                                     ".attn.masked_bias"};
+  constexpr std::array<std::string_view, 5> kBuffers{".mask_template", "pos_emb.inv_freq", "rotary_emb.inv_freq",
+                                                     ".attn.bias", ".attn.masked_bias"};
   return std::any_of(kBuffers.begin(), kBuffers.end(), [&](std::string_view end) { return name.ends_with(end); });
 }
 

@@ -34,6 +34,7 @@ constexpr std::array<UnreadWeights, 5> kUnread{{{"pytorch_model.bin", ""},
 constexpr const char* kConfig = "config.yaml";
 constexpr const char* kVocabulary = "vocab.json";
 constexpr const char* kMerges = "merges.txt";
+constexpr const char* kTokenizerConfig = "tokenizer_config.json";
 constexpr std::array kHashedWithWeights{kVocabulary, kMerges};
 
 /// The key in the weights' metadata for the hash of a file next to them.
@@ -98,7 +99,8 @@ NamedTensors read_shards(const fs::path& folder) {
   return tensors;
 }
 
-/// GPT-2's two files for byte-pair encoding, for other programs; our own file for other symbols.
+/// GPT-2's two files for byte-pair encoding, for other programs; our own file for other symbols. transformers takes the
+/// tokenizer of the model's type, and a Llama's cannot read them, unless tokenizer_config.json names GPT-2's.
 void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, const std::string& merges) {
   if (vocabulary.unit != Vocabulary::Unit::kBpe) return write_file(folder / kVocabulary, vocabulary_json(vocabulary));
   nlohmann::ordered_json::object_t ids;
@@ -108,7 +110,9 @@ void write_vocabulary(const fs::path& folder, const Vocabulary& vocabulary, cons
     entries.emplace_back(symbol, entries.size());
   }
   write_file(folder / kVocabulary, nlohmann::ordered_json(std::move(ids)).dump() + "\n");
-  if (!merges.empty()) write_file(folder / kMerges, merges);
+  if (merges.empty()) return;
+  write_file(folder / kMerges, merges);
+  write_file(folder / kTokenizerConfig, Json{{"tokenizer_class", "GPT2Tokenizer"}}.dump() + "\n");
 }
 
 /// From vocab.json in our form; otherwise of byte pairs, from the files that have them.

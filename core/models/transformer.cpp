@@ -1,4 +1,5 @@
-// A plain transformer as of today (docs/models.md#transformer), made of the blocks of core/nn/transformer_block.h.
+// A plain transformer as of today (experiments/recipes/successors/transformer.md#transformer), made of the blocks of
+// core/nn/transformer_block.h.
 //
 // B batch, T tokens of a window, P of them scored, k width, V symbols.
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The boundary predictor of dynamic pooling and its losses (Nawrot et al. 2023, §3.1 and §3.3;
-// docs/models.md#what-teaches-the-predictor).
+// experiments/recipes/dynamic-pooling/README.md#what-teaches-the-predictor).
 //
 // B batch, T tokens, D width, F units, V symbols.
 #pragma once

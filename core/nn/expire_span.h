@@ -1,4 +1,5 @@
-// Memories that say how long they are kept: Expire-Span (Sukhbaatar et al. 2021; docs/models.md#memories-that-expire).
+// Memories that say how long they are kept: Expire-Span (Sukhbaatar et al. 2021;
+// experiments/recipes/adaptive-span/README.md#memories-that-expire).
 //
 // B batch, C cached memories, M tokens of a block, S span limit, L band (positions that a query sees), n heads,
 // D width.

@@ -1,5 +1,5 @@
 // The recurrence of GPT-2: hidden states of a window, pooled for the next (Yoshida et al. 2020, §3.1;
-// docs/models.md#what-a-window-hands-on).
+// experiments/recipes/recurrence/README.md#what-a-window-hands-on).
 //
 // B batch, T tokens of a window, E embeddings passed on, L layers, k width.
 #pragma once

@@ -25,7 +25,7 @@ Tensor added_part(const Tensor& x, double dropout) {
 }
 
 NormOptions norm_options(const BlockOptions& options) {
-  return {.centred = options.norm == BlockOptions::Norm::kLayer, .epsilon = BlockOptions::kNormEpsilon};
+  return {.centred = options.norm == BlockOptions::Norm::kLayer, .epsilon = options.epsilon()};
 }
 
 /// [B, T, …] → [B, count, …]. All positions are x itself: the gradient of a part is a copy.

@@ -1,6 +1,6 @@
 // What a window of a transformer keeps for the windows after it: keys and values of its tokens (Dai et al. 2019, §3.2),
-// or memory tokens that it reads and writes (Bulatov et al. 2022, §3). docs/models.md#memories-of-windows says what
-// they leave open.
+// or memory tokens that it reads and writes (Bulatov et al. 2022, §3).
+// experiments/recipes/recurrence/README.md#memories-of-windows says what they leave open.
 //
 // B batch, T tokens of a window, C kept tokens, m memory tokens, L layers, H heads, d head width, k width.
 #pragma once

@@ -1,5 +1,5 @@
 // Where the windows of the overlap evaluation lie, and what each scores
-// (docs/models.md#windows-and-overlap). Free of torch.
+// (experiments/recipes/recurrence/README.md#windows-and-overlap). Free of torch.
 //
 // T tokens of a window, O of them repeated from the window before.
 #pragma once

@@ -1,4 +1,5 @@
-// Windows at random places of the text, each behind a beginning and without state (docs/models.md#random-windows).
+// Windows at random places of the text, each behind a beginning and without state
+// (experiments/recipes/successors/transformer.md#random-windows).
 //
 // B rows, N tokens of the text, T tokens of a window.
 #include <algorithm>

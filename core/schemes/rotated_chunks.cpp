@@ -1,5 +1,6 @@
 // Training reads chunks of rotated rows in shuffled order. Evaluation reads overlapping windows and scores the last
-// tokens of each; the others are their context (docs/models.md#chunks-and-windows-of-the-hourglass).
+// tokens of each; the others are their context
+// (experiments/recipes/dynamic-pooling/README.md#chunks-and-windows-of-the-hourglass).
 //
 // B rows of L tokens, T tokens of a chunk.
 #include <algorithm>

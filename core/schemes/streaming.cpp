@@ -1,5 +1,5 @@
 // Streams: rows of contiguous text are read block by block, with state carried along
-// (docs/models.md#the-past-of-a-stream).
+// (experiments/recipes/adaptive-span/README.md#the-past-of-a-stream).
 //
 // B rows, N tokens of the text, M tokens of a block.
 #include <algorithm>

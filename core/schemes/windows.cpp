@@ -1,5 +1,6 @@
-// Windows that overlap, within sequences of documents (Yoshida et al. 2020; docs/models.md#windows-and-overlap). Their
-// loss is in windows_loss.h, their evaluation in windows_evaluation.h.
+// Windows that overlap, within sequences of documents (Yoshida et al. 2020;
+// experiments/recipes/recurrence/README.md#windows-and-overlap). Their loss is in windows_loss.h, their evaluation in
+// windows_evaluation.h.
 //
 // B rows, N tokens of a sequence, T tokens of a window, O of them repeated.
 #include <algorithm>

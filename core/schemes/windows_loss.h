@@ -9,9 +9,9 @@
 
 namespace xlm {
 
-/// The mean loss, in nats, of every window's scored predictions (docs/models.md#windows-and-overlap): tokens and
-/// targets [B, N]. Every sequence starts without state. Windows without state are computed side by side, many at a
-/// time; with kRecompute at most B at a time.
+/// The mean loss, in nats, of every window's scored predictions
+/// (experiments/recipes/recurrence/README.md#windows-and-overlap): tokens and targets [B, N]. Every sequence starts
+/// without state. Windows without state are computed side by side, many at a time; with kRecompute at most B at a time.
 ///
 /// With kRecompute call backward() on the result: it adds the gradients to the parameters' grad. The dropout of a
 /// window follows from libtorch's generator, the window's number and its row of the batch, so that recomputing draws

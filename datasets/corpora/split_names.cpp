@@ -23,10 +23,16 @@ constexpr auto kWords = std::to_array<std::pair<std::string_view, std::size_t>>(
     {"val", 1},
     {"dev", 1},
     {"development", 1},
+    {"devel", 1},
+    {"heldout", 1},
+    {"holdout", 1},
+    {"testa", 1},
     {"test", 2},
     {"testing", 2},
     {"eval", 2},
     {"evaluation", 2},
+    {"testb", 2},
+    {"devtest", 2},
 });
 
 /// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of. Bytes of letters
@@ -78,10 +84,44 @@ std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_
   return split_of_folder(root.filename().string());
 }
 
+/// The split of a file whose own name has no word for one: of the nearest folder below the one that the user named
+/// whose name has a word for one split among others (heldout-monolingual.tokenized.shuffled).
+std::optional<NamedSplit> split_in_folders(const SourceFile& source) {
+  const std::vector<std::string> own = words_of(source.path.filename().string());
+  if (source.named || std::any_of(own.begin(), own.end(), split_of_word)) return std::nullopt;
+  for (fs::path folder = fs::path(source.name).parent_path(); folder.has_filename(); folder = folder.parent_path()) {
+    if (auto found = one_split(words_of(folder.filename().string()))) return found;
+  }
+  return std::nullopt;
+}
+
+/// The names of splits, where words among others in the names of folders count for files that name none if
+/// `by_folders`.
+SplitNames names_of(const std::vector<SourceFile>& sources, bool by_folders) {
+  std::set<fs::path> roots;
+  for (const SourceFile& source : sources) roots.insert(source.named ? source.path : source.root);
+  SplitNames names;
+  for (const SourceFile& source : sources) {
+    std::optional<NamedSplit> found = named_split(source, roots.size() > 1);
+    if (!found && by_folders) found = split_in_folders(source);
+    names.of.push_back(found);
+    if (!found) {
+      names.unnamed.push_back(source.name);
+      continue;
+    }
+    std::vector<std::string>& words = names.words.at(found->split);
+    if (std::find(words.begin(), words.end(), found->word) == words.end()) words.push_back(found->word);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::optional<std::size_t> split_of_word(std::string_view word) {
-  const std::string lower = lower_case(word);
+  std::string lower = lower_case(word);
+  for (const std::string_view end : {"set", "data", "split"}) {  // trainset
+    if (lower.size() > end.size() && lower.ends_with(end)) lower.resize(lower.size() - end.size());
+  }
   const auto* const found =
       std::find_if(kWords.begin(), kWords.end(), [&](const auto& known) { return known.first == lower; });
   if (found == kWords.end()) return std::nullopt;
@@ -114,19 +154,11 @@ int SplitNames::named() const {
 }
 
 SplitNames split_names(const std::vector<SourceFile>& sources) {
-  std::set<fs::path> roots;
-  for (const SourceFile& source : sources) roots.insert(source.named ? source.path : source.root);
-  SplitNames names;
-  for (const SourceFile& source : sources) {
-    names.of.push_back(named_split(source, roots.size() > 1));
-    if (!names.of.back()) {
-      names.unnamed.push_back(source.name);
-      continue;
-    }
-    std::vector<std::string>& words = names.words.at(names.of.back()->split);
-    const std::string& word = names.of.back()->word;
-    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-  }
+  SplitNames names = names_of(sources, false);
+  if (names.unnamed.empty()) return names;
+  SplitNames by_folders = names_of(sources, true);
+  if (by_folders.unnamed.empty() && by_folders.named() > 1) return by_folders;
+  names.in_folders = by_folders.named();
   return names;
 }
 

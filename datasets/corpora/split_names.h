@@ -17,8 +17,8 @@ struct NamedSplit {
   std::string word;  // in lower case
 };
 
-/// The split of a word, in any case: train, training; validation, valid, val, dev, development; test, testing, eval,
-/// evaluation.
+/// The split of a word, in any case: train, training; validation, valid, val, dev, development, devel, heldout,
+/// holdout, testa; test, testing, eval, evaluation, testb, devtest; also with "set", "data" or "split" at its end.
 std::optional<std::size_t> split_of_word(std::string_view word);
 
 /// The split of a folder's name: such a word alone, or with numbers and "of", "set", "data", "split".
@@ -35,10 +35,14 @@ struct SplitNames {
   std::vector<std::optional<NamedSplit>> of;      // of each file
   std::array<std::vector<std::string>, 3> words;  // of each split, each word once
   std::vector<std::string> unnamed;               // the files without a split
+  int in_folders = 0;  // splits that are named if words among others in names of folders count, which do not name all
 
   /// How many splits are named.
   int named() const;
 };
+
+/// If some files have no split by named_split, a word among others in the names of their folders gives it
+/// (heldout-monolingual.tokenized.shuffled/), but only if then every file has one.
 SplitNames split_names(const std::vector<SourceFile>& sources);
 
 /// The files with the splits of their names: training first, then validation, then test. Throws DataError if a file has

@@ -73,7 +73,8 @@ Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name);
 Vocabulary parse_bpe_vocabulary(std::string_view json, const std::string& name);
 
 /// Reads the encoding of a folder: vocab.json and merges.txt, tokenizer.json, or all of them, which then must agree
-/// (docs/models.md#hugging-faces-folders). It may be GPT-2's, a Hugging Face model's, or a data or model folder.
+/// (experiments/recipes/recurrence/README.md#hugging-faces-folders). It may be GPT-2's, a Hugging Face model's, or a
+/// data or model folder.
 Bpe read_bpe(const fs::path& folder);
 
 /// The vocabulary of the same folder, which needs no merges.

@@ -13,26 +13,23 @@ namespace {
 constexpr std::string_view kHead = R"(# Configuration
 
 One YAML file describes a run. It is read strictly: an unknown key, a wrong type or a value out of range ends the program
-with exit code 2 and the file and line. The smallest one is
+with exit code 2 and the file and line. A small one is
 
 ```yaml
 data: {path: data/text8}
 model: {type: adaptive-span}
+optimizer: {warmup_steps: 1000}
 train: {steps: 10000}
 ```
 
-Training is as long as `train.steps`, `train.epochs` or `train.tokens` says, one of the three; what is given in epochs or
-tokens is resolved into steps, by the sizes of the data and the way the model is fed, before anything else is done. The run
-id is of these steps: two epochs and as many steps are the same run. An epoch of an adaptive span is the whole blocks of
-the rows that the text is cut into, of an hourglass all chunks of its rows, of GPT-2 all sequences of its documents.
-
-In their place, `train.flops` or `train.seconds` is a budget that is spent while training
-([sweeps.md](sweeps.md#equal-arithmetic)). Its number of steps is no part of the id: the budget is.
+Training is as long as one of `train.steps`, `train.epochs` and `train.tokens` says. Epochs and tokens are resolved into
+steps, so two epochs and as many steps are the same run. In their place, `train.flops` or `train.seconds` is a budget
+([sweeps.md](sweeps.md#equal-arithmetic)).
 
 Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
 file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
 `profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables
-and figures can stand in the same file: [sweeps.md](sweeps.md).
+and figures can stand in the same file ([sweeps.md](sweeps.md)).
 
 This page is made from the program's own schema: `xlm train --print-reference > docs/configuration.md`.
 
@@ -43,10 +40,8 @@ A file is YAML 1.2, core schema: `true` and `false` (`True`, `TRUE`), `null` (`~
 that wants a number or a truth value refuses them. `<<`, which merges maps in YAML 1.1, is refused, as are tags, several
 documents, and numbers that are not finite.
 
-Every file of a command line that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`): configurations, sweeps, tables,
-figures, reports, `--site`, `--prompt-file`, texts to segment. A pipe has no name to call its experiment by: it is `pipe`
-where neither the file nor `experiment=NAME` says another. What is read more than once must be a file, and says so: sources of
-`prepare-data`, a tokenizer (`--unigram`), archives of `runs merge`, what `runs pack --add` takes.
+Every file of a command line that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`). Its experiment is `pipe`, unless
+the file or `experiment=NAME` says another. What is read more than once must be a file, and says so.
 
 ## Quotes
 
@@ -59,34 +54,31 @@ that of YAML, and the shell takes its own quotes away first:
 | `'…'` | the text between; a quote in it is written twice |
 | anything else | a number, `true`, `false`, `null`, a list `[…]`, or text, without the blanks around it |
 
-Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, for text that begins
-with a quote or another sign of YAML, and for `@` in a column: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
-`xlm runs ls --where 'experiment="spans, v2 #3"' --columns 'seed,test.bpc@data.name="a,b"'`. In a `KEY=VALUE` without quotes
-nothing is a comment: `experiment=a #3` is refused, and the message has the quoted form. In a condition a name that looks like
-a number or like nothing needs none: `data.name=2023` finds the number and the name, `experiment="null"` the name alone.
-Messages show names as they can be typed. In a file YAML's own quotes do (`exclude: [{data.path: "data/a,b"}]`); in `where:` a
-text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"}`.
+Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, and for `@` in a
+column. Text that begins with a sign of YAML needs them, too: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
+`xlm runs ls --where 'experiment="spans, v2 #3"' --columns 'seed,test.bpc@data.name="a,b"'`. In a condition
+`data.name=2023` finds the number and the name, `experiment="null"` the name alone. In a file YAML's own quotes do. In `where:`
+a text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"}`.
 
 )";
 
 constexpr std::string_view kIdentity = R"(
 ## The run id
 
-A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`; that of a program
-`NAME-DATASET-HASH`, or `NAME-HASH` without data. The hash is the first 16 digits of a
-sha256 over every key that the tables mark "yes", with its resolved value, and those marked "where not …" that are not;
-over the prepared data's fingerprint (of tokens, vocabulary, documents and counts: the same on any machine, wherever
-they lie); and over the sha256 of what the keys marked "its content" name: the weights that training starts from
-(of a run's model the run's id, so that it is known before the run is done), a tokenizer. The keys marked "no" say where or
-how a run is done, or how it is called: changing them finds the same run again. So the same work has the same id
-everywhere and is never done twice, and experiments that share a run share its folder.
+A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`, and a program's run
+`NAME-DATASET-HASH`, or `NAME-HASH` without data. The hash is the first 16 digits of a sha256 over
 
-Before a folder counts as a run, its own configuration and data are compared with what is asked for; a folder that holds
-other work than its name says is an error.
+- every key that the tables mark "yes", with its value, and those marked "where not …" that are not;
+- the fingerprint of the prepared data: tokens, vocabulary, documents and counts;
+- the content of what the keys marked "its content" name, such as weights that training starts from.
 
-The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts,
-recorded, and kept when the run is resumed. So does the number of processes, which is recorded and may change between the
-parts of a run ([sweeps.md](sweeps.md#one-run-by-several-processes)).
+The keys marked "no" say where or how a run is done, or how it is called: changing them finds the same run again. So the same
+work has the same id everywhere and is never done twice, and experiments that share a run share its folder. A folder that
+holds other work than its name says is an error.
+
+The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts, and
+kept when the run is resumed. The number of [processes](sweeps.md#one-run-by-several-processes) may change between the parts of
+a run.
 )";
 
 constexpr std::string_view kProgram = R"(
@@ -112,10 +104,27 @@ std::string later_value(const OptionEntry& entry) {
   return "`" + entry.range.substr(kChoices.size(), entry.range.find(',') - kChoices.size()) + "`";
 }
 
+/// The defaults that a model changes, whose meaning stands with those of every model.
+std::string defaults(const std::vector<OptionEntry>& entries) {
+  std::string text = "| key | default |\n| --- | --- |\n";
+  for (const OptionEntry& entry : entries) text += fmt::format("| `{}` | {} |\n", entry.key, shown_value(entry));
+  return text;
+}
+
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
+/// A range without an upper bound of a million or more: it keeps accidents out, and the error that refuses a value
+/// names it.
+std::string_view useful_range(std::string_view range) {
+  constexpr std::string_view kUpTo = ", ≤ ";
+  const std::size_t bound = range.find(kUpTo);
+  if (bound == std::string_view::npos) return range;
+  const std::string_view most = range.substr(bound + kUpTo.size());
+  return most.size() > 6 || most.find('e') != std::string_view::npos ? range.substr(0, bound) : range;
+}
+
 std::string row(const OptionEntry& entry, const std::string& value) {
-  const std::string range = entry.range.empty() ? "" : " (" + entry.range + ")";
+  const std::string range = entry.range.empty() ? "" : fmt::format(" ({})", useful_range(entry.range));
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
@@ -173,7 +182,7 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
   const std::string summary = default_model_options(index).summary();
   std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
   if (!changed.empty()) {
-    text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", table(changed));
+    text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", defaults(changed));
   }
   return text;
 }

@@ -194,8 +194,11 @@ void ProgramOptions::visit(OptionVisitor& v) {
        .help = "which of its processes get SIGTERM: the first, and the others after half of the grace, or all at once",
        .affects_result = false},
       stop, kStopNames);
-  v.field({.name = "flags", .help = "true adds --KEY VALUE of every option to the command, hydra adds KEY=VALUE"},
-          flags, kFlagsNames);
+  v.field(
+      {.name = "flags",
+       .help =
+           "true adds --KEY VALUE of every option to the command, negated also --no-KEY for false, hydra KEY=VALUE"},
+      flags, kFlagsNames);
 }
 
 ProgramOptions take_program_options(Yaml& tree) {
@@ -344,10 +347,18 @@ std::vector<std::string> command_words(const std::vector<std::string>& command, 
 }
 
 std::vector<std::string> flag_words(const ProgramOptions& program) {
+  using Flags = ProgramOptions::Flags;
   std::vector<std::string> words;
+  if (program.flags == Flags::kNone) return words;
   for (const auto& [key, value] : program.options) {
-    if (program.flags == ProgramOptions::Flags::kHydra) words.push_back(key + "=" + hydra_word(value));
-    if (program.flags != ProgramOptions::Flags::kDashes || value == false) continue;
+    if (program.flags == Flags::kHydra) {
+      words.push_back(key + "=" + hydra_word(value));
+      continue;
+    }
+    if (value == false) {
+      if (program.flags == Flags::kNegated) words.push_back("--no-" + key);
+      continue;
+    }
     words.push_back("--" + key);
     if (value.is_array()) {
       for (const Json& item : value) words.push_back(value_text(item));

@@ -16,8 +16,8 @@ namespace xlm {
 
 /// `program`, and `options` next to it.
 struct ProgramOptions {
-  enum class Flags { kNone, kDashes, kHydra };
-  static constexpr std::array<std::string_view, 3> kFlagsNames{"false", "true", "hydra"};
+  enum class Flags { kNone, kDashes, kNegated, kHydra };
+  static constexpr std::array<std::string_view, 4> kFlagsNames{"false", "true", "negated", "hydra"};
   enum class Resume { kCheckpoint, kRestart };
   static constexpr std::array<std::string_view, 2> kResumeNames{"checkpoint", "restart"};
 
@@ -76,7 +76,8 @@ void check_option_name(const Yaml& node, const std::string& name);
 void nest_options(Yaml& tree);
 
 /// The names that may stand in braces, besides those of options.
-inline constexpr std::array<std::string_view, 5> kPlaces{"seed", "data.path", "run", "checkpoints", "config"};
+inline constexpr std::array<std::string_view, 6> kPlaces{"seed",        "data.path", "run",
+                                                         "checkpoints", "config",    "free_port"};
 
 /// The options behind the command, as `flags` asks for.
 std::vector<std::string> flag_words(const ProgramOptions& program);

@@ -96,14 +96,20 @@ std::string results_table(const Run& run) {
                       : "## Results\n\n| data | split | quantity | value |\n| --- | --- | --- | ---: |\n" + rows + "\n";
 }
 
+/// The class that loads the model in transformers, as config.json names it; "" without such a file.
+std::string shared_class(const Run& run) {
+  const fs::path file = RunPaths{run.folder}.model() / kSharedConfig;
+  if (!fs::exists(file)) return "";
+  const Json architectures = read_json_object(file).value("architectures", Json::array());
+  return architectures.empty() ? "AutoModelForCausalLM" : architectures.front().get<std::string>();
+}
+
 std::string how_to_load(const Run& run) {
-  std::string text =
-      fmt::format("## Loading\n\n```\nxlm eval FOLDER --data {}\nxlm sample FOLDER --prompt 'Some text'\n```\n",
-                  text_param(run, "data.path"));
-  if (!fs::exists(RunPaths{run.folder}.model() / kSharedConfig)) return text + "\n";
+  std::string text = "## Loading\n\n```\nxlm eval FOLDER --data DATA\nxlm sample FOLDER --prompt 'Some text'\n```\n";
+  const std::string shared = shared_class(run);
+  if (shared.empty()) return text + "\n";
   text +=
-      "\n```python\nfrom transformers import GPT2LMHeadModel\nmodel = "
-      "GPT2LMHeadModel.from_pretrained(\"FOLDER\")\n```\n";
+      fmt::format("\n```python\nfrom transformers import {0}\nmodel = {0}.from_pretrained(\"FOLDER\")\n```\n", shared);
   for (const auto& [key, name] :
        {std::pair("model.recurrence.pool", "recurrence"), std::pair("model.memory", "memory")}) {
     const std::string way = text_param(run, key);
@@ -114,6 +120,23 @@ std::string how_to_load(const Run& run) {
         name);
   }
   return text + "\n";
+}
+
+/// The configuration with the last part of each absolute path: other machines have other folders.
+std::string portable_config(const Run& run) {
+  const fs::path file = RunPaths{run.folder}.config();
+  if (!fs::exists(file)) return "";
+  std::string text = read_file(file);
+  for (const auto& [key, value] : run.params) {
+    if (!value.is_string()) continue;
+    const auto path = value.get<std::string>();
+    if (!fs::path(path).is_absolute()) continue;
+    const std::string last = fs::path(path).filename().string();
+    for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + last.size())) {
+      text.replace(at, path.size(), last);
+    }
+  }
+  return text;
 }
 
 /// The id of the token that ends a text. Null unless the vocabulary is GPT-2's and has it.
@@ -127,7 +150,6 @@ Json end_of_text(const fs::path& model) {
 }  // namespace
 
 std::string model_card(const Run& run) {
-  const fs::path config = RunPaths{run.folder}.config();
   const auto params = run.costs.find("params");
   return fmt::format(
       "{}\n# {}\n\nA model of type {}{}, trained for {} steps on {} by xlm {}.\n\n{}"
@@ -138,7 +160,7 @@ std::string model_card(const Run& run) {
       params == run.costs.end() ? "" : fmt::format(" with {} parameters", human_count(params->second)),
       in_thousands(run.step), text_param(run, "data.name"), kVersion, results_table(run), text_param(run, "data.name"),
       run.environment.value("language", "").empty() ? "" : ", language " + run.environment.value("language", ""),
-      run.environment.value("fingerprint", ""), how_to_load(run), fs::exists(config) ? read_file(config) : "");
+      run.environment.value("fingerprint", ""), how_to_load(run), portable_config(run));
 }
 
 void describe_model(const Run& run) {

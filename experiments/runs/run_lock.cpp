@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -103,7 +105,7 @@ class WatchedHeartbeats {
     bool has_changed = false;
   };
 
-  /// A folder that cannot be read, or that is removed meanwhile, may be none of a run, and no one has asked about it.
+  /// A folder that cannot be read, or that is removed meanwhile, is passed over: it may be none of a run.
   void note_all_beside(const fs::path& path) {
     const auto now = std::chrono::steady_clock::now();
     noted_.try_emplace(path, Noted{heartbeat_of(path).value_or(0), now});

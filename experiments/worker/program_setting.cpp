@@ -1,8 +1,14 @@
 // How the program of a run is started.
 #include "experiments/worker/program_setting.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -35,6 +41,20 @@ void choose_device(const std::string& device, ProgramSetting& setting) {
   setting.environment["CUDA_VISIBLE_DEVICES"] = gpus[static_cast<std::size_t>(index)];
 }
 
+/// A free port of this machine, for the processes of one run to meet. Runs that start at once get
+/// others, because the system gives ports by chance.
+std::string free_port() {
+  const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in any{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {INADDR_ANY}, .sin_zero = {}};
+  socklen_t size = sizeof any;
+  auto* const address = reinterpret_cast<sockaddr*>(&any);
+  const bool found = ::bind(probe, address, size) == 0 && ::getsockname(probe, address, &size) == 0;
+  const int cause = errno;
+  ::close(probe);
+  if (!found) throw ResourceError(fmt::format("cannot find a free port for a program: {}", std::strerror(cause)));
+  return std::to_string(ntohs(any.sin_port));
+}
+
 bool is_as_frozen(const fs::path& file, const fs::path& frozen) {
   std::error_code error;
   if (fs::is_symlink(frozen)) return fs::is_symlink(file) && fs::read_symlink(file) == fs::read_symlink(frozen);
@@ -58,6 +78,8 @@ ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& p
   ProgramSetting setting;
   setting.places = places_of(run, paths);
   setting.places.insert(further_places.begin(), further_places.end());
+  const std::string port = free_port();
+  setting.places["free_port"] = port;
   setting.words = command_words(program.command, program, setting.places);
   for (std::string& word : setting.words) word = word_for_copy(word, program.folder, paths.work());
   for (std::string& word : flag_words(program)) setting.words.push_back(std::move(word));
@@ -71,6 +93,8 @@ ProgramSetting filled_setting(const RunConfiguration& run, const ProgramPaths& p
   setting.environment["XLM_CHECKPOINTS"] = checkpoints.string();
   setting.environment["XLM_METRICS"] = paths.metrics().string();
   setting.environment["XLM_RESUME"] = resumes ? "1" : "";
+  setting.environment["XLM_FREE_PORT"] = port;
+  setting.environment.emplace("PET_MASTER_PORT", port);  // else torchrun takes 29500, as any other does
   set_if_unset(setting.environment, "OMP_NUM_THREADS", std::to_string(threads));
   set_if_unset(setting.environment, "PYTHONUNBUFFERED", "1");  // its lines are read as it writes them
   choose_device(run.device, setting);

@@ -58,14 +58,14 @@ class Runs:
         return self._exported("series", where, quantities)
 
     def evaluations(self, *quantities: str, where: Where = None) -> Any:
-        """Evaluations: columns run_id, split, metric, step, value, final, main, at, settings, time (docs/results.md).
+        """Evaluations: columns run_id, split, metric, step, value, final, main, at, settings, time (docs/store.md).
 
         Without quantities: all. Raises UsageError for one that no run reports.
         """
         return self._exported("evaluations", where, quantities)
 
     def sql(self, text: str) -> Any:
-        """What a SELECT over the store's tables and views gives, which docs/results.md lists. Shape: [rows, columns]."""
+        """What a SELECT over the store's tables and views gives, which docs/store.md lists. Shape: [rows, columns]."""
         return frame_of_rows(self._call("runs", "sql", text) or [])
 
     def show(self, run: str) -> Any:

@@ -23,7 +23,7 @@ struct ExportedTables {
 };
 
 /// Writes tables about `selected` rows (runs alone) into `folder`, each as NAME + `ending`, and returns the files.
-/// docs/results.md lists the columns. Throws UsageError for a quantity that no run of the store reports.
+/// docs/store.md lists the columns. Throws UsageError for a quantity that no run of the store reports.
 std::vector<fs::path> export_run_tables(RunTable& runs, const std::vector<std::size_t>& selected,
                                         const fs::path& folder, const std::string& ending,
                                         const MakeExportWriter& make_writer, ExportedTables tables = {});

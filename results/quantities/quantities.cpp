@@ -22,7 +22,7 @@ std::string words_of(std::string text) {
   return text;
 }
 
-/// A new quantity is one line here, and one in docs/results.md. A test compares them.
+/// A new quantity is one line here, and one in docs/numbers.md. A test compares them.
 std::vector<Quantity> known_quantities() {
   using Text = TextUnits;
   constexpr auto kRun = ReportedBy::kRun;

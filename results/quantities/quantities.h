@@ -1,5 +1,5 @@
 // The numbers that training, evaluations and models report: one table for lists, boards, tables, figures and
-// docs/results.md. A number that is not in it is stored and shown, too.
+// docs/numbers.md. A number that is not in it is stored and shown, too.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ struct Quantity {
   std::string live_most;  // the quantity shown after it, with a slash between
 };
 
-/// All known quantities, in the order of docs/results.md.
+/// All known quantities, in the order of docs/numbers.md.
 const std::vector<Quantity>& quantities();
 
 /// The row of a name, or null.

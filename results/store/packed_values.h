@@ -1,5 +1,5 @@
 // What the store keeps together as one JSON text: numbers by name, series, grids, traces. SQLite's json_each takes them
-// apart again, number for number, in the views of docs/results.md. Private to the store.
+// apart again, number for number, in the views of docs/store.md. Private to the store.
 #pragma once
 
 #include <map>

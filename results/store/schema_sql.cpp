@@ -1,4 +1,4 @@
-// The SQL that makes an empty store. Documented in docs/results.md.
+// The SQL that makes an empty store. Documented in docs/store.md.
 #include "results/store/schema.h"
 
 namespace xlm {

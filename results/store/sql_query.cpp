@@ -96,7 +96,7 @@ SqlResult run_sql(Store& store, const std::string& sql) {
         throw UsageError("`xlm runs sql` only reads: the run folders are the truth, and the store follows them");
       }
       if (error.getErrorCode() != SQLITE_ERROR) throw;
-      throw UsageError(fmt::format("SQL: {}\ndocs/results.md lists tables and views", error.what()));
+      throw UsageError(fmt::format("SQL: {}\ndocs/store.md lists tables and views", error.what()));
     }
   });
 }

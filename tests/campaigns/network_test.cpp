@@ -92,7 +92,7 @@ class NetworkTest : public Campaign {
   }
 
   /// Whether a lock on a file also updates caches, as on NFS, so that one machine reads what another wrote under a
-  /// lock. There the machines share a store; elsewhere each has its own (docs/results.md).
+  /// lock. There the machines share a store; elsewhere each has its own (docs/store.md).
   bool locks_keep_caches_true() const {
     struct ::statfs status {};
     return ::statfs(first_.c_str(), &status) == 0 && status.f_type == NFS_SUPER_MAGIC;

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "tests/pages.h"
 
 namespace xlm {
 namespace {
@@ -102,11 +103,8 @@ std::vector<std::string> problems_of(const std::string& page) {
 }
 
 TEST(DocumentedCommands, OfEveryPageAreTakenByTheProgram) {
-  const fs::path source(XLM_SOURCE_DIR);
-  std::vector<fs::path> pages{source / "README.md", source / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(source / "docs")) {
-    if (entry.path().extension() == ".md") pages.push_back(entry.path());
-  }
+  std::vector<fs::path> pages = manual_pages();
+  pages.push_back(fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md");
   EXPECT_GT(pages.size(), 10U);
   for (const fs::path& page : pages) EXPECT_THAT(problems_of(read_file(page)), IsEmpty()) << page;
 }

@@ -36,9 +36,9 @@ class FitCommand : public ResultsCommands {
   }
 };
 
-/// The block of docs/results.md that shows a command and its output.
+/// The block of docs/fits.md that shows a command and its output.
 std::string documented_fit() {
-  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs/results.md");
+  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs/fits.md");
   const std::size_t begin = page.find("$ xlm fit ");
   EXPECT_NE(begin, std::string::npos);
   return page.substr(begin, page.find("```", begin) - begin);

@@ -36,6 +36,24 @@ TEST_F(OuterJob, AProgramIsNoPartOfItsGroup) {
   EXPECT_THAT(all, HasSubstr("\nLOCAL_RANK=0\n"));
 }
 
+TEST_F(OuterJob, ItsProcessesMeetAtAPortOfItsOwn) {
+  ::setenv("PET_MASTER_PORT", "1", 1);
+  write_script("ports.py",
+               "import os, socket, sys\n"
+               "port = os.environ['XLM_FREE_PORT']\n"
+               "assert port == sys.argv[1] == os.environ['PET_MASTER_PORT'], (port, sys.argv)\n"
+               "socket.create_server(('127.0.0.1', int(port)))\n"
+               "print('loss 1 at', port)\n");
+  configure("[python3, ports.py, '{free_port}']", "  metrics: [{lines: 'loss (?<loss>.)'}]\n",
+            "sweep: {grid: {seed: [1, 2]}}\n");
+  const ProgramResult swept = run({"sweep", "run.yaml"});
+  ::unsetenv("PET_MASTER_PORT");
+  ASSERT_EQ(swept.code, kDone) << swept.out << swept.err;
+  std::set<std::string> said;
+  for (const fs::path& folder : run_folders()) said.insert(read_file(folder / "output.txt"));
+  EXPECT_EQ(said.size(), 2U) << "each has its own";
+}
+
 TEST_F(OuterJob, ItsProcessesShareTheCores) {
   ::unsetenv("OMP_NUM_THREADS");
   const auto threads = [](const std::string& all) {

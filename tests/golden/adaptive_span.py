@@ -1,8 +1,8 @@
 """Makes tests/golden/adaptive_span.json: losses, gradients and updates of small models with adaptive attention span.
 
-Written from Sukhbaatar et al. 2019, Sukhbaatar et al. 2021 and docs/models.md. Every head is computed separately over
-all positions before the block; gradients come from autograd. Double precision throughout. tests/golden/README.md says
-how to run it.
+Written from Sukhbaatar et al. 2019, Sukhbaatar et al. 2021 and experiments/recipes/adaptive-span/README.md. Every
+head is computed separately over all positions before the block; gradients come from autograd. Double precision
+throughout. tests/golden/README.md says how to run it.
 """
 
 import math

@@ -4,7 +4,7 @@
     PYTHONPATH=.deps/python python3 tests/golden/adaptive_span_steps.py adaptive-span build/release/bin/xlm
 
 Exit code 1 if a loss differs by more than the bound. Fixed spans compare every step, adaptive ones the first ten. Why
-these then diverge: docs/models.md, "The published program of adaptive span".
+these then diverge: experiments/recipes/adaptive-span/README.md, "The published program of the adaptive span".
 """
 
 import argparse

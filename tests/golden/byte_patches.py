@@ -1,9 +1,9 @@
 """Makes tests/golden/byte_patches.json: places, logits, losses, gradients and ten updates of small models whose middle
 blocks work on patches of bytes, with every kind of boundary.
 
-Written from docs/models.md, Slagle 2024 and Hwang et al. 2025: patches are found, moved and smoothed byte by byte,
-attention has a mask, gradients come from autograd, AdamW and the schedule are written out. Double precision throughout. tests/golden/README.md says how
-to run it.
+Written from experiments/recipes/successors/byte-patches.md, Slagle 2024 and Hwang et al. 2025: patches are found,
+moved and smoothed byte by byte, attention has a mask, gradients come from autograd, AdamW and the schedule are
+written out. Double precision throughout. tests/golden/README.md says how to run it.
 """
 
 import math

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fit.py [--check]: what docs/results.md shows of `xlm fit`, computed the plain way.
+"""fit.py [--check]: what docs/fits.md shows of `xlm fit`, computed the plain way.
 
 Prints the block, or with --check compares it with the page's. Needs NumPy and NLopt's own module (pip install numpy
 nlopt). A law L = E + A·C^(−α) is fitted to the losses that tests/cmd/fit_test.cpp gives its runs: the least sum of
@@ -171,6 +171,6 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["--check"]:
         print(text, end="")
         sys.exit(0)
-    page = (pathlib.Path(__file__).parents[2] / "docs" / "results.md").read_text(encoding="utf-8")
-    print("fit: as docs/results.md shows it" if text in page else f"fit: docs/results.md shows something else than\n{text}")
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "fits.md").read_text(encoding="utf-8")
+    print("fit: as docs/fits.md shows it" if text in page else f"fit: docs/fits.md shows something else than\n{text}")
     sys.exit(0 if text in page else 1)

@@ -1,9 +1,9 @@
 """Makes tests/golden/gpt2.json: logits, losses and gradients of a small GPT-2, alone and with recurrence, and losses
 of a text by documents.
 
-Written from Radford et al. 2019, Yoshida et al. 2020 and docs/models.md. Attention is computed position by position and
-window by window; gradients through all windows come from autograd. Double precision throughout. tests/golden/README.md
-says how to run it.
+Written from Radford et al. 2019, Yoshida et al. 2020 and experiments/recipes/recurrence/README.md. Attention is
+computed position by position and window by window; gradients through all windows come from autograd. Double precision
+throughout. tests/golden/README.md says how to run it.
 """
 
 import math
@@ -219,7 +219,7 @@ END_OF_TEXT = SYMBOLS - 1
 
 def document_losses(model, window, overlap, first_token):
     """Nats and scored tokens of a text whose documents are independent. Every prediction is computed in a separate pass
-    over the window that docs/models.md gives it."""
+    over the window that experiments/recipes/recurrence/README.md gives it."""
     text = TEXT.flatten().tolist()
     nats, scored = 0.0, 0
     for begin, end in zip(DOCUMENTS, [*DOCUMENTS[1:], len(text)]):

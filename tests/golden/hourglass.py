@@ -1,8 +1,8 @@
 """Makes tests/golden/hourglass.json: losses, statistics, gradients and updates of small models with dynamic pooling.
 
-Written from Nawrot et al. 2023 and docs/models.md. Groups are pooled row by row and group by group, relative attention
-picks every distance's score by its index, and gradients come from autograd. Double precision throughout.
-tests/golden/README.md says how to run it.
+Written from Nawrot et al. 2023 and experiments/recipes/dynamic-pooling/README.md. Groups are pooled row by row and
+group by group, relative attention picks every distance's score by its index, and gradients come from autograd. Double
+precision throughout. tests/golden/README.md says how to run it.
 """
 
 import math

@@ -1,8 +1,9 @@
 """Makes tests/golden/transformer.json: logits, losses, gradients and ten updates of small transformers with every kind
 of norm, rotation, activation, window and sharing of keys.
 
-Written from docs/models.md and the papers it names: attention one position at a time, gradients by autograd, AdamW and
-the schedule by hand. Double precision throughout. tests/golden/README.md says how to run it.
+Written from experiments/recipes/successors/transformer.md and the papers it names: attention one position at a time,
+gradients by autograd, AdamW and the schedule by hand. Double precision throughout. tests/golden/README.md says how to
+run it.
 """
 
 import math

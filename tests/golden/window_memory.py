@@ -1,9 +1,9 @@
 """Makes tests/golden/window_memory.json: losses, logits and gradients of a small GPT-2 whose windows keep something for
 the windows after them: keys and values (memory: cache), or memory tokens (memory: tokens).
 
-Written from Dai et al. 2019, §3.2, Bulatov et al. 2022, §3, and docs/models.md. It takes the weights and the layers of
-gpt2.py. Attention is computed query by query, over a list of the keys that the query sees; gradients come from autograd.
-Double precision throughout. tests/golden/README.md says how to run it.
+Written from Dai et al. 2019, §3.2, Bulatov et al. 2022, §3, and experiments/recipes/recurrence/README.md. It takes
+the weights and the layers of gpt2.py. Attention is computed query by query, over a list of the keys that the query
+sees; gradients come from autograd. Double precision throughout. tests/golden/README.md says how to run it.
 """
 
 import math

@@ -11,6 +11,7 @@
 
 #include "base/files.h"
 #include "base/text.h"
+#include "tests/pages.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -36,10 +37,8 @@ TEST(Makefile, HelpListsEveryTarget) {
 
 TEST(Makefile, PagesNameTargetsThatExist) {
   const std::set<std::string> targets = targets_of_makefile();
-  std::vector<fs::path> pages{fs::path(XLM_SOURCE_DIR) / "README.md", fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md"};
-  for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "docs")) {
-    if (entry.path().extension() == ".md") pages.push_back(entry.path());
-  }
+  std::vector<fs::path> pages = manual_pages();
+  pages.push_back(fs::path(XLM_SOURCE_DIR) / "CONTRIBUTING.md");
   std::size_t named = 0;
   for (const fs::path& page : pages) {
     static const std::regex in_text("`make ([a-z-]+)");

@@ -32,7 +32,10 @@ class PlainEnglish : public ::testing::Test {
     return read_file(folder_.path() / "said");
   }
 
-  void SetUp() override { create_folders(folder_.path() / "texts"); }
+  void SetUp() override {
+    create_folders(folder_.path() / "texts");
+    create_folders(folder_.path() / "docs");
+  }
 
   TemporaryFolder folder_;
 };
@@ -62,6 +65,26 @@ TEST_F(PlainEnglish, NamesAreByRole) {
   EXPECT_THAT(check("constexpr int kMostRows = 3;\n", 1), HasSubstr("a.cpp:1: kMostRows: kMax…\n"));
   EXPECT_THAT(check("void say_how_it_stands();\n", 1), HasSubstr("say_how_it_stands: "));
   EXPECT_THAT(check("enum class WindowsAre { kKept };\n", 1), HasSubstr("enum class WindowsAre: "));
+}
+
+TEST_F(PlainEnglish, SentencesAndCellsOfTheManualAreShort) {
+  const auto words = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "word ";
+    return text;
+  };
+  const auto page = [this](const std::string& text, int expected_status) {
+    write_file(folder_.path() / "docs" / "page.md", text);
+    return run("docs", expected_status);
+  };
+  page("# " + words(40) + "\n\nA " + words(29) + ". Two, as Doe et al. say. `" + words(40) + "`\n```\n" + words(40) +
+           "\n```\n| " + words(25) + "| [" + words(20) + "](far away) |\n- " + words(20) + "\n- " + words(20) + "\n",
+       0);
+  EXPECT_THAT(page("\nA " + words(20) + "\nlong " + words(9) + "end.\n", 1),
+              HasSubstr("page.md:2: A word word word word word …: a sentence of 32 words: two sentences"));
+  EXPECT_THAT(page("| a | " + words(26) + "|\n", 1), HasSubstr("page.md:1: a cell of 26 words"));
+  EXPECT_THAT(page("One. Of these two go.\n", 1), HasSubstr("Of these two go. …: begin with the subject"));
+  EXPECT_EQ(check(words(40), 0, "page.md"), "plain English: clean\n") << "no page of the manual";
 }
 
 TEST_F(PlainEnglish, OldVersionsOfTheChangelogAndDataAreSkipped) {

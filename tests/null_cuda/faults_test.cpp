@@ -105,7 +105,7 @@ TEST_F(NullCudaFaults, RowsAreChosenForTheMemoryThatThereIs) {
   EXPECT_LE(seen.peaks[0], 1'000'000'000);
 }
 
-// docs/performance.md: if the GPU cannot record a step, the log says why once, and the run continues without.
+// If the GPU cannot record a step, the log says why once, and the run continues without.
 TEST_F(NullCudaFaults, ARefusedRecordingIsDoneWithout) {
   for (const auto& [call, reason] : std::vector<std::pair<std::string, std::string>>{
            {"record", "operation failed due to a previous error during capture"}, {"instantiate", "out of memory"}}) {

@@ -1,5 +1,5 @@
-// GPT-2 folders of all versions of transformers (docs/models.md#hugging-faces-folders), made by transformers itself or
-// like those of earlier versions. They are read with the losses that transformers computes.
+// GPT-2 folders of all versions of transformers (experiments/recipes/recurrence/README.md#hugging-faces-folders), made
+// by transformers itself or like those of earlier versions. They are read with the losses that transformers computes.
 #include <cmath>
 #include <sstream>
 
@@ -142,12 +142,31 @@ added.save_pretrained(keep('added', more, rows=len(added)))
 print(json.dumps(losses))
 )python";
 
+/// Prints the loss of the Llama in `folder`, and whether its tokenizer encodes as that of `bpe`. Windows have 32 inputs,
+/// the first of which is the vector that the model has for a beginning.
+constexpr const char* kLlama = R"python(
+from transformers import AutoModelForCausalLM, AutoTokenizer
+model = AutoModelForCausalLM.from_pretrained(folder).double().eval()
+beginning = load_file(folder + '/model.safetensors')['model.embed_beginning.weight'].double().view(1, 1, -1)
+with torch.no_grad():
+    nats = 0
+    for begin in range(0, len(ids), 32):
+        window = torch.tensor(ids[begin:begin + 32])
+        inputs = torch.cat([beginning, model.get_input_embeddings()(window[None, :-1])], 1)
+        nats += torch.nn.functional.cross_entropy(model(inputs_embeds=inputs).logits[0], window, reduction='sum').item()
+print(nats / len(ids))
+tokenizer = AutoTokenizer.from_pretrained(folder)
+print(tokenizer.encode('a text that') == GPT2Tokenizer.from_pretrained('bpe').encode('a text that'))
+)python";
+
 class HuggingFace : public Pipeline {
  protected:
   static std::string made(const std::string& name) { return "folders/" + name; }
 
-  double own_loss(const std::string& model) {
-    const ProgramResult result = xlm({"eval", model, "--data", "pairs", "--json"});
+  double own_loss(const std::string& model, const std::vector<std::string>& settings = {}) {
+    std::vector<std::string> words{"eval", model, "--data", "pairs", "--json"};
+    words.insert(words.end(), settings.begin(), settings.end());
+    const ProgramResult result = xlm(words);
     EXPECT_EQ(result.code, 0) << model << ": " << result.err;
     const bool pads = model.starts_with(made("padded"));
     EXPECT_EQ(result.err.find("rows of embeddings in") != std::string::npos, pads) << result.err;
@@ -189,6 +208,12 @@ class HuggingFace : public Pipeline {
     }
   }
 
+  /// What `read`, behind the functions of kFolders, prints in Python.
+  std::string seen_by_transformers(const std::string& read) const {
+    return read_with_python(folder_.path(),
+                            std::string(kFolders).substr(0, std::string(kFolders).find("def small")) + read);
+  }
+
   /// The error of float32 sums in another order. GELU's two formulas differ by ten times as much.
   static constexpr double kTolerance = 5e-7;
 };
@@ -207,6 +232,27 @@ TEST_F(HuggingFace, FoldersOfEveryKindHaveTheLossOfTransformers) {
   EXPECT_GT(std::abs(losses["plain"].get<double>() - losses["added"].get<double>()), 1e-3) << "added tokens are scored";
   expect_encodes(made("tokenizer"));
   expect_trains({"relu", "by_layer", "unscaled"});
+}
+
+TEST_F(HuggingFace, ALlamaWithAnEpsilonOfItsOwnIsTheSameInTransformersWithItsTokenizer) {
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  if (!python_opens_torch()) GTEST_SKIP() << needs::kCuda;
+  write_small_bpe(folder_.path() / "bpe");
+  ASSERT_EQ(
+      xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", "bpe", "--out", "pairs"}).code, 0);
+  write_file(folder_.path() / "llama.yaml",
+             "data: {path: pairs}\ndevice: cpu\ntrain: {steps: 2, batch: 2, block: 32, threads: 1}\n"
+             "model: {type: transformer, norm: rms, rotary: halves, activation: swiglu, "
+             "width: 16, head_width: 8, layers: 2, norm_epsilon: 0.01}\n");
+  ASSERT_EQ(xlm({"train", "llama.yaml", "--runs", "llamas"}).code, 0);
+  const std::string model = (run_folder("llamas") / "model").string();
+  EXPECT_THAT(read_file(fs::path(model) / "README.md"), ::testing::HasSubstr("import LlamaForCausalLM"));
+  std::istringstream theirs(seen_by_transformers("folder = '" + model + "'\n" + kLlama));
+  double loss = 0;
+  std::string same;
+  theirs >> loss >> same;
+  EXPECT_NEAR(own_loss(model, {"eval.context=32", "eval.stride=32"}), loss, kTolerance * loss);
+  EXPECT_EQ(same, "True");
 }
 
 }  // namespace

@@ -171,12 +171,45 @@ std::vector<std::string> documented_commands(const fs::path& file) {
   return commands;
 }
 
-TEST_F(Pipeline, TheReadmesCommandsWork) {
+/// The commands of README's example, each with the beginnings of lines that it prints.
+std::vector<std::pair<std::string, std::vector<std::string>>> readme_example() {
+  std::vector<std::pair<std::string, std::vector<std::string>>> commands;
+  for (const std::string& line : split(read_file(fs::path(XLM_SOURCE_DIR) / "README.md"), '\n')) {
+    if (line.starts_with("$ xlm ")) {
+      commands.push_back({line.substr(2), {}});
+    } else if (line.starts_with("```")) {
+      if (commands.size() == 4) return commands;
+    } else if (!commands.empty() && !line.empty()) {
+      commands.back().second.push_back(line);
+    }
+  }
+  return commands;
+}
+
+TEST_F(Pipeline, TheReadmesExamplePrintsWhatStandsThere) {
+  const fs::path source = XLM_SOURCE_DIR;
+  fs::create_directory(folder_.path() / "examples");
+  fs::copy(source / "examples/own", folder_.path() / "examples/own", fs::copy_options::recursive);
+  fs::copy_file(source / "LICENSE", folder_.path() / "LICENSE");
+  EXPECT_THAT(read_file(source / "README.md"),
+              HasSubstr("```yaml\n" + read_file(source / "examples/own/sweep.yaml") + "```\n"));
+  const auto commands = readme_example();
+  ASSERT_EQ(commands.size(), 4U);
+  for (const auto& [command, lines] : commands) {
+    std::vector<std::string> words = split(command, ' ');
+    words.erase(words.begin());
+    const ProgramResult result = xlm(words);
+    ASSERT_EQ(result.code, 0) << command << "\n" << result.err;
+    for (const std::string& line : lines) EXPECT_THAT("\n" + result.out, HasSubstr("\n" + line)) << command;
+  }
+}
+
+TEST_F(Pipeline, TheCommandsOfTheTourWork) {
   fs::create_directory(folder_.path() / "notes");
   write_file(folder_.path() / "notes/a.txt", many_words());
   fs::copy(fs::path(XLM_SOURCE_DIR) / "experiments", folder_.path() / "experiments", fs::copy_options::recursive);
   fs::create_directory_symlink(fs::path(XLM_BINARY).parent_path(), folder_.path() / "bin");
-  const std::vector<std::string> commands = documented_commands(fs::path(XLM_SOURCE_DIR) / "README.md");
+  const std::vector<std::string> commands = documented_commands(fs::path(XLM_SOURCE_DIR) / "docs/demo.md");
   ASSERT_GE(commands.size(), 5U);
   for (const std::string& command : commands) {
     const ProgramResult result =

@@ -1,4 +1,4 @@
-// docs/results.md names exactly the tables, views and keys that exist.
+// The pages of results name exactly the tables, views and keys that exist.
 #include <regex>
 #include <set>
 
@@ -20,13 +20,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-std::string docs() { return read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "results.md"); }
+std::string page(const std::string& name) { return read_file(fs::path(XLM_SOURCE_DIR) / "docs" / (name + ".md")); }
 
+/// The section of the one of the pages that has this heading.
 std::string section_below(const std::string& heading) {
-  const std::string text = docs();
-  const std::size_t begin = text.find(heading + "\n");
+  std::string text = "\n";
+  for (const char* name : {"results", "store", "fits"}) text += page(name) + "\n";
+  const std::size_t begin = text.find("\n" + heading + "\n");
   EXPECT_NE(begin, std::string::npos) << heading;
-  return text.substr(begin, text.find("\n#", begin + 1) - begin);
+  return text.substr(begin + 1, text.find("\n#", begin + 1) - begin - 1);
 }
 
 /// Names in the first columns of a text's Markdown tables.
@@ -85,14 +87,14 @@ TEST(ResultsDocs, NameEveryColumn) {
 }
 
 TEST(ResultsDocs, TheGlossarySaysWhatEveryStatusMeans) {
-  const std::string glossary = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "glossary.md");
+  const std::string glossary = page("glossary");
   for (const std::string_view status : kRunStatusNames) {
     EXPECT_THAT(glossary, HasSubstr("\n| " + std::string(status) + " | ")) << status;
   }
 }
 
 TEST(ResultsDocs, ExampleStatementsRun) {
-  const std::string text = docs();
+  const std::string text = page("store");
   Store store = Store::in_memory();
   const std::regex block("```sql\\n([^`]*)```");
   int statements = 0;
@@ -107,7 +109,7 @@ TEST(ResultsDocs, ExplainEveryKeyOfExhibits) {
   const auto sorted = [](const std::vector<std::string>& keys) { return std::set(keys.begin(), keys.end()); };
   EXPECT_EQ(names_of_table("## Table files", "key"), sorted(table_keys()));
   EXPECT_EQ(names_of_table("## Figure files", "key"), sorted(figure_keys()));
-  EXPECT_EQ(names_of_table("## Fits", "key"), sorted(fit_keys()));
+  EXPECT_EQ(names_of_table("## In a recipe", "key"), sorted(fit_keys()));
   EXPECT_EQ(names_of_table("## Continuations", "key"), sorted(continuation_keys()));
   OptionLister lister;
   CellOptions().visit(lister);

@@ -14,7 +14,7 @@
 
 namespace xlm::band {
 
-constexpr float kMaskEpsilon = 1e-8F;  // of the renormalisation (docs/models.md#the-soft-mask)
+constexpr float kMaskEpsilon = 1e-8F;  // of the renormalisation, as in banded_rows.cpp
 constexpr float kLog2e = 1.4426950408889634F;
 constexpr float kNothing = -1e30F;  // below every score
 

@@ -221,7 +221,7 @@ TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   EXPECT_FALSE(first.first.equal(result(input).first)) << "the given seed is another";
 }
 
-// docs/performance.md derives from this what share of the tensor cores' rate the kernels can reach at most.
+// bench/records/gpu.md derives from this what share of the tensor cores' rate the kernels can reach at most.
 TEST(BandKernels, AWarpMultiplies104TimesForATile) {
   const auto multiplications = [](std::int64_t band) {
     const torch::NoGradGuard no_grad;

@@ -259,7 +259,8 @@ TEST(SpanCache, OfAnotherPrecisionIsReadInTheTypeOfProducts) {
   EXPECT_TRUE(torch::equal(model->forward(block, wide).hidden, model->forward(block, kept).hidden));
 }
 
-/// m_z(x) of Sukhbaatar et al. 2019, §2.2, with x − 1 in the place of x (docs/models.md#the-soft-mask).
+/// m_z(x) of Sukhbaatar et al. 2019, §2.2, with x − 1 in the place of x
+/// (experiments/recipes/adaptive-span/README.md#the-soft-mask).
 double soft_mask_by_hand(double span, double ramp, double distance) {
   return std::min(std::max((ramp + span - (distance - 1)) / ramp, 0.0), 1.0);
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "core/api/adaptive_span_options.h"
 #include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
@@ -41,6 +42,23 @@ TEST_F(ModelFolder, WithChangedMergesIsCorrupt) {
   EXPECT_THROW(read_model_weights(folder_.path()), DataError);
   fs::remove(folder_.path() / "merges.txt");
   EXPECT_NO_THROW(read_model_weights(folder_.path())) << "missing merges are an error only if they are read";
+}
+
+TEST_F(ModelFolder, SaysWhoseTokenizerReadsItsBytePairs) {
+  write({.symbols = {"a", "b", "c"}});
+  EXPECT_FALSE(fs::exists(folder_.path() / "tokenizer_config.json"));
+  write({.unit = Vocabulary::Unit::kBpe, .symbols = {"a", "b", "ab"}}, "#version: 0.2\na b\n");
+  EXPECT_EQ(read_json(folder_.path() / "tokenizer_config.json"),
+            Json::parse(R"({"tokenizer_class": "GPT2Tokenizer"})"));
+}
+
+TEST_F(ModelFolder, BuffersOfRotationsAreNoWeights) {
+  write({.symbols = {"a", "b", "c"}});
+  const fs::path weights = folder_.path() / "model.safetensors";
+  auto [tensors, metadata] = read_safetensors(weights);
+  tensors.emplace_back("model.layers.0.self_attn.rotary_emb.inv_freq", torch::ones({2}));
+  write_safetensors(weights, tensors, metadata);
+  EXPECT_EQ(complaint(), "");
 }
 
 TEST_F(ModelFolder, WithoutAHashOfItsVocabularyIsRead) {

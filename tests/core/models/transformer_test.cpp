@@ -144,6 +144,13 @@ TEST(Transformer, ALlamaLeavesItsConfiguration) {
   }
 }
 
+TEST(Transformer, EpsilonIsThatOfTheConfiguration) {
+  TransformerOptions options = golden_options(transformer_variants().at(2));
+  EXPECT_EQ(options.llama_config().value().at("rms_norm_eps"), 1e-5);
+  options.block.norm_epsilon = 1e-6;
+  EXPECT_EQ(options.llama_config().value().at("rms_norm_eps"), 1e-6);
+}
+
 TEST(Transformer, ALlamaOfAnotherProgramMustComputeTheSame) {
   const TransformerOptions options = golden_options(transformer_variants().at(2));
   const Json config = options.llama_config().value();

@@ -256,7 +256,7 @@ class LeftOutBytes : public testing::Test {
   std::optional<TokenSource> source_;
 };
 
-// As docs/models.md#predictions-that-are-not-scored says.
+// As experiments/recipes/successors/byte-patches.md#predictions-that-are-not-scored says.
 TEST_F(LeftOutBytes, ArePredictedWithLessContextIfThereIsSome) {
   constexpr std::int64_t kContext = 24;
   constexpr std::int64_t kStride = 8;

@@ -235,9 +235,9 @@ TEST_F(PrepareBpe, BooksAreFoundUnderAnyNameOfTheirSplit) {
   again.out = path("again");
   EXPECT_THAT([&] { prepare(again, {}); },
               ThrowsMessage<DataError>(HasSubstr("books of validation are in two folders: Val and validation")));
-  fs::rename(path("pg/validation"), path("pg/heldout"));
+  fs::rename(path("pg/validation"), path("pg/others"));
   EXPECT_THAT([&] { prepare(again, {}); },
-              ThrowsMessage<DataError>(HasSubstr("heldout/2.txt is in no folder of a split")));
+              ThrowsMessage<DataError>(HasSubstr("others/2.txt is in no folder of a split")));
 }
 
 TEST_F(PrepareBpe, OmittedPartsOfBooksAreCounted) {

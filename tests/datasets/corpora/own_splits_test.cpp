@@ -183,13 +183,13 @@ TEST_F(OwnSplits, OfFilesOfTextAreNamedByThem) {
   EXPECT_EQ(text(data, "valid"), "b");
   file("d/train.txt", "a");
   file("d/val.txt", "b");
-  file("d/heldout.txt", "c");
+  file("d/extra.txt", "c");
   PrepareRequest mixed = request("text", {path("d")});
   mixed.out = path("mixed");
   expect_error_in<DataError>(
-      mixed, "heldout.txt: the name gives no split, or two, but other names give one\nname the files of each");
+      mixed, "extra.txt: the name gives no split, or two, but other names give one\nname the files of each");
   file("d/test/train-00000-of-00001.txt", "of one by its name, and of the other by its folder");
-  fs::remove(path("d/heldout.txt"));
+  fs::remove(path("d/extra.txt"));
   expect_error_in<DataError>(mixed, "test/train-00000-of-00001.txt: the name gives no split, or two");
 }
 
@@ -199,7 +199,7 @@ TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
   std::vector<std::string> notes;
   prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
   EXPECT_EQ(open_prepared(path("out"), true).split("train").tokens.size(), 18);
-  EXPECT_THAT(notes, testing::Contains(HasSubstr("some file names give a split")));
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("some names give a split")));
 }
 
 TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {

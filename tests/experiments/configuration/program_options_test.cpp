@@ -92,6 +92,8 @@ TEST(ProgramOptions, FlagsAddEveryOption) {
   EXPECT_EQ(flags("false"), Words());
   EXPECT_EQ(flags("true"), (Words{"--lr", "0.1", "--on", "--name", "a b", "--list", "1", "2", "--model.width", "8",
                                   "--empty", "", "--digits", "12", "--quote", "it's"}));
+  EXPECT_EQ(flags("negated"), (Words{"--lr", "0.1", "--on", "--no-off", "--name", "a b", "--list", "1", "2",
+                                     "--model.width", "8", "--empty", "", "--digits", "12", "--quote", "it's"}));
   EXPECT_EQ(flags("hydra"), (Words{"lr=0.1", "on=true", "off=false", "name='a b'", "list=[1,2]", "model.width=8",
                                    "empty=''", "digits='12'", "quote='it\\'s'"}));
 }

@@ -72,6 +72,17 @@ TEST_F(ModelCard, NamesTheTokenThatEndsATextWhereItIsAGpt2) {
   EXPECT_TRUE(read_json(model() / "config.json")["eos_token_id"].is_null()) << "characters have no such token";
 }
 
+TEST_F(ModelCard, NamesTheClassOfTheConfigurationAndNoFolderOfThisMachine) {
+  const fs::path config = maker_.folder(made_.id) / "config.yaml";
+  write_file(model() / "config.json", R"({"architectures": ["LlamaForCausalLM"]})");
+  auto run = read_run(maker_.folder(made_.id));
+  run.params = {{"data.path", "/home/me/data/text8"}};
+  write_file(config, "data: {path: /home/me/data/text8}\n");
+  const std::string card = model_card(run);
+  EXPECT_THAT(card, AllOf(HasSubstr("from transformers import LlamaForCausalLM\nmodel = LlamaForCausalLM.from_"),
+                          HasSubstr("data: {path: text8}"), Not(HasSubstr("/home/me"))));
+}
+
 TEST_F(ModelCard, IsNotMadeWithoutAModel) {
   fs::remove_all(model());
   describe();

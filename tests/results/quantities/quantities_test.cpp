@@ -1,4 +1,4 @@
-// The table of quantities: what follows from a row, unknown names, and its copy in docs/results.md.
+// The table of quantities: what follows from a row, unknown names, and its copy in docs/numbers.md.
 #include "results/quantities/quantities.h"
 
 #include <array>
@@ -114,7 +114,7 @@ TEST(Quantities, ThatLeadComeFirstInLists) {
   EXPECT_THAT(listing_order({}), ElementsAre());
 }
 
-/// The table as docs/results.md has it.
+/// The table as docs/numbers.md has it.
 std::string documented_table() {
   std::string out = "| name | what it is | label | of | texts of | better | digits | headline |\n";
   out += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
@@ -136,7 +136,7 @@ std::string documented_table() {
 }
 
 TEST(Quantities, AreThoseOfTheDocs) {
-  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "results.md");
+  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "numbers.md");
   EXPECT_THAT(page, HasSubstr("\n" + documented_table() + "\n")) << "the table belongs below ### Quantities";
 }
 
