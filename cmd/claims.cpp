@@ -5,7 +5,7 @@
 #include "cmd/claims_view.h"
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
-#include "results/pages/claims_page.h"
+#include "results/pages/exhibit_pages.h"
 
 namespace xlm {
 namespace {
@@ -16,14 +16,8 @@ struct ClaimsOptions : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> formats_of_claims() {
-  std::vector<std::string> names = table_formats();
-  names.emplace_back(kHtml);
-  return names;
-}
-
 int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
-  const std::string format = output_format(options.format, options.out, formats_of_claims(), global);
+  const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
   Store store = open_store(global);
   RunTable runs(store);
@@ -47,7 +41,7 @@ std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) 
   const auto options = std::make_shared<ClaimsOptions>();
   app.add_option("RECIPE.yaml", options->file, "A recipe with claims")->required();
   add_recipe_options(app, *options, "claim");
-  add_output_options(app, options->format, options->out, formats_of_claims());
+  add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
       "Says of each claim whether it is confirmed, refuted, undecided (and how many seeds would decide) or not tried,\n"
       "with the difference, its 95 % interval, p, what the paper prints, and the runs. docs/claims.md describes "

@@ -11,7 +11,7 @@
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/core_library.h"
 #include "results/exhibits/continuations.h"
-#include "results/pages/continuations_page.h"
+#include "results/pages/exhibit_pages.h"
 
 namespace xlm {
 namespace {

@@ -6,14 +6,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "base/text.h"
-#include "cmd/command.h"
 #include "cmd/evaluation_target.h"
-#include "cmd/run_results.h"
-#include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
-#include "experiments/worker/core_library.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 
@@ -49,16 +44,8 @@ int run_eval(const EvaluationTarget& target, const GlobalOptions& global) {
   const LocatedModel place = locate_model(target.model, global.runs);
   RunOptions options = evaluation_options(place, target.overrides, WeightsUse::kEval);
   options.data.path = evaluation_data(target.data, place);
-  std::unique_ptr<Progress> bar;
-  const auto show = [&](double done, double total) {
-    const Progress::Settings settings{.label = "eval " + target.split, .total = total, .unit = "tokens"};
-    if (!bar && !global.quiet) bar = std::make_unique<Progress>(settings, stderr, global.standard_error);
-    if (bar) bar->update(done);
-  };
-  Evaluation evaluation = core().evaluate({.model = place.model, .options = options, .split = target.split}, show);
-  bar.reset();
-  evaluation.split = target.split;
-  record_evaluation({.place = place, .options = options, .split = target.split}, evaluation, global.runs);
+  const Evaluation evaluation =
+      evaluate_and_record({.place = place, .options = options, .split = target.split}, "eval " + target.split, global);
   update_store(global.runs, global.store_file());
   print(global.json ? eval_as_json(place.name, evaluation) : eval_as_text(place.name, evaluation));
   return kDone;

@@ -7,11 +7,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/progress.h"
 #include "base/text.h"
-#include "cmd/command.h"
 #include "cmd/evaluation_target.h"
-#include "cmd/run_results.h"
 #include "datasets/prepared/prepared.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/store_update.h"
@@ -70,8 +67,8 @@ RunOptions options_of(RunOptions options, std::int64_t window, std::int64_t over
   return options;
 }
 
-Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, const EvaluationRequest& request,
-            const Counts& counts, std::int64_t window, std::int64_t overlap) {
+Row measure(const GlobalOptions& global, const EvaluationRequest& request, const Counts& counts, std::int64_t window,
+            std::int64_t overlap) {
   const auto known = find_evaluation(request, global.runs);
   const auto has = [&](const char* name) { return known->values.contains(name); };
   if (known && has("tokens") && has("loss") && has("seconds")) {
@@ -84,18 +81,8 @@ Row measure(const EvalOverlapOptions& command, const GlobalOptions& global, cons
     }
     return row;
   }
-  std::unique_ptr<Progress> bar;
-  const auto show = [&](double done, double total) {
-    const Progress::Settings settings{
-        .label = fmt::format("window {} overlap {}", window, overlap), .total = total, .unit = "tokens"};
-    if (!bar && !global.quiet) bar = std::make_unique<Progress>(settings, stderr, global.standard_error);
-    if (bar) bar->update(done);
-  };
-  Evaluation evaluation =
-      core().evaluate({.model = request.place.model, .options = request.options, .split = command.target.split}, show);
-  bar.reset();
-  evaluation.split = command.target.split;
-  record_evaluation(request, evaluation, global.runs);
+  const Evaluation evaluation =
+      evaluate_and_record(request, fmt::format("window {} overlap {}", window, overlap), global);
   return {.window = window,
           .overlap = overlap,
           .tokens = evaluation.tokens,
@@ -237,7 +224,7 @@ int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& glo
   const Counts counts = count(options, command.target.split);
   std::vector<Row> rows;
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    rows.push_back(measure(command, global, requests[i], counts, shapes[i].first, shapes[i].second));
+    rows.push_back(measure(global, requests[i], counts, shapes[i].first, shapes[i].second));
   }
   update_store(global.runs, global.store_file());
   if (global.json) {

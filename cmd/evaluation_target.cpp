@@ -2,14 +2,16 @@
 #include "cmd/evaluation_target.h"
 
 #include <algorithm>
-#include <vector>
+#include <memory>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/worker/core_library.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -60,6 +62,22 @@ void EvaluationTarget::check() const {
     if (word.find('=') != std::string::npos || !fs::exists(word)) continue;
     throw UsageError(fmt::format("'{}' is not KEY=VALUE\nto evaluate other data: --data {}", word, word));
   }
+}
+
+Evaluation evaluate_and_record(const EvaluationRequest& request, const std::string& label,
+                               const GlobalOptions& global) {
+  std::unique_ptr<Progress> bar;
+  const auto show = [&](double done, double total) {
+    const Progress::Settings settings{.label = label, .total = total, .unit = "tokens"};
+    if (!bar && !global.quiet) bar = std::make_unique<Progress>(settings, stderr, global.standard_error);
+    if (bar) bar->update(done);
+  };
+  Evaluation evaluation =
+      core().evaluate({.model = request.place.model, .options = request.options, .split = request.split}, show);
+  bar.reset();
+  evaluation.split = request.split;
+  record_evaluation(request, evaluation, global.runs);
+  return evaluation;
 }
 
 }  // namespace xlm

@@ -14,7 +14,7 @@
 #include "results/figures/gnuplot_process.h"
 #include "results/fits/fit_figure.h"
 #include "results/fits/fit_text.h"
-#include "results/pages/fit_page.h"
+#include "results/pages/exhibit_pages.h"
 
 namespace xlm {
 namespace {
@@ -30,12 +30,6 @@ struct FitOptions : RecipeOptions {
   fs::path out;
   fs::path figure;
 };
-
-std::vector<std::string> formats_of_fits() {
-  std::vector<std::string> names = table_formats();
-  names.emplace_back(kHtml);
-  return names;
-}
 
 FitDescription described_by_options(const FitOptions& options) {
   FitDescription description = options.description;
@@ -101,7 +95,7 @@ void write_figure(const FitOptions& options, const std::vector<FitResult>& fits)
 
 int run_fit(const FitOptions& options, const GlobalOptions& global) {
   check_options(options);
-  const std::string format = output_format(options.format, options.out, formats_of_fits(), global);
+  const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   std::unique_ptr<RecipeView> recipe;
   if (!options.file.empty()) recipe = std::make_unique<RecipeView>(read_recipe(options.file, options));
   std::vector<Filter> filters = recipe ? recipe->filters : parse_filters(options.where);
@@ -167,7 +161,7 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
       ->type_name("PLACE");
   app.add_option("--figure", options->figure, "Draw runs, laws and predictions: FILE.svg, .pdf, .png or .tex")
       ->type_name("FILE");
-  add_output_options(app, options->format, options->out, formats_of_fits());
+  add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
       "Fits laws by Huber's loss of the log error, from many starts, with intervals by bootstrap, and predicts the\n"
       "largest runs from the others. A law needs more settings than parameters (3, or 5); seeds of one setting do not\n"

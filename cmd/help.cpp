@@ -1,5 +1,4 @@
 // xlm help: the help of a command; with --man a man page of all commands, from the same tables.
-#include <algorithm>
 #include <array>
 #include <memory>
 

@@ -52,6 +52,12 @@ bool is_one_of(const std::vector<std::string>& formats, std::string_view format)
 
 std::vector<std::string> table_formats() { return {kTableFormatNames.begin(), kTableFormatNames.end()}; }
 
+std::vector<std::string> formats_with_pages() {
+  std::vector<std::string> names = table_formats();
+  names.emplace_back(kHtml);
+  return names;
+}
+
 TableFormat table_format(const std::string& name) {
   const auto* const found = std::find(kTableFormatNames.begin(), kTableFormatNames.end(), name);
   return static_cast<TableFormat>(found - kTableFormatNames.begin());

@@ -15,6 +15,9 @@ inline constexpr std::string_view kHtml = "html";  // a page
 /// The formats that render_table writes: "text", "markdown", "csv", "json", "latex".
 std::vector<std::string> table_formats();
 
+/// The same, and a page.
+std::vector<std::string> formats_with_pages();
+
 /// The format called `name`, which is one of table_formats().
 TableFormat table_format(const std::string& name);
 

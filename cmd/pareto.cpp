@@ -163,9 +163,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--also", options->further, "More columns of the front")
       ->allow_extra_args(false)
       ->type_name(kColumnList);
-  app.add_option("--where", options->where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
-      ->allow_extra_args(false)
-      ->type_name("CONDITION");
+  add_where(app, options->where);
   app.add_option("--group-by", options->group_by, "Average runs that agree in these columns")
       ->allow_extra_args(false)
       ->type_name(kColumnList);

@@ -9,12 +9,10 @@
 #include "base/progress.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "cmd/command.h"
 #include "cmd/prepare_data.h"
 #include "cmd/prepared_view.h"
 #include "datasets/corpora/addresses.h"
 #include "datasets/corpora/registry.h"
-#include "datasets/prepare.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
 

@@ -9,7 +9,6 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
-#include <iostream>
 #include <memory>
 #include <utility>
 

@@ -2,13 +2,31 @@
 #include "cmd/recipe_view.h"
 
 #include "base/text.h"
-#include "experiments/checks/supposed_paper_runs.h"
+#include "experiments/checks/supposed_runs.h"
+#include "experiments/checks/supposed_winners.h"
 #include "experiments/configuration/configuration.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
+
+/// The sweep of the recipe, as its profile makes it, as tables know it. Throws UsageError with file:line for
+/// points that are no valid runs.
+std::shared_ptr<PaperRuns> supposed_paper_runs(const Recipe& recipe) {
+  SupposedSweep sweep = suppose(recipe, {}, suppose_winners());
+  for (const std::string& key : sweep.chosen_keys) sweep.setting_keys.erase(key);  // nothing says what the paper chose
+  PaperRunsKnown known{.runs = {},
+                       .keys = std::move(sweep.setting_keys),
+                       .required = recipe.required,
+                       .unnamed = std::move(sweep.unnamed),
+                       .length = std::move(sweep.length)};
+  for (SupposedRun& supposed : sweep.runs) known.runs.push_back(std::move(supposed.run));
+  for (const char* length : {"train.epochs", "train.tokens"}) {
+    if (known.keys.contains(length)) known.keys.erase("train.steps");  // follows from data that are not there
+  }
+  return std::make_shared<PaperRuns>(std::move(known));
+}
 
 /// The runs of the profile `paper`, or those of the file alone if there is no such profile. Null for a file that
 /// describes no runs or prints no values, and, with a warning, for one whose runs this program would refuse.

@@ -173,4 +173,10 @@ std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>
   return ids;
 }
 
+void add_where(CLI::App& app, std::vector<std::string>& where, std::string_view which) {
+  app.add_option("--where", where, fmt::format("{} runs with KEY=VALUE (!=, <, <=, >, >=); all must hold", which))
+      ->allow_extra_args(false)
+      ->type_name("CONDITION");
+}
+
 }  // namespace xlm

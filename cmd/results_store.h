@@ -50,6 +50,9 @@ std::vector<std::string> listed_columns(const std::vector<std::string>& lists);
 /// The help of arguments for find_run.
 inline constexpr const char* kRunNames = "Run ids, the beginnings of them or of their hashes, or run folders";
 
+/// Declares --where: conditions that must all hold. `which` begins its help.
+void add_where(CLI::App& app, std::vector<std::string>& where, std::string_view which = "Only");
+
 /// Ids of the named runs and of those that meet the conditions; of all runs if neither is given. Throws as find_run
 /// does, and DataError if no run is chosen, with the condition that no run meets.
 std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>& names,

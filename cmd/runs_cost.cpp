@@ -1,21 +1,23 @@
 // xlm runs cost: what runs cost, one by one and in all.
-#include "cmd/runs_cost.h"
-
 #include <array>
+#include <memory>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "cmd/results_store.h"
-#include "cmd/run_view.h"
 #include "results/quantities/quantities.h"
-#include "results/quantities/sweep_costs.h"
 #include "results/store/run_list.h"
 #include "results/store/unmet_condition.h"
 
 namespace xlm {
 namespace {
+
+struct CostCommand {
+  std::vector<std::string> where;
+  std::string format = "text";
+};
 
 struct CostRow {
   std::string name;
@@ -77,23 +79,6 @@ std::string cost_table(std::vector<CostRow> rows, const std::string& format) {
                                              : TextTable::Format::kText);
 }
 
-}  // namespace
-
-void declare_cost(CLI::App& app, CostCommand& command) {
-  app.add_option("--where", command.where, "Only runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
-      ->allow_extra_args(false)
-      ->type_name("CONDITION");
-  app.add_option("--format", command.format, "text, markdown, csv or json")
-      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
-      ->capture_default_str()
-      ->type_name("FORMAT");
-  app.footer(
-      "Hours are those of all threads or GPUs that a worker held. A quantity that no run knows is left out.\n\n"
-      "Examples:\n"
-      "  xlm runs cost\n"
-      "  xlm runs cost --where experiment=spans --format csv");
-}
-
 int show_cost(const CostCommand& command, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(command.where);
   Store store = open_store(global);
@@ -120,6 +105,23 @@ int show_cost(const CostCommand& command, const GlobalOptions& global) {
   }
   print(cost_table(std::move(rows), command.format));
   return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_runs_cost(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<CostCommand>();
+  add_where(app, command->where);
+  app.add_option("--format", command->format, "text, markdown, csv or json")
+      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
+      ->capture_default_str()
+      ->type_name("FORMAT");
+  app.footer(
+      "Hours are those of all threads or GPUs that a worker held. A quantity that no run knows is left out.\n\n"
+      "Examples:\n"
+      "  xlm runs cost\n"
+      "  xlm runs cost --where experiment=spans --format csv");
+  return [command, &global] { return show_cost(*command, global); };
 }
 
 }  // namespace xlm

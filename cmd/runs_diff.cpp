@@ -1,7 +1,4 @@
 // xlm runs diff: two runs side by side, only what differs.
-#include "cmd/runs_diff.h"
-
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>

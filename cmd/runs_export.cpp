@@ -1,6 +1,4 @@
 // xlm runs export: CSV, JSON lines and Parquet of runs, series and evaluations; TensorBoard's event files.
-#include "cmd/runs_export.h"
-
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -100,9 +98,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ExportOptions>();
   app.add_option("RUN", options->runs, fmt::format("{} (default: all runs)", kRunNames));
-  app.add_option("--where", options->where, "Also runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
-      ->allow_extra_args(false)
-      ->type_name("CONDITION");
+  add_where(app, options->where, "Also");
   app.add_option("--format", options->format, join(export_formats(), ", "))
       ->required()
       ->check(CLI::IsMember(export_formats()).description(""))

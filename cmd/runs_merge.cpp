@@ -1,8 +1,7 @@
 // xlm runs merge and xlm runs pack: runs from one folder, machine or group to another.
-#include "cmd/runs_merge.h"
-
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>
@@ -21,6 +20,22 @@
 
 namespace xlm {
 namespace {
+
+struct MergeCommand {
+  std::vector<fs::path> sources;
+  bool dry_run = false;
+  bool move = false;
+  bool link = false;
+};
+
+struct PackCommand {
+  std::vector<std::string> runs;
+  std::vector<std::string> where;
+  std::vector<fs::path> also;
+  fs::path out;
+  bool models = false;
+  bool checkpoints = false;
+};
 
 std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings& settings,
                                     const GlobalOptions& global) {
@@ -165,8 +180,6 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
   return files;
 }
 
-}  // namespace
-
 int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
   if (command.move && command.link) throw UsageError("--move and --link exclude each other");
   install_stop_handlers();
@@ -227,6 +240,46 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
                     report.files, human_bytes(static_cast<double>(report.bytes)),
                     human_bytes(static_cast<double>(report.packed))));
   return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_runs_merge(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<MergeCommand>();
+  app.add_option("SOURCE", command->sources, "Folders of runs, run folders, or archives of them (tar, tar.zst, …)")
+      ->required();
+  app.add_flag("--dry-run", command->dry_run, "Show what would happen to each run; change nothing");
+  app.add_flag("--move", command->move, "Remove merged runs from SOURCE");
+  app.add_flag("--link", command->link, "Hard-link models and checkpoints instead of copying them");
+  app.footer(
+      "A run's id is a hash of all that determines its result, so runs from anywhere can be merged, in any order and\n"
+      "repeatedly. If both places have a run, the one with more progress is kept. If both are done with different\n"
+      "results, that is a conflict and neither changes. Runs with a worker are skipped. More: docs/clusters.md\n\n"
+      "Exit code: 0, 1 if there are conflicts or damaged runs, 75 stopped.\n\n"
+      "Examples:\n  xlm runs merge /scratch/ada/runs\n  xlm runs merge spans.tar.zst --dry-run\n"
+      "  xlm runs merge node1/runs node2/runs --move");
+  return [command, &global] { return merge_sources(*command, global); };
+}
+
+std::function<int()> declare_runs_pack(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<PackCommand>();
+  app.add_option("RUN", command->runs, fmt::format("{} (default: all)", kRunNames));
+  add_where(app, command->where, "All");
+  app.add_option("--out", command->out, "The archive: FILE.tar, .tar.gz, .tar.xz or .tar.zst")
+      ->required()
+      ->type_name("FILE");
+  app.add_flag("--models", command->models, "Include trained models");
+  app.add_flag("--checkpoints", command->checkpoints, "Include checkpoints, to resume from");
+  app.add_option("--add", command->also, "Include another file, such as a report or the sweep")
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.footer(
+      "Configuration, environment, journal and log of every run, and the hashes of all files: `sha256sum -c "
+      "SHA256SUMS`\n"
+      "verifies an unpacked archive, and `xlm runs merge` imports one.\n\n"
+      "Example:\n  xlm report spans.yaml --out report.html\n"
+      "  xlm runs pack --where experiment=spans --add report.html --add spans.yaml --out spans.tar.zst");
+  return [command, &global] { return pack_runs(*command, global); };
 }
 
 }  // namespace xlm

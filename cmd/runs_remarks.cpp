@@ -1,6 +1,4 @@
 // xlm runs tag, note and mark: what people say of runs.
-#include "cmd/runs_remarks.h"
-
 #include <memory>
 #include <set>
 #include <string>
@@ -60,9 +58,7 @@ int remark_on_runs(const RemarkOptions& options, const Json& fields, const std::
 
 void add_choice_of_runs(CLI::App& app, RemarkOptions& options) {
   app.add_option("RUN", options.runs, kRunNames);
-  app.add_option("--where", options.where, "Also runs with KEY=VALUE (!=, <, <=, >, >=); all must hold")
-      ->allow_extra_args(false)
-      ->type_name("CONDITION");
+  add_where(app, options.where, "Also");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // xlm runs reread: the numbers of programs are read again.
-#include "cmd/runs_reread.h"
-
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
 // xlm runs watch --serve: runs and their curves in a browser.
-#include "cmd/runs_serve.h"
+#include "cmd/runs_watch.h"
 
 #include <unistd.h>
 

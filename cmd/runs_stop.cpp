@@ -1,12 +1,10 @@
 // xlm runs stop: asks the workers of runs to save and stop.
-#include "cmd/runs_stop.h"
-
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cmd/results_store.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/work_list.h"
@@ -45,8 +43,7 @@ void stop_one(const fs::path& folder, Stopped& stopped) {
   (works ? stopped.asked : stopped.waiting).push_back(id);
 }
 
-}  // namespace
-
+/// Stops the named runs and those that meet all of `where`. One of the two may be empty, not both.
 int stop_runs(const std::vector<std::string>& names, const std::vector<std::string>& where,
               const GlobalOptions& global) {
   if (names.empty() && where.empty()) {
@@ -68,6 +65,24 @@ int stop_runs(const std::vector<std::string>& names, const std::vector<std::stri
   for (const std::string& id : stopped.ended) print(fmt::format("{}: has ended already\n", id));
   if (stopped.asked.empty() && stopped.waiting.empty()) say("there is no run to stop\n");
   return kDone;
+}
+
+}  // namespace
+
+std::function<int()> declare_runs_stop(CLI::App& app, const GlobalOptions& global) {
+  struct StopOptions {
+    std::vector<std::string> runs;
+    std::vector<std::string> where;
+  };
+  const auto options = std::make_shared<StopOptions>();
+  app.add_option("RUN", options->runs, kRunNames);
+  add_where(app, options->where, "All");
+  app.footer(
+      "A running run stops at its next step, with a checkpoint; a waiting run does not start.\n"
+      "Both resume when they are submitted again (xlm sweep, xlm train).\n\n"
+      "Examples:\n  xlm runs stop adaptive-span-text8-3fa9c1d240b7e115\n"
+      "  xlm runs stop --where experiment=spans --where model.span=8192");
+  return [options, &global] { return stop_runs(options->runs, options->where, global); };
 }
 
 }  // namespace xlm

@@ -3,16 +3,13 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/stop.h"
-#include "base/text.h"
 #include "cmd/results_store.h"
-#include "cmd/runs_serve.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/sweep_watch.h"
@@ -100,8 +97,7 @@ ExitCode watch_code(const std::vector<SweepRun>& runs) {
   return kDone;
 }
 
-}  // namespace
-
+/// Shows the runs of a sweep, those that meet conditions, or those of every experiment with unfinished runs.
 int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   if (!command.sweep.empty() && !command.where.empty()) {
     throw UsageError("--where selects runs of any sweep: name a sweep's file or conditions, not both");
@@ -145,6 +141,32 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   }
   print(last);
   return report.interrupted ? kStopped : watch_code(runs);
+}
+
+}  // namespace
+
+std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<WatchCommand>();
+  app.add_option("SWEEP", command->sweep, "A sweep's file, and KEY=VALUE as for xlm sweep");
+  app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
+  add_where(app, command->where, "All");
+  app.add_flag("--once", command->once, "Show the state once and exit (so does --json)");
+  app.add_flag("--serve", command->serve, "Serve a page with runs and their curves to a browser on this machine");
+  app.add_option("--port", command->port, "Port of that page (default: any free one)")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{65535}).description(""))
+      ->type_name("N");
+  app.footer(
+      "Shows runs on any machine: the state comes from their folders, and from Slurm's queue if there is one. Without\n"
+      "arguments: every experiment with unfinished runs. Watching changes nothing, and Ctrl-C stops only the\n"
+      "watching.\n\n"
+      "--serve prints the address of a page that follows all runs: filter and sort them, lay curves over each other,\n"
+      "save them as a file. Only this machine can connect, and only who knows the address sees anything. To see it\n"
+      "from your own machine, forward its port, and open the same address there:\n"
+      "  ssh -N -L 8080:127.0.0.1:8080 HOST       after `xlm runs watch --serve --port 8080` on HOST\n\n"
+      "Exit code: 0 all runs done (or --once), 1 some failed or diverged, 75 stopped watching.\n\n"
+      "Examples:\n  xlm runs watch spans.yaml\n  xlm runs watch --where experiment=spans --once\n"
+      "  xlm runs watch --serve\n  xlm runs watch --serve --port 8080 --where status=running");
+  return [command, &global] { return watch_runs(*command, global); };
 }
 
 }  // namespace xlm

@@ -18,7 +18,7 @@ struct WatchCommand {
   std::int64_t port = 0;  // of that page; 0: any free one
 };
 
-/// Shows the runs of a sweep, those that meet conditions, or those of every experiment with unfinished runs.
-int watch_runs(const WatchCommand& command, const GlobalOptions& global);
+/// Serves the live page until a signal asks to stop. Prints its address once it answers.
+int serve_runs(const WatchCommand& command, const GlobalOptions& global);
 
 }  // namespace xlm

@@ -1,5 +1,4 @@
 // xlm sample: the continuation of a text.
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <memory>

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "experiments/runs/live_run.h"
 #include "experiments/sweeps/search_rounds.h"
 #include "results/quantities/quantities.h"
 #include "results/store/statistics.h"

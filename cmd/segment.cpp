@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "cmd/boundary_places.h"
 #include "cmd/command.h"
 #include "cmd/text_input.h"

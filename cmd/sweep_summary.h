@@ -1,16 +1,36 @@
 // What `xlm sweep` says at the end: the state of every run, what failed, and what comes next.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "cmd/command.h"
-#include "cmd/sweep_command.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/sweeps/search.h"
 #include "experiments/sweeps/sweep_plan.h"
 
 namespace xlm {
+
+/// What `xlm sweep` is asked for.
+struct SweepCommand {
+  fs::path file;
+  std::vector<std::string> overrides;
+  std::string profile;
+  std::string launcher = "local";
+  std::int64_t jobs = 0;
+  bool dry_run = false;
+  bool check = false;
+  bool retry = false;
+  bool anyway = false;
+  bool shuffle = false;
+  bool wait = false;
+  bool print_site = false;
+  fs::path site;
+  fs::path trusted;  // folder of runs of others
+};
 
 /// A sweep that has ended, or was interrupted.
 struct EndedSweep {

@@ -18,12 +18,6 @@ struct TableOptions : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> formats_with_pages() {
-  std::vector<std::string> names = table_formats();
-  names.emplace_back(kHtml);
-  return names;
-}
-
 std::string render_tables(Store& store, const std::vector<Table>& tables, const std::string& name, int width) {
   if (name == kHtml) return tables_page(store, tables);
   const TableFormat format = table_format(name);

@@ -1,7 +1,6 @@
 // Runs of others: what a command executes of them.
 #include "cmd/trust.h"
 
-#include "base/error.h"
 #include "experiments/runs/own_submissions.h"
 #include "results/run_folder/run_folder.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/kernels/dropout.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -79,7 +79,7 @@ class BandAttention : public torch::autograd::Function<BandAttention> {
     const Tensor sums =
         torch::empty({query.size(0), query.size(1), query.size(2), 2}, query.options().dtype(torch::kFloat));
     Tensor seed;
-    if (form.dropout > 0 && SeedsOnDevice::wanted()) {
+    if (form.dropout > 0 && step_context().seeds_on_device) {
       seed = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, query.options().dtype(torch::kLong));
     }
     band::Arguments arguments = arguments_of(in, form);

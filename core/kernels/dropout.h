@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "base/random.h"
-#include "core/kernels/part_of_batch.h"
 #include "core/kernels/simd.h"
 
 namespace xlm {

@@ -11,7 +11,7 @@
 #include "core/kernels/few_rows.h"
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/mixed_product.h"
-#include "core/kernels/product_observer.h"
+#include "core/kernels/step_context.h"
 #include "core/kernels/step_weights.h"
 #include "core/kernels/tiled_gemm.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/kernels/dropout.h"
 #include "core/kernels/kernel_trial.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -52,7 +52,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     const Tensor rounded = torch::empty(stream.sizes(), numbers.dtype(torch::kBFloat16));
     const Tensor sums = torch::empty({stream.numel() / width, 2}, numbers);
     Tensor seed;
-    if (call.dropout > 0 && SeedsOnDevice::wanted()) {
+    if (call.dropout > 0 && step_context().seeds_on_device) {
       seed = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, numbers.dtype(torch::kLong));
     }
     const Tensor factors = scale.contiguous();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/kernels/mixed_product.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -81,8 +82,6 @@ class WeightUses : public torch::CustomClassHolder {
 namespace {
 
 using UsesPointer = c10::intrusive_ptr<WeightUses>;
-
-thread_local StepWeights* current_weights = nullptr;
 
 void keep_uses(AutogradContext* context, const UsesPointer& uses) {
   context->saved_data["uses"] = c10::IValue::make_capsule(uses);
@@ -197,10 +196,10 @@ struct StepWeights::Shared {
 StepWeights::StepWeights(torch::ScalarType products, std::size_t most_bytes)
     : products_(products),
       bytes_(std::make_shared<UsedBytes>(UsedBytes{.limit = most_bytes})),
-      before_(std::exchange(current_weights, this)) {}
-StepWeights::~StepWeights() { current_weights = before_; }
+      before_(std::exchange(step_context().weights, this)) {}
+StepWeights::~StepWeights() { step_context().weights = before_; }
 
-StepWeights* StepWeights::current() { return torch::GradMode::is_enabled() ? current_weights : nullptr; }
+StepWeights* StepWeights::current() { return torch::GradMode::is_enabled() ? step_context().weights : nullptr; }
 
 StepWeights::Shared& StepWeights::shared(const Tensor& weight) {
   std::unique_ptr<Shared>& found = shared_[weight.unsafeGetTensorImpl()];

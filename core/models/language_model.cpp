@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "core/kernels/linear.h"
-#include "core/kernels/product_observer.h"
+#include "core/kernels/step_context.h"
 #include "core/models/capabilities.h"
 #include "core/models/symbol_rows.h"
 

@@ -1,15 +1,15 @@
 // The cost of a model before it is made.
 #include "core/models/model_costs.h"
 
+#include "core/kernels/step_context.h"
 #include "core/models/language_model.h"
-#include "core/nn/initial_weights.h"
 
 namespace xlm {
 namespace {
 
 /// A model whose weights have sizes but no numbers: their memory is not needed.
 std::shared_ptr<LanguageModel> model_of_sizes(ModelOptions shape, std::int64_t symbols) {
-  const SizesAlone sizes_alone;
+  const SizesAlone sizes_alone(true);
   shape.set_pretrained("");
   return make_model(shape, symbols);
 }

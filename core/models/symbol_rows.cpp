@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "core/kernels/step_context.h"
 #include "core/models/language_model.h"
-#include "core/nn/initial_weights.h"
 
 namespace xlm {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 /// The shapes of the parameters of a model of so many symbols.
 std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes_for(const ModelOptions& options,
                                                                           std::int64_t symbols) {
-  const SizesAlone sizes_alone;
+  const SizesAlone sizes_alone(true);
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> shapes;
   const std::shared_ptr<LanguageModel> model = make_model(options, symbols);
   for (const auto& [name, tensor] : model->weights()) shapes.emplace_back(name, tensor.sizes().vec());

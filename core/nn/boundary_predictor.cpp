@@ -9,6 +9,7 @@
 
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/step_context.h"
 #include "core/nn/transformer_xl.h"
 
 namespace xlm {
@@ -40,7 +41,7 @@ Tensor uniform_noise(const Tensor& like) {
   const at::Generator shared = at::detail::getDefaultCPUGenerator();
   const at::Generator generator = shared.clone();
   draw_seed();
-  const std::int64_t first = PartOfBatch::first_row();
+  const std::int64_t first = step_context().first_row;
   const auto options = torch::TensorOptions(like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat);
   const Tensor noise = torch::rand({first + like.size(0), like.size(1)}, generator, options);
   return noise.narrow(0, first, like.size(0)).to(like.device(), like.scalar_type(), /*non_blocking=*/true);

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/scheme.h"

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/mixed_product.h"
+#include "core/kernels/step_context.h"
 #include "core/kernels/step_weights.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/random_streams.h"
@@ -232,7 +233,7 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
                             .input = input,
                             .targets = wanted.narrow(0, row, rows),
                             .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(first)),
-                            .first_row = PartOfBatch::first_row() * count + row,
+                            .first_row = step_context().first_row * count + row,
                             .autocast = at::autocast::is_autocast_enabled(device),
                             .type = at::autocast::get_autocast_dtype(device),
                             .recorded = policy == ActivationPolicy::kRecord};

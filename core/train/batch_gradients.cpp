@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "core/kernels/dropout.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 #include "core/models/capabilities.h"
 #include "core/parallel/reductions.h"
 #include "core/runtime/device.h"
@@ -235,7 +235,7 @@ const char* BatchGradients::obstacle_to_recording() const {
 double BatchGradients::add(const Batch& batch, std::int64_t step) {
   return within_memory_of_a_step(rows_at_once(own_rows(group_, batch.targets.size(0)).count), [&] {
     std::optional<ObservedProducts> observed;
-    if (watch_ != nullptr) observed.emplace(*watch_);
+    if (watch_ != nullptr) observed.emplace(watch_);
     double loss = add_own_rows(batch, step);
     if (group_ == nullptr) return loss;
     group_->sum(&loss, 1);
@@ -256,7 +256,7 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   }
   // Steps of a run that could be recorded draw as recorded ones: how much memory is free must not decide it.
   std::optional<SeedsOnDevice> seeds;
-  if (holds_sizes_) seeds.emplace();
+  if (holds_sizes_) seeds.emplace(true);
   std::vector<State> next;
   double total = 0;
   for (std::int64_t begin = own.begin; begin < end; begin += part) {

@@ -8,7 +8,7 @@
 
 #include "base/shared_library.h"
 #include "base/text.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -47,7 +47,7 @@ std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device) {
 
 CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const ModelInput& input, const Tensor& targets,
                                           const State& state, const Work& work) {
-  const SeedsOnDevice seeds;
+  const SeedsOnDevice seeds(true);
   const std::vector<Tensor> given = tensors_of(input, targets, state);
   const std::string wanted = fmt::format("{}{} {}", signature, sizes_of(given), input.group_room);
   if (wanted != signature_) {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -69,7 +69,7 @@ void FirstNonFinite::product(const torch::Tensor& input, const torch::Tensor& we
                             : last_named_.empty() ? "the first layer"
                                                   : "the layer after " + last_named_;
   if (!name.empty()) last_named_ = name;
-  const std::int64_t first_row = PartOfBatch::first_row();
+  const std::int64_t first_row = step_context().first_row;
   const std::string reads = "the activation that " + place + " reads";
   const std::string makes = "the activation that " + place + " makes";
   finding_->look_at(reads, input, BatchRows::kBatch, first_row);

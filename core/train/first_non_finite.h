@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/json.h"
-#include "core/kernels/product_observer.h"
+#include "core/kernels/step_context.h"
 #include "core/runtime/safetensors.h"
 
 namespace xlm {

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "experiments/checks/open_run.h"
+#include "experiments/checks/supposed_runs.h"
 #include "experiments/checks/supposed_winners.h"
 #include "experiments/configuration/configuration.h"
 

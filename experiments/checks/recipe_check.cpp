@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -19,7 +18,6 @@
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/fits/fitted_runs.h"
-#include "results/store/store.h"
 #include "results/tables/printed_number.h"
 #include "results/tables/table.h"
 
@@ -38,7 +36,7 @@ std::string point_text(const SweepPoint& point) {
 class RecipeChecker {
  public:
   RecipeChecker(const Recipe& recipe, const Exhibits& exhibits, bool of_paper, const std::set<std::string>& measured)
-      : recipe_(recipe), exhibits_(exhibits), of_paper_(of_paper), runs_(with_supposed_runs(measured)) {
+      : recipe_(recipe), exhibits_(exhibits), of_paper_(of_paper), store_(supposed_store(measured)), runs_(store_) {
     if (!exhibits.experiment.empty()) {
       of_recipe_.push_back({"experiment", Filter::Relation::kEqual, {exhibits.experiment}});
     }
@@ -70,13 +68,9 @@ class RecipeChecker {
   }
 
  private:
-  Store& with_supposed_runs(const std::set<std::string>& measured) {
-    const NamedByExhibits named = named_by_exhibits(exhibits_, recipe_.reported, measured);
-    result_.sweep = suppose(recipe_, named, suppose_winners());
-    std::vector<Run> runs;
-    for (const SupposedRun& supposed : result_.sweep.runs) runs.push_back(supposed.run);
-    store_.add(runs);
-    return store_;
+  Store supposed_store(const std::set<std::string>& measured) {
+    result_.sweep = suppose(recipe_, named_by_exhibits(exhibits_, recipe_.reported, measured), suppose_winners());
+    return store_of(result_.sweep);
   }
 
   /// Programs that never report the measure wait at the first rung for ever.
@@ -419,7 +413,7 @@ class RecipeChecker {
   const Exhibits& exhibits_;
   bool of_paper_;
   RecipeCheck result_;
-  Store store_ = Store::in_memory();
+  Store store_;
   RunTable runs_;
   std::vector<Filter> of_recipe_;
   std::set<std::size_t> shown_;

@@ -2,6 +2,7 @@
 #include "experiments/checks/supposed_runs.h"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <numeric>
 #include <string_view>
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "experiments/checks/open_run.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/point_source.h"
 #include "results/quantities/quantities.h"
@@ -183,6 +183,15 @@ class SupposedEvaluations {
   SupposedSweep& sweep_;
 };
 
+/// Lengths that only the data can turn into steps.
+constexpr std::array<const char*, 3> kOpenLengths{"train.epochs", "train.tokens", "train.eval_every_tokens"};
+
+double length_at(const Yaml& tree, const char* key) {
+  const Yaml* node = find_path(tree, key);
+  const Json value = node == nullptr ? Json() : to_json(*node);
+  return value.is_number() ? value.get<double>() : 0;
+}
+
 }  // namespace
 
 SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const ChooseValue& choose) {
@@ -232,6 +241,14 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
   return sweep;
 }
 
+Store store_of(const SupposedSweep& sweep) {
+  std::vector<Run> runs;
+  for (const SupposedRun& supposed : sweep.runs) runs.push_back(supposed.run);
+  Store store = Store::in_memory();
+  store.add(runs);
+  return store;
+}
+
 NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols) {
   constexpr std::size_t kNumbers = 1000;
   const std::size_t hash = std::hash<std::string>()(model_yaml(options) + std::to_string(symbols));
@@ -241,6 +258,24 @@ NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols) {
     if (quantity.by == ReportedBy::kRun) costs[quantity.name] = number;
   }
   return costs;
+}
+
+OpenRun read_without_data(Yaml tree) {
+  tree.take("require");
+  tree = with_source_as_text(std::move(tree));
+  OpenRun run;
+  const bool has_steps = length_at(tree, "train.steps") > 0;
+  for (const char* key : kOpenLengths) {
+    const double value = length_at(tree, key);
+    const bool is_interval = std::string_view(key) == kOpenLengths.back();
+    const bool clashes = is_interval ? length_at(tree, "train.eval_every") > 0 : has_steps || !run.open.empty();
+    if (value <= 0 || clashes) continue;  // a clash is complained of when the options are read
+    run.open.emplace_back(key, to_json(*find_path(tree, key)));
+    tree.set(key, make_scalar("0", *tree.source));
+    if (!is_interval) tree.set("train.steps", make_scalar(fmt::to_string(kLongestTraining), *tree.source));
+  }
+  run.options = read_run_options(tree);
+  return run;
 }
 
 }  // namespace xlm

@@ -2,15 +2,19 @@
 // Needs neither data nor torch.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "base/yaml.h"
 #include "core/api/interface.h"
 #include "experiments/configuration/best_of.h"
+#include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/recipe.h"
 #include "results/run_folder/run_folder.h"
+#include "results/store/store.h"
 
 namespace xlm {
 
@@ -42,8 +46,23 @@ struct SupposedSweep {
 /// no valid runs. `choose` finds values that are winners of other sweeps.
 SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const ChooseValue& choose);
 
+/// A store of its runs.
+Store store_of(const SupposedSweep& sweep);
+
 /// What a model would cost: some number for every cost that there is, another for another model. Neither data nor torch
 /// are needed.
 NamedValues supposed_costs(const RunOptions& options, std::int64_t symbols);
+
+inline constexpr std::int64_t kLongestTraining = 1'000'000'000'000;  // steps, as of train.steps
+
+/// A run's options, with what its file says of lengths that only the data can turn into steps.
+struct OpenRun {
+  RunConfiguration options;
+  SettingList open;  // train.epochs, train.tokens and train.eval_every_tokens, of those that are given
+};
+
+/// Reads the configuration of one run. Weights to start from, which a file may require, are left out as data are.
+/// Throws UsageError as read_run_options.
+OpenRun read_without_data(Yaml tree);
 
 }  // namespace xlm

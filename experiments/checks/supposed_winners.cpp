@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/sweeps/winners.h"
-#include "results/store/store.h"
 
 namespace xlm {
 namespace {
@@ -21,7 +20,8 @@ class SupposedOther {
  public:
   SupposedOther(const BestOf& best, std::vector<fs::path> asking)
       : other_(recipe_of(configuration_of_other(best))),
-        runs_(filled(store_, suppose(other_, named_by(best), suppose_winners(std::move(asking))))) {}
+        store_(store_of(suppose(other_, named_by(best), suppose_winners(std::move(asking))))),
+        runs_(store_) {}
   SupposedOther(const SupposedOther&) = delete;
   SupposedOther& operator=(const SupposedOther&) = delete;
   ~SupposedOther() = default;
@@ -48,15 +48,8 @@ class SupposedOther {
     return named;
   }
 
-  static Store& filled(Store& store, const SupposedSweep& sweep) {
-    std::vector<Run> runs;
-    for (const SupposedRun& supposed : sweep.runs) runs.push_back(supposed.run);
-    store.add(runs);
-    return store;
-  }
-
   Recipe other_;
-  Store store_ = Store::in_memory();
+  Store store_;
   RunTable runs_;
 };
 

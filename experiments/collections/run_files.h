@@ -1,7 +1,6 @@
 // Copies and removes the files of a run folder.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>

@@ -2,8 +2,6 @@
 #include "experiments/configuration/configuration.h"
 
 #include <algorithm>
-#include <string_view>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include "experiments/configuration/evaluation_command.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

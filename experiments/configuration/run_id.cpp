@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/sweeps/run_pace.h"
+#include "results/run_folder/run_cost.h"
 
 namespace xlm {
 namespace {

@@ -13,7 +13,7 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/stop_request.h"
-#include "experiments/sweeps/listed_runs.h"
+#include "experiments/sweeps/folder_status.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "experiments/runs/live_run.h"
 #include "experiments/runs/own_submissions.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"

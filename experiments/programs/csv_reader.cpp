@@ -1,18 +1,12 @@
 // `csv:`: a table that a program writes, with a header.
 #include <algorithm>
 #include <array>
-#include <optional>
-
-#include <fmt/format.h>
 
 #include "base/csv.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "experiments/programs/followed_file.h"
-#include "experiments/programs/foreign_columns.h"
-#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/lines_reader.h"
 #include "experiments/programs/number_text.h"
-#include "experiments/programs/repeated_lines.h"
 
 namespace xlm {
 namespace {
@@ -33,51 +27,38 @@ bool is_no_value(std::string_view cell) {
   return std::find(kNone.begin(), kNone.end(), cell) != kNone.end();
 }
 
-class CsvReader : public MetricReader, private LineUser {
+class CsvReader : public LinesReader {
  public:
   CsvReader(const MetricDescription& description, ProgramRecords& records)
-      : file_(description.target, true), columns_(description.names, records), records_(records) {}
+      : LinesReader(description.target, true), columns_(description.names, records), records_(records) {}
 
   void begin(const Json& position) override {
-    file_.begin(file_of_position(position));
+    const std::optional<std::int64_t> step = begin_file(position);
     if (!position.is_object()) return;
-    columns_.set_step(step_of_position(position));
+    columns_.set_step(step);
     header_ = position.value("header", std::vector<std::string>());
     separator_ = position.value("separator", std::string(1, separator_)).front();
   }
 
-  void poll() override { file_.poll(*this); }
-
   /// The last row may lack its line end, as some programs write it; that of a program that was killed may lack digits.
   void finish(bool is_done) override {
-    file_.poll(*this);
+    poll();
     is_done_ = is_done;
-    file_.finish(*this);
+    LinesReader::finish(is_done);
   }
 
   Json position() const override {
-    Json position = position_with_step(file_.position(), columns_.step());
+    Json position = position_with_step(columns_.step());
     position["header"] = header_;
     position["separator"] = std::string(1, separator_);
     return position;
   }
 
-  bool is_whole() const override { return file_.was_seen(); }
-  bool is_left() const override { return file_.is_left(); }
-
-  std::vector<std::string> warnings() const override {
-    if (!file_.was_seen()) return {no_such_file(file_.path())};
-    std::vector<std::string> warnings = columns_.warnings(name_);
-    if (passed_over_ > 0) {
-      warnings.push_back(fmt::format("{}: {} lines do not fit the header, and were passed over; the first is line {}",
-                                     name_, passed_over_, first_passed_over_));
-    }
-    return warnings;
-  }
+  std::vector<std::string> warnings() const override { return warnings_of(columns_, "do not fit the header"); }
 
  private:
   void restarted() override {
-    repeated_.restart();
+    LinesReader::restarted();
     header_.clear();
   }
 
@@ -94,12 +75,6 @@ class CsvReader : public MetricReader, private LineUser {
   bool torn_line(std::string_view text, std::int64_t number) override {
     if (is_done_) line(text, number);
     return is_done_;
-  }
-
-  void long_line(std::int64_t number) override { pass_over(number); }
-
-  void pass_over(std::int64_t number) {
-    if (passed_over_++ == 0) first_passed_over_ = number;
   }
 
   void split_row(std::string_view text) {
@@ -134,8 +109,8 @@ class CsvReader : public MetricReader, private LineUser {
       return;
     }
     if (has_number()) {
-      records_.reading({name_, number});
-      records_.fault({name_, number}, "a table begins with the names of its columns, and this is none", text);
+      records_.reading({name(), number});
+      records_.fault({name(), number}, "a table begins with the names of its columns, and this is none", text);
     } else {
       header_ = cells_;
     }
@@ -154,8 +129,8 @@ class CsvReader : public MetricReader, private LineUser {
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (!cells_[i].empty()) content_ += header_[i] + '=' + cells_[i] + '\n';
     }
-    if (content_.empty() || repeated_.is_repeated(content_)) return;
-    const LinePlace place{name_, number};
+    if (content_.empty() || is_repeated(content_)) return;
+    const LinePlace place{name(), number};
     columns_.begin_row(place);
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (!cells_[i].empty()) columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text);
@@ -163,18 +138,13 @@ class CsvReader : public MetricReader, private LineUser {
     columns_.end_row(place);
   }
 
-  FollowedFile file_;
   ForeignColumns columns_;
   ProgramRecords& records_;
-  std::string name_ = file_.path().filename().string();
-  RepeatedLines repeated_;
   std::vector<std::string> header_;  // empty: it has not come
   char separator_ = ',';
   std::vector<std::string> cells_;
   std::string content_;  // of a row, without its empty cells
   bool is_done_ = false;
-  std::int64_t passed_over_ = 0;
-  std::int64_t first_passed_over_ = 0;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/sha256.h"
 #include "experiments/programs/file_look.h"

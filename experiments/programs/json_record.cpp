@@ -5,8 +5,6 @@
 #include <limits>
 #include <string>
 
-#include "experiments/programs/number_text.h"
-
 namespace xlm {
 namespace {
 

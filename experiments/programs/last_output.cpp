@@ -43,16 +43,10 @@ std::size_t behind_sequence(std::string_view text, std::size_t at) {
 /// Without sequences and control characters but line ends, carriage returns and tabs.
 std::string without_control(std::string_view text) {
   std::string plain;
-  for (std::size_t i = 0; i < text.size();) {
-    const char c = text[i];
-    if (c == kEscape) {
-      i = behind_sequence(text, i);
-      continue;
-    }
+  for (const char c : without_escapes(text)) {
     if (c == '\b' && !plain.empty() && plain.back() != '\n') plain.pop_back();
     const bool control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     if (!control || c == '\n' || c == '\r' || c == '\t') plain.push_back(c);
-    ++i;
   }
   return plain;
 }
@@ -78,6 +72,18 @@ std::string shortened(const std::string& line, std::size_t width) {
 }
 
 }  // namespace
+
+std::string without_escapes(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == kEscape) {
+      i = behind_sequence(text, i);
+    } else {
+      plain.push_back(text[i++]);
+    }
+  }
+  return plain;
+}
 
 std::string shown_output(std::string_view raw, std::size_t lines, std::size_t width) {
   const std::string text = without_control(raw);

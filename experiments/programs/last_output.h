@@ -7,6 +7,9 @@
 
 namespace xlm {
 
+/// Without the sequences by which programs colour text and move a cursor.
+std::string without_escapes(std::string_view text);
+
 /// Output as a terminal would show it at the end, without the terminal: escape sequences are removed, of what a
 /// carriage return overwrites (progress bars) only the last stays, invalid UTF-8 becomes U+FFFD. The last `lines` lines
 /// that are not blank, each shortened to `width` bytes.

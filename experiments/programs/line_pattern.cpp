@@ -2,14 +2,12 @@
 #include "experiments/programs/line_pattern.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "experiments/programs/quantity_name.h"
 

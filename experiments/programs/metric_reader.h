@@ -46,12 +46,4 @@ std::unique_ptr<MetricReader> make_json_lines_reader(const MetricDescription& de
 std::unique_ptr<MetricReader> make_csv_reader(const MetricDescription& description, ProgramRecords& records);
 std::unique_ptr<MetricReader> make_event_reader(const MetricDescription& description, ProgramRecords& records);
 
-/// The position of a reader of rows: of its file, and the step of the newest row.
-Json position_with_step(const Json& file, const std::optional<std::int64_t>& step);
-Json file_of_position(const Json& position);
-std::optional<std::int64_t> step_of_position(const Json& position);
-
-/// The warning that a file never came.
-std::string no_such_file(const fs::path& path);
-
 }  // namespace xlm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,7 +11,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "experiments/programs/metric_description.h"
-#include "experiments/programs/record_sink.h"
+#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/program_records.h"
 
 namespace xlm {
 
@@ -29,7 +31,7 @@ class MetricReaders {
                 const fs::path& log = {});
   MetricReaders(const MetricReaders&) = delete;
   MetricReaders& operator=(const MetricReaders&) = delete;
-  ~MetricReaders();
+  ~MetricReaders() = default;
 
   /// Called before the program starts. `position` is that of an earlier attempt that this one continues: what that has
   /// left behind it is handed on now. {}: that attempt was killed before it kept one, and all that it left is handed
@@ -58,11 +60,14 @@ class MetricReaders {
   void output_is_told();
 
  private:
-  struct Parts;
-
   void begin_at(const Json& position);
+  /// What one source holds is handed on also where another cannot be read.
+  void for_each_reader(const std::function<void(MetricReader&)>& action);
 
-  std::unique_ptr<Parts> parts_;
+  ProgramRecords records_;
+  std::vector<std::unique_ptr<MetricReader>> readers_;
+  std::string described_;   // what the readers were made from
+  std::string left_wrong_;  // an error in what an earlier attempt left
 };
 
 }  // namespace xlm

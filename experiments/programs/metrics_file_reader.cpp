@@ -1,15 +1,11 @@
 // $XLM_METRICS: records as lines of JSON, each with its meaning.
-#include <cmath>
-#include <functional>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "experiments/programs/followed_file.h"
 #include "experiments/programs/json_record.h"
-#include "experiments/programs/metric_reader.h"
+#include "experiments/programs/lines_reader.h"
 #include "experiments/programs/number_text.h"
-#include "experiments/programs/repeated_lines.h"
 #include "experiments/programs/shown_line.h"
 
 namespace xlm {
@@ -70,37 +66,29 @@ ProgramGrid grid_in(const Json& value) {
   return grid;
 }
 
-class MetricsFileReader : public MetricReader, private LineUser {
+class MetricsFileReader : public LinesReader {
  public:
-  MetricsFileReader(const fs::path& file, ProgramRecords& records) : file_(file), records_(records) {}
+  MetricsFileReader(const fs::path& file, ProgramRecords& records) : LinesReader(file), records_(records) {}
 
   void begin(const Json& position) override {
-    file_.begin(file_of_position(position));
-    if (position.is_object() && position.contains("step")) step_ = position["step"].get<std::int64_t>();
+    if (const std::optional<std::int64_t> step = begin_file(position)) step_ = step;
   }
 
-  void poll() override { file_.poll(*this); }
-  void finish(bool /*is_done*/) override { file_.finish(*this); }
-
-  Json position() const override {
-    Json position = {{"file", file_.position()}};
-    if (step_) position["step"] = *step_;
-    return position;
-  }
+  Json position() const override { return position_with_step(step_); }
+  bool is_whole() const override { return true; }  // a program need not write it
+  bool is_left() const override { return false; }
 
   std::vector<std::string> warnings() const override {
     if (torn_ == 0) return {};
-    return {fmt::format("{}: {} lines were cut off, as by a program that was killed, and are left out", name_, torn_)};
+    return {fmt::format("{}: {} lines were cut off, as by a program that was killed, and are left out", name(), torn_)};
   }
 
  private:
-  void restarted() override { repeated_.restart(); }
-
   void line(std::string_view text, std::int64_t number) override {
     if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
-    if (repeated_.is_repeated(text)) return;
+    if (is_repeated(text)) return;
     const std::optional<Json> record = parser_.parse(text);
-    use(record, text, {name_, number});
+    use(record, text, {name(), number});
   }
 
   bool torn_line(std::string_view text, std::int64_t number) override {
@@ -109,12 +97,12 @@ class MetricsFileReader : public MetricReader, private LineUser {
       ++torn_;
       return false;
     }
-    if (!repeated_.is_repeated(text)) use(record, text, {name_, number});
+    if (!is_repeated(text)) use(record, text, {name(), number});
     return true;
   }
 
   void long_line(std::int64_t number) override {
-    records_.fault({name_, number}, fmt::format("the line has more than {} bytes", FollowedFile::kLongestLine));
+    records_.fault({name(), number}, fmt::format("the line has more than {} bytes", FollowedFile::kLongestLine));
   }
 
   void use(const std::optional<Json>& record, std::string_view text, const LinePlace& place) {
@@ -190,11 +178,8 @@ class MetricsFileReader : public MetricReader, private LineUser {
     return costs;
   }
 
-  FollowedFile file_;
   ProgramRecords& records_;
-  std::string name_ = file_.path().filename().string();
   JsonLineParser parser_;
-  RepeatedLines repeated_;
   std::optional<std::int64_t> step_;
   std::int64_t torn_ = 0;
 };

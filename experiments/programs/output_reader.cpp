@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "base/utf8.h"
+#include "experiments/programs/last_output.h"
 #include "experiments/programs/line_pattern.h"
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/number_text.h"
@@ -20,28 +20,6 @@ namespace {
 constexpr std::size_t kLongestOutputLine = std::size_t{1} << 16;  // of a longer one the rest is passed over
 constexpr std::size_t kKeptLines = 5;                             // for a warning
 constexpr std::size_t kKeptOfOutput = 320;                        // of each
-
-/// `line` without what colours it or moves a cursor: ESC [ … letter, ESC ] … BEL, ESC and a sign.
-std::string without_escapes(std::string_view line) {
-  std::string plain;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] != '\033') {
-      plain += line[i];
-      continue;
-    }
-    const char kind = i + 1 < line.size() ? line[i + 1] : '\0';
-    if (kind == '[') {
-      i += 2;
-      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-    } else if (kind == ']') {
-      i = std::min(line.size(), line.find_first_of("\a\033", i + 2));
-      if (i < line.size() && line[i] == '\033') ++i;  // ESC and a backslash end it too
-    } else {
-      ++i;
-    }
-  }
-  return plain;
-}
 
 class OutputReader : public MetricReader {
  public:
@@ -155,7 +133,7 @@ class OutputReader : public MetricReader {
   void line(std::string_view text) {
     if (text.empty()) return;
     text = text.substr(0, kLongestOutputLine);
-    const bool is_plain = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0 || c == '\033'; });
+    const bool is_plain = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0 || c == '\x1b'; });
     if (!is_plain) {
       plain_ = repaired_utf8(without_escapes(text));
       text = plain_;

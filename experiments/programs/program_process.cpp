@@ -127,7 +127,6 @@ class ProgramProcess::State {
     if (ended_) return;
     order(WatcherOrder::kKillProgram);
     command_.output = nullptr;
-    command_.sampled = nullptr;
     const ProgramTime::time_point limit = ProgramTime::now() + kWaitForWatcher;
     while (poll(kLookPause) && ProgramTime::now() < limit) {
     }
@@ -322,11 +321,6 @@ class ProgramProcess::State {
     const std::vector<TreeProcess> processes = descendants_of(watcher_);
     peak_memory_ = std::max(peak_memory_, memory_of(processes));
     last_look_ = begin;
-    if (command_.sampled) {
-      std::vector<pid_t> pids;
-      for (const TreeProcess& process : processes) pids.push_back(process.pid);
-      command_.sampled(pids);
-    }
     const auto taken = ProgramTime::now() - begin;
     next_look_ = begin + std::max<ProgramTime::duration>(pause_, kLooksShare * taken);
     pause_ = std::min(2 * pause_, kLookPause);

@@ -37,9 +37,6 @@ struct ProgramCommand {
   /// How many processes the kernel has killed so far because there was no memory
   /// (experiments/runs/machine_resources.h); may be empty.
   std::function<std::int64_t()> memory_kills;
-  /// Called with the group's processes several times a minute: a place to ask for the memory of their GPUs. May be
-  /// empty.
-  std::function<void(const std::vector<pid_t>&)> sampled;
 };
 
 /// A program that runs. It has no standard input and no terminal. Its processes are all that it starts, also those that

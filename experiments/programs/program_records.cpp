@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/utf8.h"
 #include "experiments/programs/shown_line.h"
 

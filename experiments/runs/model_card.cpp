@@ -1,7 +1,6 @@
 // A trained model's card.
 #include "experiments/runs/model_card.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>

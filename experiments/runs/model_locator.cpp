@@ -2,7 +2,6 @@
 #include "experiments/runs/model_locator.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 

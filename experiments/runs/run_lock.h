@@ -11,7 +11,6 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 
 #include "base/error.h"
 #include "base/files.h"

@@ -2,7 +2,6 @@
 #include "experiments/runs/run_plan.h"
 
 #include <algorithm>
-#include <map>
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
@@ -14,7 +13,6 @@
 #include "datasets/prepared/segmentation.h"
 #include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/program_inputs.h"
-#include "experiments/runs/model_locator.h"
 #include "experiments/runs/run_checkpoints.h"
 
 namespace xlm {

@@ -1,8 +1,6 @@
 // A request to stop one run.
 #include "experiments/runs/stop_request.h"
 
-#include <cerrno>
-
 namespace xlm {
 namespace {
 

@@ -2,7 +2,6 @@
 // journal records them when they are asked for. They are made after training.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 

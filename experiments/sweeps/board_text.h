@@ -1,7 +1,6 @@
 // A sweep's board as text and as JSON: a table of the runs that fits a terminal, and a line about all of them.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 

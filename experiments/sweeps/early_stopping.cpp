@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/text.h"
-#include "experiments/runs/live_run.h"
 #include "experiments/sweeps/measure_direction.h"
 #include "results/quantities/quantities.h"
 

@@ -1,10 +1,13 @@
-// The status of a run's folder, which may be missing or damaged.
+// The status of a run's folder, which may be missing, damaged, or left to the workers of another sweep's list.
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "base/files.h"
+#include "experiments/sweeps/folder_status.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -23,5 +26,13 @@ FolderStatus status_of_folder(const fs::path& folder);
 
 /// The status as a word; a run without a folder is "new".
 std::string_view name_of(const FolderStatus& status);
+
+/// The ids of all runs on the lists of a folder of runs (see experiments/launchers/work_list.h). A damaged list counts
+/// as empty.
+std::set<std::string> listed_runs(const fs::path& runs);
+
+/// Whether a run without a worker is left for workers that have it on a list. It is if it is queued, if it was stopped
+/// but not by a user, or if its worker is gone.
+bool is_left_for_others(const fs::path& run_folder, const FolderStatus& status, const std::set<std::string>& listed);
 
 }  // namespace xlm

@@ -10,7 +10,6 @@
 
 #include "base/options.h"
 #include "base/random.h"
-#include "base/text.h"
 #include "experiments/sweeps/measure_direction.h"
 #include "results/quantities/quantities.h"
 

@@ -1,12 +1,10 @@
 // The axes of a sweep: grid, zip and random.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/options.h"
 #include "base/random.h"
 #include "base/sha256.h"

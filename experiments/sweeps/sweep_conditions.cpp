@@ -4,18 +4,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
-#include "experiments/sweeps/sweep.h"
 
 namespace xlm {
 namespace {

@@ -12,7 +12,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/run_lock.h"
-#include "experiments/sweeps/listed_runs.h"
+#include "experiments/sweeps/folder_status.h"
 #include "experiments/sweeps/point_source.h"
 #include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/search_rounds.h"

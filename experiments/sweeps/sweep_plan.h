@@ -1,9 +1,6 @@
 // The plan of a sweep: its runs, their status, and why each will be done or skipped.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 

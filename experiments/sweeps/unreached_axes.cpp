@@ -1,7 +1,6 @@
 // Axes of a sweep that do not seem to reach the program.
 #include "experiments/sweeps/unreached_axes.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>

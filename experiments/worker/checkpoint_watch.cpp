@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "experiments/runs/file_copy.h"
 
 namespace xlm {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "base/memory_limit.h"
 #include "base/shared_library.h"
 #include "experiments/worker/libtorch_folder.h"

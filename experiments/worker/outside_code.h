@@ -1,9 +1,6 @@
 // Code of a program that is in no copy: what it imports, or what its command names, from elsewhere.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "experiments/programs/import_hook.h"
 #include "experiments/worker/journal_sink.h"
 #include "experiments/worker/program_setting.h"

@@ -17,7 +17,6 @@
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/programs/metric_readers.h"
-#include "experiments/programs/program_process.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/outside_code.h"
@@ -150,16 +149,7 @@ class ProgramEvaluations {
     ReportedEvaluations reported(split);
     MetricReaders readers(described_metrics(program, setting.places, paths.work()), paths.metrics(), reported);
     readers.begin(Json());
-    ProgramProcess process({.words = setting.words,
-                            .folder = paths.work(),
-                            .environment = setting.environment,
-                            .log = paths.output(),
-                            .output = [&](std::string_view bytes) { readers.output(bytes); },
-                            .owner = folder_.string(),
-                            .grace = std::chrono::duration<double>(program.grace),
-                            .stop_all = program.stop == ProgramOptions::Stop::kAll,
-                            .memory_kills = memory_kills,
-                            .sampled = nullptr});
+    ProgramProcess process(command_of(setting, program, paths, [&](std::string_view bytes) { readers.output(bytes); }));
     double next_check = 0;
     while (process.poll(kBetweenEvaluationPolls)) {
       readers.poll();

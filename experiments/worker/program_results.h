@@ -6,7 +6,7 @@
 #include <string>
 
 #include "experiments/programs/program_end.h"
-#include "experiments/programs/record_sink.h"
+#include "experiments/programs/program_records.h"
 #include "experiments/worker/journal_sink.h"
 
 namespace xlm {

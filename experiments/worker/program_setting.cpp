@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -168,6 +170,19 @@ void take_code(const fs::path& place, const std::string& hash, const fs::path& w
     }
   }
   fs::remove(work, error);
+}
+
+ProgramCommand command_of(const ProgramSetting& setting, const ProgramOptions& program, const ProgramPaths& paths,
+                          std::function<void(std::string_view)> output) {
+  return {.words = setting.words,
+          .folder = paths.work(),
+          .environment = setting.environment,
+          .log = paths.output(),
+          .output = std::move(output),
+          .owner = paths.folder.string(),
+          .grace = std::chrono::duration<double>(program.grace),
+          .stop_all = program.stop == ProgramOptions::Stop::kAll,
+          .memory_kills = memory_kills};
 }
 
 }  // namespace xlm

@@ -2,13 +2,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/programs/metric_description.h"
+#include "experiments/programs/program_process.h"
 #include "experiments/runs/program_paths.h"
 
 namespace xlm {
@@ -44,5 +47,9 @@ void put_code(const fs::path& place, const std::string& hash, const fs::path& wo
 
 /// Removes the files of the code from the folder that are still as they were frozen.
 void take_code(const fs::path& place, const std::string& hash, const fs::path& work);
+
+/// What starts it, in the copy of its code. `output` gets what it says.
+ProgramCommand command_of(const ProgramSetting& setting, const ProgramOptions& program, const ProgramPaths& paths,
+                          std::function<void(std::string_view)> output);
 
 }  // namespace xlm

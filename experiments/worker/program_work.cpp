@@ -13,7 +13,6 @@
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/programs/metric_readers.h"
 #include "experiments/programs/program_environment.h"
-#include "experiments/programs/program_process.h"
 #include "experiments/programs/program_records.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/checkpoint_watch.h"
@@ -104,16 +103,8 @@ class Attempt {
     sink_.batch_evaluations();
     readers_.begin(position_of_earlier());
     note_position();
-    ProgramProcess process({.words = setting_.words,
-                            .folder = paths_.work(),
-                            .environment = setting_.environment,
-                            .log = paths_.output(),
-                            .output = [this](std::string_view bytes) { read([&] { readers_.output(bytes); }); },
-                            .owner = paths_.folder.string(),
-                            .grace = std::chrono::duration<double>(program_.grace),
-                            .stop_all = program_.stop == ProgramOptions::Stop::kAll,
-                            .memory_kills = memory_kills,
-                            .sampled = nullptr});
+    ProgramProcess process(command_of(setting_, program_, paths_,
+                                      [this](std::string_view bytes) { read([&] { readers_.output(bytes); }); }));
     const auto poll = [this] { readers_.poll(); };
     while (process.poll(kBetweenPolls)) {
       read(poll);

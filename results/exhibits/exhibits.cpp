@@ -2,7 +2,6 @@
 #include "results/exhibits/exhibits.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include <fmt/format.h>

@@ -8,8 +8,6 @@
 
 #include <bit>
 #include <cerrno>
-#include <cmath>
-#include <cstring>
 
 #include <fmt/format.h>
 

@@ -12,9 +12,9 @@
 #include "base/options.h"
 #include "base/yaml.h"
 #include "results/figures/figure_looks.h"
-#include "results/store/aggregate.h"
 #include "results/store/run_table.h"
 #include "results/store/selection.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
 

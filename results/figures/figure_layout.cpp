@@ -4,21 +4,57 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "results/figures/axis_texts.h"
 #include "results/figures/layout_parts.h"
-#include "results/figures/layout_tries.h"
 #include "results/figures/legend_place.h"
 #include "results/figures/plot_notes.h"
-#include "results/figures/plot_room.h"
 #include "results/figures/text_measure.h"
 #include "results/figures/tick_room.h"
 
 namespace xlm {
 namespace {
+
+/// A place of the legend, and whether its labels may break into lines there.
+struct LegendTry {
+  LegendKeys::Place place = LegendKeys::Place::kNone;
+  bool may_break = true;
+};
+
+/// What one try to lay a figure out is made with.
+struct LayoutTry {
+  double size = 0;  // of text
+  LegendTry legend;
+  std::size_t columns = 0;  // of panels
+  bool is_panel = false;    // of a picture with several
+};
+
+/// Places of the legend in the order in which they are tried.
+std::vector<LegendTry> legends_to_try(const Figure& figure) {
+  using Place = LegendKeys::Place;
+  const Place place = figure.description.looks.legend.place;
+  if (!has_legend(figure)) return {{Place::kNone}};
+  if (place == Place::kInside) return {{Place::kInside}, {Place::kBelow}};
+  if (place != Place::kAuto) return {{place}};
+  if (!figure.panels.empty()) return {{Place::kBelow}};
+  return {{Place::kRight, false}, {Place::kBelow}, {Place::kRight}};
+}
+
+/// Numbers of columns of panels in the order in which they are tried; a single 0 if there are no panels.
+std::vector<std::size_t> columns_to_try(const Figure& figure) {
+  const std::size_t count = figure.panels.size();
+  if (count == 0) return {0};
+  const auto own = static_cast<std::size_t>(figure.description.looks.facet.columns);
+  const auto square = static_cast<std::size_t>(std::ceil(std::sqrt(static_cast<double>(count))));
+  std::vector<std::size_t> columns;
+  for (std::size_t most = own > 0 ? std::min(own, count) : count <= 3 ? count : square; most > 0; --most)
+    columns.push_back(most);
+  return columns;
+}
 
 using LegendPlace = LegendKeys::Place;
 

@@ -2,7 +2,6 @@
 // A picture that cannot be legible at its size is refused.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "results/figures/figure.h"

@@ -1,5 +1,4 @@
 // Colours over two axes, of a column of the store or of a grid.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "results/figures/plot_room.h"
-#include "results/figures/series_looks.h"
 #include "results/figures/text_measure.h"
 
 namespace xlm {

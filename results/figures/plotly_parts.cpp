@@ -6,8 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "results/figures/series_looks.h"
-
 namespace xlm {
 namespace {
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "results/fits/sizes.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {

@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "results/figures/figure_series.h"
-#include "results/fits/sizes.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
 #include "results/store/statistics.h"

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <utility>
 
-#include "results/fits/sizes.h"
 #include "results/store/statistics.h"
 
 namespace xlm {

@@ -8,14 +8,20 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
+#include <boost/math/distributions/normal.hpp>
+
 #include "base/random.h"
-#include "results/fits/sizes.h"
+#include "results/judgement/student.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
+
+/// Whether a parameter goes over orders of magnitude: then its logarithm has the interval.
+bool is_scale(std::size_t parameter) { return parameter % 2 == 1; }
 
 double product_of(const std::vector<double>& x) {
   double logs = 0;
@@ -24,6 +30,35 @@ double product_of(const std::vector<double>& x) {
 }
 
 }  // namespace
+
+double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index) {
+  const double radius = 1 - random_unit(random_bits(seed, draw, 2 * index));  // above 0
+  const double angle = 2 * std::numbers::pi * random_unit(random_bits(seed, draw, 2 * index + 1));
+  return std::sqrt(-2 * std::log(radius)) * std::cos(angle);
+}
+
+double student_stretch(double freedom, double level) {
+  const double tail = (1 - level) / 2;
+  const boost::math::normal normal;
+  return student_factor(level, freedom) / boost::math::quantile(boost::math::complement(normal, tail));
+}
+
+LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch) {
+  std::sort(drawn.begin(), drawn.end());
+  const double tail = (1 - level) / 2;
+  const double low = estimate - stretch * (estimate - quantile(drawn, tail));
+  const double high = estimate + stretch * (quantile(drawn, 1 - tail) - estimate);
+  return {std::min(low, estimate), std::max(high, estimate)};
+}
+
+std::vector<double> different_sizes(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::vector<double> sizes;
+  for (const double value : values) {
+    if (sizes.empty() || value > sizes.back() * kOneSize) sizes.push_back(value);
+  }
+  return sizes;
+}
 
 std::size_t LossPoints::count_settings() const {
   return setting.empty() ? 0 : *std::max_element(setting.begin(), setting.end()) + 1;
@@ -95,14 +130,8 @@ std::vector<LawInterval> LawEstimate::intervals() const {
   const std::vector<double> estimates = found_.law.parameters();
   std::vector<LawInterval> all;
   for (std::size_t p = 0; p < estimates.size(); ++p) {
-    const bool is_scale = p % 2 == 1;  // over orders of magnitude: its logarithm has the interval
-    std::vector<double> drawn;
-    for (const PowerLaw& law : drawn_) {
-      const double value = law.parameters()[p];
-      drawn.push_back(is_scale ? std::log(value) : value);
-    }
-    LawInterval interval = interval_of(std::move(drawn), is_scale ? std::log(estimates[p]) : estimates[p]);
-    if (is_scale) {
+    LawInterval interval = interval_of(drawn_parameter(p), is_scale(p) ? std::log(estimates[p]) : estimates[p]);
+    if (is_scale(p)) {
       interval = {std::exp(interval.low), std::exp(interval.high)};
     } else {
       interval.low = std::max(interval.low, 0.0);  // neither a loss nor an exponent is below
@@ -118,15 +147,19 @@ LawInterval LawEstimate::interval(const std::function<double(const PowerLaw&)>& 
   return interval_of(std::move(drawn), number(found_.law));
 }
 
+/// Of each draw.
+std::vector<double> LawEstimate::drawn_parameter(std::size_t number) const {
+  std::vector<double> values;
+  for (const PowerLaw& law : drawn_) {
+    const double value = law.parameters()[number];
+    values.push_back(is_scale(number) ? std::log(value) : value);
+  }
+  return values;
+}
+
 std::vector<std::vector<double>> LawEstimate::covariance() const {
   std::vector<std::vector<double>> drawn;  // [parameter][draw]
-  for (std::size_t p = 0; p < found_.law.parameters().size(); ++p) {
-    std::vector<double>& values = drawn.emplace_back();
-    for (const PowerLaw& law : drawn_) {
-      const double value = law.parameters()[p];
-      values.push_back(p % 2 == 1 ? std::log(value) : value);
-    }
-  }
+  for (std::size_t p = 0; p < found_.law.parameters().size(); ++p) drawn.push_back(drawn_parameter(p));
   std::vector<std::vector<double>> matrix(drawn.size(), std::vector<double>(drawn.size()));
   for (std::size_t a = 0; a < drawn.size(); ++a) {
     for (std::size_t b = 0; b < drawn.size(); ++b) {

@@ -8,10 +8,30 @@
 #include <optional>
 #include <vector>
 
-#include "results/fits/draws.h"
 #include "results/fits/power_law.h"
 
 namespace xlm {
+
+struct LawInterval {
+  double low = 0;
+  double high = 0;
+};
+
+/// A standard normal number that follows from its place (Box and Muller).
+double normal_at(std::uint64_t seed, std::uint64_t draw, std::uint64_t index);
+
+/// By how much an interval of draws is too narrow because their spread was estimated with so many degrees of freedom:
+/// the quantile of Student's t over that of the normal distribution.
+double student_stretch(double freedom, double level);
+
+/// Between the quantiles of `drawn`, whose distances from `estimate` are multiplied by `stretch`.
+LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch);
+
+/// Values within this factor are one size.
+inline constexpr double kOneSize = 1.01;
+
+/// The different sizes among values above 0, ascending; each is the least of the values that are one with it.
+std::vector<double> different_sizes(std::vector<double> values);
 
 /// Losses of runs. Runs of one setting differ only in the seed.
 struct LossPoints {
@@ -68,6 +88,7 @@ class LawEstimate {
   void find_spread(const LossPoints& points);
   void draw(const LossPoints& points, const PowerLawFitter& fitter);
   LawInterval interval_of(std::vector<double> drawn, double estimate) const;
+  std::vector<double> drawn_parameter(std::size_t number) const;
 
   EstimateOptions options_;
   FoundLaw found_;

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -7,11 +7,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "results/figures/figures.h"
 #include "results/figures/plot_style.h"
 #include "results/fits/fit_figure.h"
-#include "results/pages/claims_page.h"
-#include "results/pages/fit_page.h"
+#include "results/pages/exhibit_pages.h"
 #include "results/pages/run_explorer.h"
 #include "results/pages/table_html.h"
 

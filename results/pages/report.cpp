@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -11,7 +12,6 @@
 #include "base/text.h"
 #include "results/pages/table_html.h"
 #include "results/quantities/quantities.h"
-#include "results/quantities/sweep_costs.h"
 
 namespace xlm {
 namespace {
@@ -175,6 +175,11 @@ std::string recipe_html(Page& page, const Report& report, std::size_t index) {
                      recipe_anchor(index), html_escape(recipe.title), about, count_runs(page, recipe), exhibits);
 }
 
+std::string_view outcome_of(const TableCell& cell) {
+  if (cell.compared) return name_of(cell.compared->verdict);
+  return cell.value ? "no verdict" : "missing";
+}
+
 }  // namespace
 
 PrintedCounts count_printed(const Report& report) {
@@ -199,6 +204,26 @@ std::string report_page(Store& store, const Report& report) {
   body += "<section id=\"runs\">\n<h2>Runs</h2>\n";
   body += page.appendix().size() > 0 ? page.appendix().section() : "<p>There are no runs yet.</p>\n";
   return page.finish(report.title, body + "</section>\n</main>\n");
+}
+
+std::int64_t PrintedCounts::total() const { return std::accumulate(of.begin(), of.end(), std::int64_t{0}); }
+
+PrintedCounts& PrintedCounts::operator+=(const PrintedCounts& other) {
+  for (std::size_t i = 0; i < of.size(); ++i) of.at(i) += other.of.at(i);
+  return *this;
+}
+
+PrintedCounts count_printed(const Table& table) {
+  PrintedCounts counts;
+  for (const TableRow& row : table.rows) {
+    for (const TableCell& cell : row.cells) {
+      if (cell.printed.empty() || cell.missing == kPrintedOnly)
+        continue;  // other people's have none of ours next to them
+      const auto* const outcome = std::find(kPrintedOutcomes.begin(), kPrintedOutcomes.end(), outcome_of(cell));
+      ++counts.of.at(static_cast<std::size_t>(outcome - kPrintedOutcomes.begin()));
+    }
+  }
+  return counts;
 }
 
 }  // namespace xlm

@@ -1,14 +1,16 @@
 // A report: all tables, figures and fits of recipes on one page, with a section about each run behind them.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "results/figures/figures.h"
 #include "results/fits/fitted_runs.h"
 #include "results/pages/page.h"
-#include "results/tables/printed_counts.h"
 #include "results/tables/table.h"
 
 namespace xlm {
@@ -30,6 +32,22 @@ struct Report {
   std::string origin;  // one line: the program, the time, the source
   std::vector<ReportRecipe> recipes;
 };
+
+/// What becomes of a printed value: a verdict, or why there is none.
+inline constexpr std::array<std::string_view, 7> kPrintedOutcomes{
+    "agrees",    "consistent", "differs", "undecided", "not comparable",
+    "missing",      // no number of ours yet
+    "no verdict"};  // the printed text is no number, or ours is no mean
+
+/// Printed values by outcome, in the order of kPrintedOutcomes.
+struct PrintedCounts {
+  std::array<std::int64_t, kPrintedOutcomes.size()> of{};
+
+  std::int64_t total() const;
+  PrintedCounts& operator+=(const PrintedCounts& other);
+};
+
+PrintedCounts count_printed(const Table& table);
 
 /// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);

@@ -2,7 +2,6 @@
 #include "results/pages/run_appendix.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
 

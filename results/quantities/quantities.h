@@ -103,4 +103,12 @@ std::string column_number(std::string_view column, double value);
 /// A number as a table shows it, with unit or label: "1.234 bpc", "loss 1.234".
 std::string named_number(const Quantity& quantity, double value);
 
+inline constexpr std::array<const char*, 6> kSweepCosts{"processor_hours",  "gpu_hours", "training_flops",
+                                                        "evaluation_flops", "energy",    "energy_gpu"};
+
+/// What the run itself spent: a run that goes on from another's checkpoint inherits the arithmetic behind that.
+inline double own_cost(std::string_view name, double value, double inherited_flops) {
+  return name == "training_flops" ? value - inherited_flops : value;
+}
+
 }  // namespace xlm

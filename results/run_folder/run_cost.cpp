@@ -73,4 +73,8 @@ void add_costs_of_work(Run& run) {
   if (has_gpu) run.costs["gpu_hours"] = hours * processes;
 }
 
+double seconds_of_step(const Run& run) {
+  return busy_seconds(run) / static_cast<double>(std::max<std::int64_t>(run.step, 1));
+}
+
 }  // namespace xlm

@@ -15,4 +15,8 @@ double busy_seconds(const Run& run);
 ///   evaluation_flops   FLOPs of all its evaluations
 void add_costs_of_work(Run& run);
 
+/// Seconds for each step, over all attempts of the run, with everything between the steps. An attempt whose process was
+/// lost counts up to its last checkpoint or evaluation.
+double seconds_of_step(const Run& run);
+
 }  // namespace xlm

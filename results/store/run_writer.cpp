@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
-#include <utility>
 
 #include <fmt/format.h>
 

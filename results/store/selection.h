@@ -11,8 +11,8 @@
 
 #include "base/yaml.h"
 #include "results/quantities/quantities.h"
-#include "results/store/aggregate.h"
 #include "results/store/run_table.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
 

@@ -1,9 +1,8 @@
-// Means, deviations and quantiles.
+// Means, deviations and quantiles, and how several runs become one number.
 #include "results/store/statistics.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numeric>
 
 namespace xlm {
@@ -33,6 +32,23 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better) {
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  switch (aggregate) {
+    case Aggregate::kMean:
+      return mean(values);
+    case Aggregate::kMedian:
+      return median(values);
+    case Aggregate::kMin:
+      return *least;
+    case Aggregate::kMax:
+      return *most;
+    case Aggregate::kBest:
+      return better == Better::kLower ? *least : *most;
+  }
+  return *least;
 }
 
 }  // namespace xlm

@@ -1,8 +1,12 @@
-// Means, deviations and quantiles.
+// Means, deviations and quantiles, and how several runs become one number.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 #include <vector>
+
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 
@@ -17,5 +21,14 @@ double quantile(const std::vector<double>& sorted, double share);
 
 /// Middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
+
+/// How several runs become one number.
+enum class Aggregate { kMean, kMedian, kMin, kMax, kBest };
+inline constexpr std::array<std::string_view, 5> kAggregateNames{"mean", "median", "min", "max", "best"};
+enum class Spread { kNone, kDeviation };
+inline constexpr std::array<std::string_view, 2> kSpreadNames{"none", "sd"};
+
+/// `values` as one number; they must not be empty. Best is the smallest, or the largest where higher is better.
+double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better);
 
 }  // namespace xlm

@@ -12,7 +12,6 @@
 #include <random>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include <SQLiteCpp/Backup.h>
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "results/tables/table.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>

@@ -14,9 +14,9 @@
 #include "base/options.h"
 #include "base/yaml.h"
 #include "results/quantities/number_format.h"
-#include "results/store/aggregate.h"
 #include "results/store/run_table.h"
 #include "results/store/selection.h"
+#include "results/store/statistics.h"
 #include "results/tables/printed_comparison.h"
 
 namespace xlm {

@@ -1,7 +1,6 @@
 // What is marked in a table: stars on cells that beat other rows, and the best cells of a column.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "results/judgement/pairing.h"

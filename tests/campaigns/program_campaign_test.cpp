@@ -18,7 +18,7 @@ class ProgramCampaign : public ProgramOfUser {
  protected:
   /// A training whose 20 steps take a while.
   void configure_slow(const std::string& seeds) {
-    std::string script = kTraining;
+    std::string script = kTrainingScript;
     const std::string step = "    state[\"step\"] += 1\n";
     script.insert(script.find(step), "    time.sleep(0.02)\n");
     write_script("train.py", script);
@@ -125,7 +125,7 @@ TEST_F(ProgramCampaign, AProgramThatFillsTheDiskFailsAndResumesWhenThereIsRoom) 
                              size, before, XLM_FAKE_BINARY));
   };
   if (shell(folder_.path(), "unshare -m mount -t tmpfs none /mnt").code != 0) GTEST_SKIP() << needs::kRoot;
-  std::string script = kTraining;
+  std::string script = kTrainingScript;
   const std::string step = "    state[\"step\"] += 1\n";
   script.insert(script.find(step),
                 "    if state[\"step\"] == 12 and os.environ.get(\"FILL\"):\n"

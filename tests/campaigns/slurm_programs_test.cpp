@@ -18,7 +18,7 @@ class SlurmTestPrograms : public ProgramOfUser {
   void SetUp() override {
     if (LocalSlurm::starter().empty()) GTEST_SKIP() << needs::kSlurm;
     slurm_.start(6);
-    std::string script = kTraining;
+    std::string script = kTrainingScript;
     const std::string step = "    state[\"step\"] += 1\n";
     script.insert(script.find(step), "    time.sleep(0.05)\n");
     write_script("train.py", script);

@@ -29,7 +29,7 @@ class ProgramDirections : public ReportingProgram {
 };
 
 TEST_F(ProgramDirections, EarlyStoppingKeepsTheSettingOfTheHighestAccuracy) {
-  std::string training = kTraining;
+  std::string training = kTrainingScript;
   const std::string loss = "loss=state[\"weight\"] + 1";
   training.replace(training.find(loss), loss.size(), loss + ", accuracy=4 - state[\"weight\"]");
   write_script("train.py", training);

@@ -21,7 +21,7 @@ class ProgramElsewhere : public ProgramOfUser {
   void configure_odd_words(const std::string& seeds) {
     write_script("odd.py",
                  "import os, sys\nopen(os.path.join(os.environ['XLM_RUN'], 'word.txt'), 'w').write(sys.argv[1])\n" +
-                     std::string(kTraining));
+                     std::string(kTrainingScript));
     configure("[python3, odd.py, '{word}']", "  environment: {ODD: '{word}'}\n",
               fmt::format("options: {{lr: 0.1, hold: {}, word: {}}}\nresources: {{cpus: 1, time: 5min}}\n"
                           "sweep: {{grid: {{seed: [{}]}}}}\n",

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 /// It reads what training saved, and says what it measured. It waits while the file `hold` is there.
-constexpr const char* kEvaluation = R"(import json, os, sys, time
+constexpr const char* kEvaluationScript = R"(import json, os, sys, time
 load, split, window = sys.argv[1], sys.argv[2], int(sys.argv[3])
 weight = json.load(open(load))["weight"]
 assert split == os.environ["XLM_SPLIT"]
@@ -28,7 +28,7 @@ print("a", split, "loss of", weight + window / 100 + len(split))
 
 class ProgramEvaluationsOfUser : public ProgramOfUser {
  protected:
-  ProgramEvaluationsOfUser() { write_script("eval.py", kEvaluation); }
+  ProgramEvaluationsOfUser() { write_script("eval.py", kEvaluationScript); }
 
   fs::path evaluation_hold() const { return folder_.path() / "hold-evaluation"; }
 

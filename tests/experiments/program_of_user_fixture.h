@@ -14,7 +14,7 @@ namespace xlm {
 
 /// A training loop: it reports by lines of JSON, saves every fifth step, resumes, and waits at step 8 as long as the
 /// file `hold` is there.
-inline constexpr const char* kTraining = R"(import json, os, signal, sys, time
+inline constexpr const char* kTrainingScript = R"(import json, os, signal, sys, time
 options = json.load(open(os.environ["XLM_CONFIG"]))["options"]
 saved = os.path.join(os.environ["XLM_CHECKPOINTS"], "last.json")
 state = {"step": 0, "weight": 4.0}
@@ -48,7 +48,7 @@ class ProgramOfUser : public ProgramTest {
  protected:
   ProgramOfUser() {
     create_folders(folder_.path() / "code");
-    write_script("train.py", kTraining);
+    write_script("train.py", kTrainingScript);
   }
 
   void write_script(const std::string& name, const std::string& text) {

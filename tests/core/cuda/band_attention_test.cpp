@@ -17,7 +17,7 @@
 #include "core/kernels/band_attention_device.h"
 #include "core/kernels/examined_kernels.h"
 #include "core/kernels/gpu_program.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 #include "tests/needs.h"
 #include "tests/temporary_folder.h"
 
@@ -212,7 +212,7 @@ TEST(BandKernels, ARecordedStepDrawsItsSeedOnTheDevice) {
   const auto drawn = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, torch::kLong).item<std::int64_t>();
   torch::manual_seed(21);
   const auto first = [&] {
-    const SeedsOnDevice seeds;
+    const SeedsOnDevice seeds(true);
     return result(input);
   }();
   const auto expected = result(small_input(0.5, static_cast<std::uint64_t>(drawn)));

@@ -7,7 +7,7 @@
 #include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
-#include "core/kernels/product_observer.h"
+#include "core/kernels/step_context.h"
 
 namespace xlm {
 namespace {
@@ -246,7 +246,7 @@ TEST(Linear, SeveralLayersOfOneInputEqualThoseAloneAndAreEachShown) {
                                             torch::randn({24, 16}).set_requires_grad(true),
                                             torch::randn({8, 16}).set_requires_grad(true)};
     SeenWeights seen;
-    const ObservedProducts observed(seen);
+    const ObservedProducts observed(&seen);
     const std::vector<torch::Tensor> made = linear_layers(leaves[0], {leaves[1], leaves[2]});
     ASSERT_EQ(made.size(), 2U);
     torch::Tensor given_loss = torch::zeros({});

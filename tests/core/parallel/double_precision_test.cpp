@@ -8,7 +8,7 @@
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/eval/evaluation.h"
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 #include "core/models/language_model.h"
 #include "core/parallel/reductions.h"
 #include "core/schemes/scheme.h"

@@ -6,6 +6,7 @@
 
 #include "core/api/gpt2_options.h"
 #include "core/kernels/dropout.h"
+#include "core/kernels/step_context.h"
 #include "core/kernels/step_weights.h"
 #include "core/runtime/device.h"
 #include "tests/core/kernels/called_operations.h"

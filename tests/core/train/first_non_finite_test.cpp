@@ -28,7 +28,7 @@ class TwoLayers {
   std::optional<std::string> step(const torch::Tensor& input) {
     watch_.begin_step();
     {
-      const ObservedProducts observed(watch_);
+      const ObservedProducts observed(&watch_);
       const torch::Tensor hidden = torch::relu(linear_layer(input, weight(0)));
       const torch::Tensor loss = linear_layer(hidden, weight(1)).square().sum();
       watch_.loss(loss);
@@ -77,7 +77,7 @@ TEST(FirstNonFinite, AWeightMadeOfAParameterHasItsName) {
   FirstNonFinite watch({{"layers.0.weight", weight}});
   watch.begin_step();
   {
-    const ObservedProducts observed(watch);
+    const ObservedProducts observed(&watch);
     linear_layer(torch::full({5, 4}, kInfinity), weight.flip(1), {}, weight);
   }
   EXPECT_THAT(watch.found(), Optional(HasSubstr("the activation that layers.0.weight reads")));
@@ -95,7 +95,7 @@ TEST(FirstNonFinite, AGradientIsNamedIfTheForwardPassIsFinite) {
   FirstNonFinite watch(weights);
   watch.begin_step();
   {
-    const ObservedProducts observed(watch);
+    const ObservedProducts observed(&watch);
     const torch::Tensor loss = linear_layer(torch::ones({5, 4}), weights[0].second).sqrt().sum();  // √ is steep at 0
     watch.loss(loss);
     loss.backward();

@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/kernels/part_of_batch.h"
+#include "core/kernels/step_context.h"
 #include "core/models/capabilities.h"
 #include "core/train/rerun_recorder.h"
 #include "tests/core/train/trained_batches.h"
@@ -186,7 +186,7 @@ class AskedModel final : public LanguageModel, public Capturable {
   AskedModel() : weight_(parameter("weight", torch::randn({11, 4}))) {}
   ModelOutput forward(const ModelInput& input, const State& state) override {
     rooms.push_back(input.group_room);
-    seeds_on_device.push_back(SeedsOnDevice::wanted());
+    seeds_on_device.push_back(step_context().seeds_on_device);
     ModelOutput output;
     output.hidden = torch::embedding(weight_, input.tokens);
     output.head.weight = weight_;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/programs/record_sink.h"
+#include "experiments/programs/program_records.h"
 
 namespace xlm {
 

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "experiments/programs/metric_readers.h"
-#include "experiments/programs/record_sink.h"
+#include "experiments/programs/program_records.h"
 
 namespace xlm {
 

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "results/exhibits/exhibits.h"
-#include "results/pages/continuations_page.h"
+#include "results/pages/exhibit_pages.h"
 #include "tests/results/run_maker.h"
 #include "tests/thrown_message.h"
 

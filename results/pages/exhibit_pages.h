@@ -1,0 +1,31 @@
+// Claims, fits and continuations as HTML, every number with its runs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "results/claims/claim_text.h"
+#include "results/exhibits/continuations.h"
+#include "results/fits/fitted_runs.h"
+#include "results/pages/table_html.h"
+#include "results/store/store.h"
+
+namespace xlm {
+
+/// The claims with their verdicts and notes, without their title: a row for each comparison.
+std::string claims_html(const ClaimList& list, const RunReferences& references);
+
+/// A page of claims alone.
+std::string claims_page(Store& store, const ClaimList& list);
+
+/// The numbers of a fit with its notes, without its title and figure.
+std::string fit_html(const FitResult& fit);
+
+/// A page of fits alone, each with its figure.
+std::string fits_page(Store& store, const std::vector<FitResult>& fits);
+
+/// The models side by side, a passage in each row. A click on a passage's context shows the whole prompt. A model's
+/// name links to its run.
+std::string continuations_page(Store& store, const std::vector<Continuations>& all);
+
+}  // namespace xlm
