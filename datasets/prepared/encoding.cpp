@@ -34,7 +34,8 @@ std::int64_t words_beginning(std::string_view text, bool in_word) {
     const std::size_t count = std::min(kStretch, text.size() - begin);
     std::uint8_t some = 0;
     for (std::size_t i = begin; i < begin + count; ++i) {
-      some = static_cast<std::uint8_t>(some + static_cast<int>(is_blank(before[i]) & !is_blank(text[i])));
+      const int begins = static_cast<int>(is_blank(before[i])) & static_cast<int>(!is_blank(text[i]));
+      some = static_cast<std::uint8_t>(some + begins);
     }
     words += some;
   }

@@ -38,7 +38,7 @@ Yaml recipe(const std::string& name, const std::string& profile) {
 std::vector<std::string> recipes_of(const std::string& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes" / folder)) {
-    names.push_back(folder + "/" + entry.path().stem().string());
+    if (entry.path().extension() == ".yaml") names.push_back(folder + "/" + entry.path().stem().string());
   }
   return names;
 }
