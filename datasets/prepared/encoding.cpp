@@ -26,7 +26,7 @@ bool is_line_end(char byte) { return byte == '\n'; }
 /// The words that begin in `text`, the first byte of which continues one if it is `in_word`.
 std::int64_t words_beginning(std::string_view text, bool in_word) {
   if (text.empty()) return 0;
-  std::int64_t words = static_cast<std::int64_t>(!is_blank(text.front()) && !in_word);
+  auto words = static_cast<std::int64_t>(!is_blank(text.front()) && !in_word);
   const char* const before = text.data();
   text.remove_prefix(1);
   constexpr std::size_t kStretch = 128;  // as in count_bytes

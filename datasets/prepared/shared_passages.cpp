@@ -59,8 +59,8 @@ std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile
 class HashFilter {
  public:
   explicit HashFilter(std::size_t hashes)
-      : shift_(64U - static_cast<unsigned>(std::bit_width(hashes * kBitsEach / 64 + 1))),
-        words_(std::size_t{2} << (63U - shift_)) {}
+      : words_(std::bit_ceil(hashes * kBitsEach / 64 + 2)),
+        shift_((64U - static_cast<unsigned>(std::countr_zero(words_.size()))) & 63U) {}
   void add(std::uint64_t hash) { words_[hash >> shift_] |= bits_of(hash); }
   bool may_hold(std::uint64_t hash) const { return (~words_[hash >> shift_] & bits_of(hash)) == 0; }
 
@@ -70,8 +70,8 @@ class HashFilter {
     const std::uint64_t mixed = hash * kBase;
     return std::uint64_t{1} << (mixed >> 58U) | std::uint64_t{1} << (mixed >> 52U & 63U);
   }
-  unsigned shift_;
   std::vector<std::uint64_t> words_;
+  unsigned shift_;
 };
 
 /// The hash of a stretch, and its first token.

@@ -29,7 +29,7 @@ std::size_t slot_of(const Key& key, std::size_t slots) {
   constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
   std::uint64_t hash = 0;
   for (const std::uint64_t word : key) hash = (hash ^ word) * kOdd ^ hash >> 29U;
-  return hash >> (65U - static_cast<unsigned>(std::bit_width(slots)));
+  return hash >> 1U >> ((64U - static_cast<unsigned>(std::bit_width(slots))) & 63U);
 }
 
 /// Whether keys are equal; the library's comparison is a call.

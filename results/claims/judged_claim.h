@@ -19,15 +19,15 @@ namespace xlm {
 
 /// One of the comparisons that a claim is made of; most have one.
 struct ClaimPart {
-  std::string label;                       // "gumbel − fixed", "text8-en: a − b"
-  std::optional<double> value;             // the difference, the slope or the value itself
-  std::optional<double> half_width;        // of its 95 % interval; nothing for one seed
-  std::optional<double> p;                 // two-sided, of "it is the nearest limit of what the claim allows"
-  std::int64_t looked_at = 0;              // seeds of a plan that are there on all sides
-  std::int64_t planned = 0;                // 0: there is no plan
-  bool is_futile = false;                  // it will hardly be confirmed when all planned seeds are there
-  std::int64_t seeds = 0;                  // pairs of seeds, where both sides have them
-  bool is_exact = false;                   // it follows from the configuration
+  std::string label;                 // "gumbel − fixed", "text8-en: a − b"
+  std::optional<double> value;       // the difference, the slope or the value itself
+  std::optional<double> half_width;  // of its 95 % interval; nothing for one seed
+  std::optional<double> p;           // two-sided, of "it is the nearest limit of what the claim allows"
+  std::int64_t looked_at = 0;        // seeds of a plan that are there on all sides
+  std::int64_t planned = 0;          // 0: there is no plan
+  bool is_futile = false;            // it will hardly be confirmed when all planned seeds are there
+  std::int64_t seeds = 0;            // pairs of seeds, where both sides have them
+  bool is_exact = false;             // it follows from the configuration
   bool is_paired = false;
   bool is_of_two_sides = false;
   Verdict verdict = Verdict::kNotTried;

@@ -142,8 +142,8 @@ added.save_pretrained(keep('added', more, rows=len(added)))
 print(json.dumps(losses))
 )python";
 
-/// Prints the loss of the Llama in `folder`, and whether its tokenizer encodes as that of `bpe`. Windows have 32 inputs,
-/// the first of which is the vector that the model has for a beginning.
+/// Prints the loss of the Llama in `folder`, and whether its tokenizer encodes as that of `bpe`. Windows have 32
+/// inputs, the first of which is the vector that the model has for a beginning.
 constexpr const char* kLlama = R"python(
 from transformers import AutoModelForCausalLM, AutoTokenizer
 model = AutoModelForCausalLM.from_pretrained(folder).double().eval()
