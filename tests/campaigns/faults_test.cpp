@@ -202,6 +202,7 @@ TEST_P(OrderTest, BytesAreOnTheDiskBeforeTheirName) {
     if (made[i].find(" rename ") == std::string::npos) continue;
     const fs::path file = path_of(made[i]);
     SCOPED_TRACE(file);
+    if (file.filename() == "clean") continue;  // of prepare-data: the same process reads it and removes it
     EXPECT_THAT(made[i - 1], HasSubstr(" fsync "));
     if (fs::is_regular_file(file)) {
       EXPECT_TRUE(path_of(made[i - 1]).starts_with((file.parent_path() / ("." + file.filename().string())).string()));
