@@ -155,11 +155,10 @@ TEST(ManyClaims, WhatTheyOweToChanceIsSaid) {
                                         with_p("open", 1, Verdict::kUndecided), with_p("exact", std::nullopt)};
   std::vector<const JudgedClaim*> all;
   for (const JudgedClaim& claim : claims) all.push_back(&claim);
-  EXPECT_EQ(
-      chance_note(all),
-      "4 claims were tried by seeds. If none held, up to 0.1 would be confirmed by chance. Of 3 that are confirmed "
-      "or refuted, Holm's correction for all leaves 1, and that of Benjamini and Hochberg, with at most 5 % false "
-      "ones among them, 3. By chance alone may be: two and three.");
+  EXPECT_EQ(chance_note(all),
+            "4 claims were tried by seeds. If none held, up to 0.1 would be confirmed by chance. 3 are confirmed or "
+            "refuted; with Holm's correction for all it is 1, with Benjamini and Hochberg's 3 (at most 5 % of them "
+            "false). By chance alone may be: two and three.");
   EXPECT_EQ(chance_note({all.front()}), "");
   EXPECT_EQ(chance_note({all[3], all[3]}),
             "2 claims were tried by seeds. If none held, up to 0.05 would be confirmed by chance.");
