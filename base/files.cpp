@@ -247,12 +247,12 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
   size_ += bytes;
-  if (buffer_.size() + bytes > kBufferBytes) flush();
-  if (bytes > kBufferBytes / 16) {  // not copied
-    flush();
-    write_fully(descriptor_, static_cast<const char*>(data), bytes, path_);
-  } else {
+  const bool is_copied = bytes <= kBufferBytes / 16;
+  if (!is_copied || buffer_.size() + bytes > kBufferBytes) flush();
+  if (is_copied) {
     buffer_.append(static_cast<const char*>(data), bytes);
+  } else {
+    write_fully(descriptor_, static_cast<const char*>(data), bytes, path_);
   }
 }
 

@@ -21,7 +21,10 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
   Store store = open_store(global);
   RunTable runs(store);
-  const ClaimList list = claims_of(runs, recipe, options, options.name);
+  ClaimList list = claims_of(runs, recipe, options, options.name);
+  std::vector<const JudgedClaim*> judged;
+  for (const JudgedClaim& claim : list.claims) judged.push_back(&claim);
+  if (std::string note = chance_note(judged); !note.empty()) list.notes.push_back(std::move(note));
   const bool any_needs_runs = std::any_of(list.claims.begin(), list.claims.end(), [](const JudgedClaim& claim) {
     return claim.description.needs == ClaimNeeds::kRuns;
   });

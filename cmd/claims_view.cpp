@@ -59,9 +59,6 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
     list.claims.push_back(build_at_its_place(read_claim_description(node), build));
   }
   if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));
-  std::vector<const JudgedClaim*> judged;
-  for (const JudgedClaim& claim : list.claims) judged.push_back(&claim);
-  if (std::string note = chance_note(judged); !note.empty()) list.notes.push_back(std::move(note));
   if (has_needs(list, ClaimNeeds::kCosts)) {
     list.notes.emplace_back("Claims without runs are computed from configurations of the paper's own sizes.");
   }

@@ -131,7 +131,8 @@ std::string portable_config(const Run& run) {
     if (!value.is_string()) continue;
     const auto path = value.get<std::string>();
     if (!fs::path(path).is_absolute()) continue;
-    const std::string last = fs::path(path).filename().string();
+    const std::string last = (fs::path(path) / "x").lexically_normal().parent_path().filename().string();
+    if (last.empty()) continue;
     for (std::size_t at = text.find(path); at != std::string::npos; at = text.find(path, at + last.size())) {
       text.replace(at, path.size(), last);
     }

@@ -5,10 +5,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,18 +39,16 @@ void choose_device(const std::string& device, ProgramSetting& setting) {
   setting.environment["CUDA_VISIBLE_DEVICES"] = gpus[static_cast<std::size_t>(index)];
 }
 
-/// A free port of this machine, for the processes of one run to meet. Runs that start at once get
-/// others, because the system gives ports by chance.
+/// A free port of this machine, for the processes of one run to meet. Runs that start at once get others, because the
+/// system gives ports by chance. torchrun's own port where none may be opened, which few programs need.
 std::string free_port() {
   const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in any{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {INADDR_ANY}, .sin_zero = {}};
   socklen_t size = sizeof any;
   auto* const address = reinterpret_cast<sockaddr*>(&any);
   const bool found = ::bind(probe, address, size) == 0 && ::getsockname(probe, address, &size) == 0;
-  const int cause = errno;
-  ::close(probe);
-  if (!found) throw ResourceError(fmt::format("cannot find a free port for a program: {}", std::strerror(cause)));
-  return std::to_string(ntohs(any.sin_port));
+  if (probe >= 0) ::close(probe);
+  return found ? std::to_string(ntohs(any.sin_port)) : "29500";
 }
 
 bool is_as_frozen(const fs::path& file, const fs::path& frozen) {

@@ -266,9 +266,8 @@ std::string chance_note(const std::vector<const JudgedClaim*>& claims) {
                                  tried.size(), with_digits((1 - kLevel) / 2 * static_cast<double>(tried.size()), 2));
   if (decided == 0) return text;
   text += fmt::format(
-      " {} {} confirmed or refuted; with Holm's correction for all it is {}, with Benjamini and Hochberg's {} (at most "
-      "5 % "
-      "of them false).",
+      " {} {} confirmed or refuted; with Holm's correction for all it is {}, with Benjamini and Hochberg's {} "
+      "(at most 5 % of them false).",
       decided, decided == 1 ? "is" : "are", decided - names.size(), in_share);
   constexpr std::size_t kMaxNames = 6;
   return names.empty() ? text : text + fmt::format(" By chance alone may be: {}.", listed_names(names, kMaxNames));

@@ -121,9 +121,7 @@ std::string claims_of(Page& page, const Report& report) {
     for (std::size_t i = 0; i < all.size(); ++i) all.at(i) += counts.at(i);
     for (const JudgedClaim& claim : recipe.claims.claims) judged.push_back(&claim);
     if (report.recipes.size() > 1) out += "<h3>" + html_escape(recipe.title) + "</h3>\n";
-    ClaimList shown = recipe.claims;
-    if (report.recipes.size() == 1) std::erase(shown.notes, chance_note(judged));  // it stands first
-    out += page.claims(shown);
+    out += page.claims(recipe.claims);
   }
   if (out.empty()) return "";
   return fmt::format("<section id=\"claims\">\n<h2>What is claimed</h2>\n<p>{}. {}</p>\n{}</section>\n",

@@ -161,6 +161,13 @@ print(tokenizer.encode('a text that') == GPT2Tokenizer.from_pretrained('bpe').en
 
 class HuggingFace : public Pipeline {
  protected:
+  void prepare_pairs() {
+    write_small_bpe(folder_.path() / "bpe");
+    ASSERT_EQ(
+        xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", "bpe", "--out", "pairs"}).code,
+        0);
+  }
+
   static std::string made(const std::string& name) { return "folders/" + name; }
 
   double own_loss(const std::string& model, const std::vector<std::string>& settings = {}) {
@@ -221,9 +228,7 @@ class HuggingFace : public Pipeline {
 TEST_F(HuggingFace, FoldersOfEveryKindHaveTheLossOfTransformers) {
   if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
   if (!python_opens_torch()) GTEST_SKIP() << needs::kCuda;
-  write_small_bpe(folder_.path() / "bpe");
-  ASSERT_EQ(
-      xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", "bpe", "--out", "pairs"}).code, 0);
+  prepare_pairs();
   const Json losses = Json::parse(read_with_python(folder_.path(), kFolders));
   EXPECT_GT(losses.size(), 25U);
   for (const auto& [name, loss] : losses.items()) {
@@ -237,9 +242,7 @@ TEST_F(HuggingFace, FoldersOfEveryKindHaveTheLossOfTransformers) {
 TEST_F(HuggingFace, ALlamaWithAnEpsilonOfItsOwnIsTheSameInTransformersWithItsTokenizer) {
   if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
   if (!python_opens_torch()) GTEST_SKIP() << needs::kCuda;
-  write_small_bpe(folder_.path() / "bpe");
-  ASSERT_EQ(
-      xlm({"prepare-data", "text", "--from", "corpus.txt", "--unit", "bpe", "--bpe", "bpe", "--out", "pairs"}).code, 0);
+  prepare_pairs();
   write_file(folder_.path() / "llama.yaml",
              "data: {path: pairs}\ndevice: cpu\ntrain: {steps: 2, batch: 2, block: 32, threads: 1}\n"
              "model: {type: transformer, norm: rms, rotary: halves, activation: swiglu, "

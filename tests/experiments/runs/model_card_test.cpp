@@ -76,11 +76,11 @@ TEST_F(ModelCard, NamesTheClassOfTheConfigurationAndNoFolderOfThisMachine) {
   const fs::path config = maker_.folder(made_.id) / "config.yaml";
   write_file(model() / "config.json", R"({"architectures": ["LlamaForCausalLM"]})");
   auto run = read_run(maker_.folder(made_.id));
-  run.params = {{"data.path", "/home/me/data/text8"}};
-  write_file(config, "data: {path: /home/me/data/text8}\n");
+  run.params = {{"data.path", "/home/me/data/text8"}, {"model.init_from", "/home/me/models/wide/"}, {"data.name", "/"}};
+  write_file(config, "data: {path: /home/me/data/text8}\nmodel: {init_from: /home/me/models/wide/}\n");
   const std::string card = model_card(run);
   EXPECT_THAT(card, AllOf(HasSubstr("from transformers import LlamaForCausalLM\nmodel = LlamaForCausalLM.from_"),
-                          HasSubstr("data: {path: text8}"), Not(HasSubstr("/home/me"))));
+                          HasSubstr("data: {path: text8}\nmodel: {init_from: wide}\n"), Not(HasSubstr("/home/me"))));
 }
 
 TEST_F(ModelCard, IsNotMadeWithoutAModel) {
