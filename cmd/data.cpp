@@ -90,15 +90,15 @@ Json describe_data(const PreparedData& data, const DataShowOptions& options) {
 
 /// Each source with its hash, or of many their number in each folder.
 std::string sources_text(const Json& sources) {
-  constexpr std::size_t kMostListed = 12;
+  constexpr std::size_t kMaxListed = 12;
   std::string out = "\nsources:\n";
   std::map<std::string, std::int64_t> in_folder;
   for (const auto& [name, hash] : sources.items()) {
     ++in_folder[fs::path(name).parent_path().string()];
-    if (sources.size() <= kMostListed)
+    if (sources.size() <= kMaxListed)
       out += fmt::format("  {} {}\n", hash.is_string() ? hash.get<std::string>() : hash.dump(), name);
   }
-  if (sources.size() <= kMostListed) return out;
+  if (sources.size() <= kMaxListed) return out;
   for (const auto& [folder, count] : in_folder)
     out += fmt::format("  {} in {}\n", counted(count, "file"), folder.empty() ? "the folder that was named" : folder);
   return out + "  --json lists them with their hashes\n";
