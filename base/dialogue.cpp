@@ -11,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -29,11 +28,6 @@ constexpr std::size_t kReadBytes = 65536;
 constexpr std::size_t kLongestAnswer = std::size_t{1} << 24;  // bytes
 
 }  // namespace
-
-std::string python_program() {
-  const char* named = std::getenv("XLM_PYTHON");  // NOLINT(concurrency-mt-unsafe)
-  return named == nullptr || *named == '\0' ? "python3" : named;
-}
 
 Dialogue::Dialogue(const std::vector<std::string>& words) : name_(words.at(0)) {
   std::array<int, 2> ends{};

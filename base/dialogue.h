@@ -10,9 +10,6 @@
 
 namespace xlm {
 
-/// The Python of the user: XLM_PYTHON, or python3 of PATH.
-std::string python_program();
-
 class Dialogue {
  public:
   /// Starts a program of PATH, in a separate process group. Its standard error is kept for `errors`. Throws Error if

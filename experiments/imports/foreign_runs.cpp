@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/python_program.h"
 #include "base/text.h"
 
 namespace xlm {
