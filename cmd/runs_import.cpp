@@ -12,8 +12,8 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
-#include "experiments/imports/foreign_runs.h"
-#include "experiments/imports/run_import.h"
+#include "experiments/collections/foreign_runs.h"
+#include "experiments/collections/run_import.h"
 
 namespace xlm {
 namespace {

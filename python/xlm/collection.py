@@ -10,7 +10,8 @@ from .comparison import Comparison, comparison_of
 from .conditions import Where, conditions_of, where_arguments
 from .errors import BAD_DATA, Error
 from .executable import call, has_program
-from .frames import frame_of_file, frame_of_rows, has
+from .export_runs import export_runs
+from .frames import frame_of_file, frame_of_rows, has, rows_of_frame
 from .stored_runs import StoredRuns
 from .table import Table, table_of
 
@@ -80,6 +81,16 @@ class Runs:
     def show(self, run: str) -> Any:
         """All about one run, as `xlm runs show RUN --json` prints it. `run` is an id, or the beginning of one."""
         return self._call("runs", "show", run) if has_program(self._executable) else self._stored().show(run)
+
+    def export(self, kind: str, place: StrPath, *, where: Where = None) -> pathlib.Path:
+        """Writes runs for another tracker with its own library, on this machine alone, and returns the file or folder.
+
+        kind  "mlflow": an SQLite store; "trackio": a project for each experiment; "wandb": offline runs, for `wandb sync`
+
+        Settings become parameters, series metrics, evaluations metrics `valid/loss`. Raises UsageError if the library is missing.
+        """
+        rows, series, evaluations = (rows_of_frame(each) for each in (self.frame(where), self.series(where=where), self.evaluations(where=where)))
+        return export_runs(kind, pathlib.Path(place), rows, series, evaluations)
 
     def compare(
         self,

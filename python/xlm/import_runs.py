@@ -820,7 +820,9 @@ class Answers:
     def _numbers(self, run: ForeignRun) -> List[Dict[str, Any]]:
         last = max((max(series) for series in run.series.values()), default=0)
         series = dict(run.series)
-        series.update({name: {last: value} for name, value in run.summary.items() if name not in series})
+        for name, value in run.summary.items():  # a number that is a setting, too, is one where the user says so
+            if name not in series and (name not in run.settings or self._split(name)[0]):
+                series[name] = {last: value}
         numbers = []
         for name in sorted(series):
             if self._is_left_out(name):

@@ -2,7 +2,6 @@
 #include "results/store/shown_runs.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,24 +14,6 @@ namespace xlm {
 namespace {
 
 bool asks_for_bad(const std::string& column) { return column == "bad" || column == kIsBad; }
-
-/// The values of a column in some rows, each with the ids of its runs.
-std::map<std::string, std::set<std::string>> texts_of(RunTable& runs, const std::vector<std::size_t>& rows,
-                                                      const std::string& column) {
-  const std::vector<Value>& values = runs.column_or_nothing(column);
-  std::map<std::string, std::set<std::string>> texts;
-  for (const std::size_t row : rows) {
-    if (!is_missing(values[row])) texts[to_text(values[row])].insert(runs.id(row));
-  }
-  return texts;
-}
-
-std::string some_of(const std::map<std::string, std::set<std::string>>& texts) {
-  constexpr std::size_t kMaxNamed = 3;
-  std::vector<std::string> names;
-  for (const auto& [text, ids] : texts) names.push_back(text);
-  return listed_names(names, kMaxNamed);
-}
 
 }  // namespace
 
@@ -68,17 +49,23 @@ std::string left_out_note(const std::vector<std::string>& left_out) {
 }
 
 std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) {
-  std::vector<std::string> notes;
-  if (const auto code = texts_of(runs, rows, kNotFrozen); !code.empty()) {
-    notes.push_back(fmt::format("Code not frozen: {} ({}).", some_of(code), kNotFrozen));
+  const std::vector<Value>& code = runs.column_or_nothing(kNotFrozen);
+  const std::vector<Value>& sources = runs.column_or_nothing(kImportedSource);
+  std::set<std::string> files;
+  std::set<std::string> trackers;
+  std::set<std::string> imported;
+  for (const std::size_t row : rows) {
+    if (!is_missing(code[row])) files.insert(to_text(code[row]));
+    if (is_missing(sources[row])) continue;
+    trackers.insert(to_text(sources[row]));
+    imported.insert(runs.id(row));
   }
-  if (const auto sources = texts_of(runs, rows, kImportedSource); !sources.empty()) {
-    std::size_t count = 0;
-    for (const auto& [source, of_source] : sources) count += of_source.size();
-    notes.push_back(fmt::format("{} imported from {} ({}): that code and data are those of other runs is not proved.",
-                                counted(count, "run"), some_of(sources), kImportedSource));
-  }
-  return join(notes, " ");
+  const auto listed = [](const std::set<std::string>& names) { return listed_names({names.begin(), names.end()}, 3); };
+  const std::string note = files.empty() ? "" : fmt::format("Code not frozen: {} ({}).", listed(files), kNotFrozen);
+  if (imported.empty()) return note;
+  return note + fmt::format("{}{} imported from {} ({}): that code and data are those of other runs is not proved.",
+                            note.empty() ? "" : " ", counted(imported.size(), "run"), listed(trackers),
+                            kImportedSource);
 }
 
 }  // namespace xlm

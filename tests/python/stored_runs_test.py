@@ -110,7 +110,7 @@ def test_wrong_names_are_errors(made_runs, executable, monkeypatch):
         with pytest.raises(xlm.UsageError):
             wrong()
     with pytest.raises(xlm.DataError, match="no run is called"):
-        runs.show("nobody")
+        runs.show("absent")
     with pytest.raises(xlm.DataError, match="there is no store"):
         xlm.Runs(made_runs / "nowhere").frame()
 

@@ -1,5 +1,5 @@
 // Talks to the script that reads runs of other trackers.
-#include "experiments/imports/foreign_runs.h"
+#include "experiments/collections/foreign_runs.h"
 
 #include <utility>
 
@@ -14,14 +14,9 @@ namespace {
 
 constexpr double kSecondsForARun = 3600;  // a store of many runs is read before the first of them
 
-std::string text_in(const Json& answer, const char* key) {
-  const auto found = answer.find(key);
-  return found != answer.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 [[noreturn]] void refuse(const Json& answer) {
-  const std::string error = text_in(answer, "error");
-  const std::string package = text_in(answer, "package");
+  const std::string error = answer.value("error", "");
+  const std::string package = answer.value("package", "");
   if (answer.contains("usage")) throw UsageError(error);
   if (package.empty()) throw DataError(error);
   throw UsageError(fmt::format("{}\n{} -m pip install {}\nXLM_PYTHON=PROGRAM names another Python", error,

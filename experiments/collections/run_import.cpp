@@ -1,5 +1,5 @@
 // Puts runs of another tracker into a folder of runs.
-#include "experiments/imports/run_import.h"
+#include "experiments/collections/run_import.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -141,21 +141,14 @@ Json ending_of(const Json& foreign) {
   return {{"type", "state"}, {"state", foreign.at("state")}, {"reason", foreign.at("reason")}};
 }
 
-std::string name_in_words(const NumberKey& key) {
-  const auto& [split, settings, name, step] = key;
-  const bool has_split = !split.empty() && split != kOfCosts;
-  return fmt::format("{}{}{}", has_split ? split + "." : "", name,
-                     split == kOfCosts ? "" : fmt::format(" at step {}", step));
-}
-
 /// What of a run has changed at its source; empty: nothing.
 std::string change_of_numbers(const Numbers& here, const Numbers& there) {
   for (const auto& [key, value] : here) {
     const auto found = there.find(key);
-    if (found == there.end()) return name_in_words(key) + " is no longer there";
-    if (found->second != value) {
-      return fmt::format("{} is {} here and {} there", name_in_words(key), value.dump(), found->second.dump());
-    }
+    if (found != there.end() && found->second == value) continue;
+    const auto& [split, settings, name, step] = key;
+    return fmt::format("{}{} at step {} is {} here and {} there", split.empty() ? "" : split + ".", name, step,
+                       value.dump(), found == there.end() ? "missing" : found->second.dump());
   }
   return "";
 }
