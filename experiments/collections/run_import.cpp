@@ -162,7 +162,7 @@ std::string change_of_settings(const Json& here, const Json& there) {
                      there.value(place, Json()).dump());
 }
 
-std::string note_of(const ForeignNumbers& there) {
+std::string note_of_left_out(const ForeignNumbers& there) {
   const std::vector<std::string> names(there.left_out.begin(), there.left_out.end());
   return names.empty() ? "" : "left out, as their names are those of others or none: " + listed_names(names, 3);
 }
@@ -215,7 +215,7 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
   }
   write_plainly(paths.journal(), journal);
   written_.push_back(id);
-  return note_of(made);
+  return note_of_left_out(made);
 }
 
 ImportedRun RunImport::update(const std::string& id, const Json& foreign) const {
@@ -244,7 +244,7 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
     record["time"] = foreign.at("ended");
     appended.append(record.at("type").get<std::string>(), record);
   }
-  return {.id = id, .outcome = ImportOutcome::kGrown, .note = note_of(there)};
+  return {.id = id, .outcome = ImportOutcome::kGrown, .note = note_of_left_out(there)};
 }
 
 void RunImport::finish() {
