@@ -355,7 +355,7 @@ std::string warnings_of(RunTable& runs, const std::vector<std::size_t>& selected
     const std::string said = to_text(reason[run]);
     if (is_warning(said)) text += printable(fmt::format("{}: {}", runs.id(run), said)) + "\n";
   }
-  const std::string unfrozen = unfrozen_note(runs, selected);
+  const std::string unfrozen = unproved_note(runs, selected);
   return text + (unfrozen.empty() ? "" : unfrozen + "\n");
 }
 

@@ -29,6 +29,7 @@ std::function<int()> declare_runs_note(CLI::App& app, const GlobalOptions& globa
 std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_reread(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_runs_import(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_merge(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_pack(CLI::App& app, const GlobalOptions& global);
 
@@ -272,7 +273,7 @@ std::function<int()> declare_runs_rm(CLI::App& app, const GlobalOptions& global)
   return [options, &global] { return remove(*options, global); };
 }
 
-constexpr std::array<Command, 16> kRunsCommands{{
+constexpr std::array<Command, 17> kRunsCommands{{
     {"ls", "List runs, newest first", declare_runs_ls},
     {"show", "All about one run: configuration, states, evaluations, spans, checkpoints", declare_runs_show},
     {"sync", "Update the store from the run folders", declare_runs_sync},
@@ -286,7 +287,8 @@ constexpr std::array<Command, 16> kRunsCommands{{
     {"mark", "Mark runs as bad: they are left out of tables and figures", declare_runs_mark},
     {"reread", "Read the numbers of programs again, as their file says now", declare_runs_reread},
     {"export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard", declare_runs_export},
-    {"merge", "Import the runs of another folder or of an archive", declare_runs_merge},
+    {"import", "Take in runs of wandb, mlflow, trackio, TensorBoard, CSV, …", declare_runs_import},
+    {"merge", "Take in the runs of another folder or of an archive", declare_runs_merge},
     {"pack", "Pack runs into one archive, with checksums", declare_runs_pack},
     {"rm", "Delete runs with their folders", declare_runs_rm},
 }};

@@ -45,10 +45,10 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
         database, std::string(kFamily) +
                       (dot == std::string::npos
                            ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
-                             "AND step <= last ORDER BY step"
+                             "AND step <= last AND abs(value) < 9e999 ORDER BY step"
                            : "SELECT step, value FROM family f JOIN evaluations USING (run_id) WHERE split = ?2 "
                              "AND metric = ?3 AND ((main = 1 AND f.run_id = ?1) OR (final = 0 AND settings = '{}')) "
-                             "AND step <= last ORDER BY step"));
+                             "AND step <= last AND abs(value) < 9e999 ORDER BY step"));
     query.bind(1, runs.id(run));
     query.bind(2, y.substr(0, dot));
     if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));
