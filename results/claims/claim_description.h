@@ -19,6 +19,7 @@ namespace xlm {
 struct ClaimSide {
   char letter = 'a';          // by which formulas name it; of an order 'a' for all
   std::string label;          // "model.span=1024", or as the file calls it
+  std::string name;           // what sets it apart from other sides, in words: "adaptive", "span limit 1024"
   std::vector<Filter> where;  // conditions on its runs
   Yaml settings;              // the same as the file writes them: of `needs: costs`, what a configuration is made with
 };
