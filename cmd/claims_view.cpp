@@ -41,25 +41,22 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
                      listed_names(keys, kMaxNoteKeys));
 }
 
-/// The records up to one that was printed when it was made.
-std::vector<Registration> chain_until(const fs::path& folder, const std::string& hash) {
-  std::vector<Registration> chain = read_registrations(folder);
-  if (hash.empty()) return chain;
+/// How many records there are up to the one that was printed when it was made.
+std::size_t counted_until(const std::vector<Registration>& chain, const std::string& hash, const fs::path& folder) {
+  if (hash.empty()) return chain.size();
   const auto last = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
-  if (last == chain.end()) {
-    throw DataError(fmt::format(
-        "no record of registered claims in {} has the hash {}\nit was changed since, or it is that of other runs",
-        folder.string(), hash));
-  }
-  chain.erase(std::next(last), chain.end());
-  return chain;
+  if (last != chain.end()) return static_cast<std::size_t>(last - chain.begin()) + 1;
+  throw DataError(fmt::format(
+      "no record of registered claims in {} has the hash {}\nit was changed since, or it is that of other runs",
+      folder.string(), hash));
 }
 
 }  // namespace
 
 ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name,
                     const fs::path& folder, const std::string& until) {
-  const std::vector<Registration> chain = chain_until(folder, until);
+  const std::vector<Registration> chain = read_registrations(folder);
+  const std::size_t counted = counted_until(chain, until, folder);
   ClaimList list{.title = title_of(recipe, options)};
   list.name = name_from_title(list.title);
   std::optional<Recipe> paper;
@@ -75,7 +72,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
   for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
     JudgedClaim judged = build_at_its_place(read_claim_description(node), build);
-    judged.registered = registration_of(runs, judged, to_json(node), chain, context, folder);
+    judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);
     list.claims.push_back(std::move(judged));
   }
   if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));

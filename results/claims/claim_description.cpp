@@ -124,10 +124,11 @@ std::vector<std::pair<std::string, std::string>> conditions_of(const ClaimSide& 
 
 /// A word says itself what it is about; a number does not.
 std::string condition_in_words(const std::string& column, std::string condition) {
-  if (!condition.starts_with('=')) return column_label(column) + " " + condition;
+  const std::string name = column_label(column.starts_with("options.") ? column.substr(8) : column);
+  if (!condition.starts_with('=')) return name + " " + condition;
   condition.erase(0, 1);
   const bool is_word = std::holds_alternative<std::string>(to_value(condition)) && condition != "none";
-  return is_word ? condition : column_label(column) + " " + condition;
+  return is_word ? condition : name + " " + condition;
 }
 
 /// Names sides that the file does not name by the conditions that not all of them have.
@@ -386,7 +387,8 @@ const std::vector<std::string>& claim_keys() {
       "c",          "d",       "e",       "f",         "better",       "lower",  "higher",
       "not_better", "margin",  "within",  "order",     "trend",        "along",  "scale",
       "at_least",   "at_most", "printed", "tolerance", "printed_runs", "each",   "over",
-      "digits",     "needs",   "notes",   "nearest",   "choose",       "spread", "seeds"};
+      "digits",     "needs",   "notes",   "nearest",   "choose",       "spread", "seeds",
+      "family"};
   return keys;
 }
 
@@ -406,6 +408,7 @@ ClaimDescription read_claim_description(const Yaml& node) {
     if (claim.needs == ClaimNeeds::kRuns) claim.where = read_filters(*where);
   }
   claim.margin = distance_of(node, "margin", 0);
+  claim.family = text_at(node, "family");
   claim.along = text_at(node, "along");
   claim.each = text_at(node, "each");
   claim.nearest = text_at(node, "nearest");

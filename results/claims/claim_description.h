@@ -63,8 +63,9 @@ struct ClaimSpread {
 };
 
 struct ClaimDescription {
-  std::string claim;  // what the paper says, with its section
-  std::string name;   // for --name
+  std::string claim;   // what the paper says, with its section
+  std::string name;    // for --name
+  std::string family;  // of claims that are corrected together; empty: of all without one
   Expectation expects = Expectation::kBetter;
   std::string value;             // a column, a formula over runs, or one over sides: =1 - params[a]/params[b]
   ClaimGrid grid;                // instead of `value`

@@ -71,7 +71,8 @@ std::string claim_as_text(const JudgedClaim& judged, int width) {
   constexpr std::size_t kIndent = 11;  // behind the longest verdict
   const ClaimDescription& claim = judged.description;
   const std::string verdict(name_of(judged.verdict));
-  std::string out = paragraph(claim.claim, kIndent, width);
+  const std::string record = judged.registered.empty() ? "" : " (" + judged.registered + ")";
+  std::string out = paragraph(claim.claim + record, kIndent, width);
   out.replace(0, verdict.size(), verdict);
   for (const ClaimPart& part : judged.parts) {
     std::string line = fmt::format("{}: {}", part.label, sentence_of(claim, part));

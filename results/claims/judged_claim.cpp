@@ -297,33 +297,49 @@ std::vector<std::string> runs_of(const JudgedClaim& claim) {
   return runs;
 }
 
+namespace {
+
+/// Whether chance has a part in a verdict.
+bool is_of_chance(const JudgedClaim& claim) { return claim.p && claim.verdict != Verdict::kNotTried; }
+
+}  // namespace
+
 std::string chance_note(const std::vector<const JudgedClaim*>& claims) {
-  std::vector<double> p;
-  std::vector<const JudgedClaim*> tried;
+  std::map<std::string, std::vector<double>> families;  // their p, in the order of the claims
+  std::size_t tried = 0;
   for (const JudgedClaim* claim : claims) {
-    if (!claim->p || claim->verdict == Verdict::kNotTried) continue;
-    p.push_back(*claim->p);
-    tried.push_back(claim);
+    if (!is_of_chance(*claim)) continue;
+    families[claim->description.family].push_back(*claim->p);
+    ++tried;
   }
-  if (tried.size() < 2) return "";
-  const std::vector<double> all = holm(p);
-  const std::vector<double> share = benjamini_hochberg(p);
+  if (tried < 2) return "";
+  std::map<std::string, std::vector<double>> all;
+  std::map<std::string, std::vector<double>> share;
+  for (const auto& [family, p] : families) {
+    all[family] = holm(p);
+    share[family] = benjamini_hochberg(p);
+  }
   std::vector<std::string> names;
   std::size_t decided = 0;
   std::size_t in_share = 0;
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    if (p[i] > kRefuted) continue;
+  std::map<std::string, std::size_t> next;  // of each family
+  for (const JudgedClaim* claim : claims) {
+    if (!is_of_chance(*claim)) continue;
+    const std::string& family = claim->description.family;
+    const std::size_t place = next[family]++;
+    if (*claim->p > kRefuted) continue;
     ++decided;
-    if (share[i] <= kRefuted) ++in_share;
-    if (all[i] > kRefuted) names.push_back(tried[i]->description.name);
+    if (share[family][place] <= kRefuted) ++in_share;
+    if (all[family][place] > kRefuted) names.push_back(claim->description.name);
   }
   std::string text = fmt::format("{} claims were tried by seeds. If none held, up to {} would be confirmed by chance.",
-                                 tried.size(), with_digits((1 - kLevel) / 2 * static_cast<double>(tried.size()), 2));
+                                 tried, with_digits((1 - kLevel) / 2 * static_cast<double>(tried), 2));
   if (decided == 0) return text;
   text += fmt::format(
-      " {} {} confirmed or refuted; with Holm's correction for all it is {}, with Benjamini and Hochberg's {} "
+      " {} {} confirmed or refuted; with Holm's correction for {} it is {}, with Benjamini and Hochberg's {} "
       "(at most 5 % of them false).",
-      decided, decided == 1 ? "is" : "are", decided - names.size(), in_share);
+      decided, decided == 1 ? "is" : "are", families.size() == 1 ? "all" : "each family", decided - names.size(),
+      in_share);
   constexpr std::size_t kMaxNames = 6;
   return names.empty() ? text : text + fmt::format(" By chance alone may be: {}.", listed_names(names, kMaxNames));
 }

@@ -14,6 +14,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxNamed = 3;
+constexpr const char* kRegistered = "registered";
 
 std::vector<std::string> keys_apart(const Json& a, const Json& b) {
   std::set<std::string> keys;
@@ -48,8 +49,7 @@ class RecordedClaim {
 
   std::string word() const {
     std::vector<std::string> changes;
-    if (!std::all_of(chain_.begin(), chain_.end(), [](const Registration& one) { return one.follows; }))
-      changes.emplace_back("the chain of records");
+    if (!is_after(chain_[place_].hash, "")) changes.emplace_back("the chain of records");
     for (const std::string& id : used_) {
       if (!recorded().contains(id)) changes.push_back(why_other(id));
     }
@@ -64,19 +64,31 @@ class RecordedClaim {
         is_proved = false;
         continue;
       }
-      const auto at =
-          std::find_if(chain_.begin(), chain_.end(), [&](const Registration& one) { return one.hash == *seen; });
-      if (at == chain_.end() && !seen->empty())
-        changes.push_back(fmt::format("the chain of records ({} began with another)", id));
-      if (seen->empty() || (at != chain_.end() && static_cast<std::size_t>(at - chain_.begin()) < place_))
-        late.push_back(id);
+      if (!seen->empty() && !has_record(*seen))
+        changes.push_back(fmt::format("the chain of records ({} saw another)", id));
+      if (!is_after(*seen, chain_[place_].hash)) late.push_back(id);
     }
     if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
     if (!late.empty()) return fmt::format("registered late: {} had begun", listed_names(late, kMaxNamed));
-    return is_proved ? "registered" : "registered, order unproved";
+    return is_proved ? kRegistered : "registered, order unproved";
   }
 
  private:
+  std::vector<Registration>::const_iterator record_of(const std::string& hash) const {
+    return std::find_if(chain_.begin(), chain_.end(), [&](const Registration& one) { return one.hash == hash; });
+  }
+  bool has_record(const std::string& hash) const { return record_of(hash) != chain_.end(); }
+
+  /// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
+  bool is_after(std::string hash, const std::string& other) const {
+    for (std::size_t steps = 0; hash != other && steps <= chain_.size(); ++steps) {
+      const auto at = record_of(hash);
+      if (at == chain_.end()) return false;
+      hash = at->before();
+    }
+    return hash == other;
+  }
+
   const Json& recorded() const { return chain_[place_].record["runs"]; }
 
   /// Why a run is not among those of the record.
@@ -129,17 +141,23 @@ class RecordedClaim {
 }  // namespace
 
 std::string registration_of(RunTable& runs, const JudgedClaim& judged, const Json& form,
-                            const std::vector<Registration>& chain, const ClaimContext& context,
+                            const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
                             const fs::path& folder) {
   const std::string& name = judged.description.name;
-  const Json* other = nullptr;  // the newest record of it in another form
-  for (std::size_t place = 0; place < chain.size(); ++place) {
+  std::string first;
+  std::string changed;  // since the newest record of it in another form
+  for (std::size_t place = 0; place < counted; ++place) {
     const Json& claims = chain[place].record["claims"];
     if (!claims.contains(name)) continue;
-    if (claims[name] == form) return RecordedClaim(runs, judged, chain, place, context, folder).word();
-    other = &claims[name];
+    if (claims[name] != form) {
+      changed = "changed since: " + listed_names(keys_apart(claims[name], form), kMaxNamed);
+      continue;
+    }
+    std::string word = RecordedClaim(runs, judged, chain, place, context, folder).word();
+    if (word == kRegistered) return word;
+    if (first.empty()) first = std::move(word);
   }
-  return other == nullptr ? "" : "changed since: " + listed_names(keys_apart(*other, form), kMaxNamed);
+  return first.empty() ? changed : first;
 }
 
 }  // namespace xlm

@@ -85,7 +85,7 @@ std::string picture_of(const JudgedClaim& judged, const ClaimPart& part) {
                    scale.place(value - half), scale.place(value + half), scale.place(value));
 }
 
-std::string number_html(const JudgedClaim& judged, const ClaimPart& part) {
+std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part) {
   if (!part.value) return "";
   const std::string number = html_escape(claim_number(judged.description, part));
   const std::string interval = html_escape(claim_interval(judged.description, part));
@@ -111,7 +111,7 @@ std::string comparison_row(const std::string& head, const std::string& note, con
   return fmt::format(
       "<div class=\"comparison\"><div>{}<span class=\"note\">{}</span></div><div>{}</div><div "
       "class=\"number\">{}</div></div>\n",
-      head, note, part.value ? picture_of(judged, part) : "", number_html(judged, part));
+      head, note, part.value ? picture_of(judged, part) : "", claim_number_html(judged, part));
 }
 
 /// One comparison stands in the line of its claim, several below it.

@@ -1,6 +1,7 @@
 // The chain of registered claims.
 #include "results/run_folder/registration.h"
 
+#include <algorithm>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -11,41 +12,51 @@
 namespace xlm {
 namespace {
 
-constexpr const char* kBefore = "before";
+std::string text_of_record(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-fs::path chain_of(const fs::path& runs) { return runs / "registered.jsonl"; }
+/// Each line as it is.
+std::vector<std::string> registered_lines(const fs::path& runs) {
+  std::vector<std::string> lines;
+  if (!fs::exists(runs / kRegistrations)) return lines;
+  std::istringstream text(read_file(runs / kRegistrations));
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
 
 }  // namespace
 
 std::vector<Registration> read_registrations(const fs::path& runs) {
   std::vector<Registration> chain;
-  if (!fs::exists(chain_of(runs))) return chain;
-  std::istringstream lines(read_file(chain_of(runs)));
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string& line : registered_lines(runs)) {
     Json record = Json::parse(line, nullptr, false);
-    if (!record.is_object() || !record.value("claims", Json()).is_object() ||
-        !record.value("runs", Json()).is_object()) {
+    const auto has_map = [&](const char* key) { return record.is_object() && record.value(key, Json()).is_object(); };
+    if (!has_map("claims") || !has_map("runs") || !record.value("before", Json()).is_string()) {
       throw DataError(fmt::format("{}:{}: this is no record of registered claims\nput the file back as it was",
-                                  chain_of(runs).string(), chain.size() + 1));
+                                  (runs / kRegistrations).string(), chain.size() + 1));
     }
-    const std::string before = chain.empty() ? "" : chain.back().hash;
-    const bool follows = record.value(kBefore, "") == before;
-    chain.push_back({sha256(line), std::move(record), follows});
+    chain.push_back({sha256(line), std::move(record)});
   }
   return chain;
 }
 
 std::string last_registration(const fs::path& runs) {
-  const std::vector<Registration> chain = read_registrations(runs);
-  return chain.empty() ? "" : chain.back().hash;
+  const std::vector<std::string> lines = registered_lines(runs);
+  return lines.empty() ? "" : sha256(lines.back());
 }
 
 Registration register_record(const fs::path& runs, Json record) {
-  record[kBefore] = last_registration(runs);
+  record["before"] = last_registration(runs);
   create_folders(runs);
-  const std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace);
-  AppendFile(chain_of(runs)).append(line, true);
+  const std::string line = text_of_record(record);
+  AppendFile(runs / kRegistrations).append(line, true);
   return {sha256(line), std::move(record)};
+}
+
+void merge_registrations(const fs::path& from, const fs::path& runs) {
+  const std::vector<std::string> here = registered_lines(runs);
+  for (const std::string& line : registered_lines(from)) {
+    if (std::find(here.begin(), here.end(), line) == here.end()) AppendFile(runs / kRegistrations).append(line, true);
+  }
 }
 
 }  // namespace xlm

@@ -17,8 +17,13 @@ inline constexpr const char* kSeenRegistration = "registered";
 struct Registration {
   std::string hash;  // of its line
   Json record;
-  bool follows = true;  // the record before it is the one that it names
+  std::string before() const {
+    return record.value("before", "");
+  }  // the hash of the one before; empty: it is the first
 };
+
+/// The file of a folder of runs. It may hold several chains, where folders were merged.
+inline constexpr const char* kRegistrations = "registered.jsonl";
 
 /// In their order; empty without a chain. Throws DataError for a line that is no record.
 std::vector<Registration> read_registrations(const fs::path& runs);
@@ -28,5 +33,8 @@ std::string last_registration(const fs::path& runs);
 
 /// Appends a record, to which it adds the hash of the one before it. It is on the disk on return.
 Registration register_record(const fs::path& runs, Json record);
+
+/// Appends the records of another folder of runs that are not here.
+void merge_registrations(const fs::path& from, const fs::path& runs);
 
 }  // namespace xlm

@@ -64,6 +64,7 @@ class RegisteredClaims : public ProgramOfUser {
 
 TEST_F(RegisteredClaims, AnHonestStudyIsRegistered) {
   const std::string line = registered();
+  registered();  // which may be that of another file
   sweep();
   EXPECT_EQ(word(), "registered");
   EXPECT_EQ(word({"--verify", line}), "registered");
@@ -72,6 +73,15 @@ TEST_F(RegisteredClaims, AnHonestStudyIsRegistered) {
               AllOf(HasSubstr("confirmed  less (registered)"), HasSubstr("Records of these claims: 1 registered.")));
   registered();  // once more, which takes nothing back
   EXPECT_EQ(word(), "registered");
+}
+
+TEST_F(RegisteredClaims, AnArchiveSaysTheSameElsewhere) {
+  const std::string line = registered();
+  sweep();
+  ASSERT_EQ(run({"runs", "pack", "--out", "a.tar.zst"}).code, kDone);
+  const ProgramResult merged = run({"--runs", "elsewhere", "runs", "merge", "a.tar.zst"});
+  ASSERT_EQ(merged.code, kDone) << merged.err;
+  EXPECT_EQ(word({"--runs", "elsewhere", "--verify", line}), "registered");
 }
 
 TEST_F(RegisteredClaims, OthersHaveNoSecondWord) {
