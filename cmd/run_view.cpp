@@ -244,8 +244,12 @@ std::string curves_text(const Run& run) {
     out += curve_line("training " + known->label, {series.begin(), series.end()});
   }
   std::map<std::string, std::map<std::int64_t, double>> validation;  // by quantity
+  std::optional<double> tokens;  // scored: that of another part of the split at the end is no part of the curve
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
+    const auto scored = evaluation.values.find("tokens");
+    if (!tokens) tokens = scored == evaluation.values.end() ? 0 : scored->second;
+    if (scored != evaluation.values.end() && scored->second != *tokens) continue;
     for (const auto& [name, value] : evaluation.values) validation[name][evaluation.step] = value;
   }
   if (const Quantity* known = headline_of([&](const std::string& name) { return validation.contains(name); })) {

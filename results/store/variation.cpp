@@ -70,6 +70,12 @@ std::string known_fingerprint(RunTable& runs, std::size_t row) {
   return own ? to_text(runs.column_or_nothing("at.data.fingerprint")[row]) : "";
 }
 
+/// What an evaluation of the beginning of a text is of; empty if it is of all.
+std::string part_of_corpus(RunTable& runs, std::size_t row) {
+  const double windows = as_number(runs.column_or_nothing("at.eval.max_windows")[row]).value_or(0);
+  return windows > 0 ? fmt::format(" (its first {:g} windows)", windows) : "";
+}
+
 }  // namespace
 
 NumberOrigin origin_of(RunTable& runs, const std::string& column) {
@@ -135,7 +141,7 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
   std::vector<std::string> fingerprints;
   std::map<std::string, std::set<std::string>> contents;  // by name
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]);
+    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]) + part_of_corpus(runs, rows[i]);
     fingerprints.push_back(known_fingerprint(runs, rows[i]));
     if (!fingerprints[i].empty()) contents[corpora[i]].insert(fingerprints[i]);
   }

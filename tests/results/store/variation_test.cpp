@@ -102,6 +102,14 @@ TEST_F(Variations, OnlyWhatWasMeasuredIsOfACorpus) {
   }
 }
 
+TEST_F(Variations, APartOfACorpusIsAnotherText) {
+  maker_.make({.id = "a"});
+  maker_.evaluate({.id = "a"}, "test", 3, {{"eval.max_windows", 5}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(corpora_of(runs, rows(2), {"test.bpc"}), ElementsAre("text8", "text8 (its first 5 windows)"));
+}
+
 TEST_F(Variations, SayWhatAllNumbersTogetherAreMadeOf) {
   maker_.make_sweep({"fixed"}, {64, 256}, {1, 2});
   store_.sync(maker_.runs());
