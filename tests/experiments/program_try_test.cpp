@@ -30,7 +30,7 @@ TEST_F(ProgramTry, AGainIsConfirmedOnFreshSeedsOfBothSides) {
   std::map<double, double> loss_of_base;
   std::map<double, double> loss_of_change;
   for (const fs::path& folder : run_folders()) {
-    const Run run = read_live_run(folder);
+    const xlm::Run run = read_live_run(folder);
     const double seed = run.param("seed")->get<double>();
     if (seed <= 5) continue;
     (option_of(folder) == "0" ? loss_of_base : loss_of_change)[seed] = main_evaluation(run, "valid")->values.at("loss");
