@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "experiments/tries/try_budget.h"
+#include "experiments/sweeps/try_budget.h"
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/tries/try_line.h"
+#include "experiments/sweeps/try_line.h"
 
 namespace xlm {
 

@@ -15,7 +15,7 @@
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
 #include "experiments/runs/live_run.h"
-#include "experiments/tries/try_equality.h"
+#include "experiments/sweeps/try_equality.h"
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
 #include "results/run_folder/journal.h"

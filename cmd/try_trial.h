@@ -9,9 +9,9 @@
 
 #include "cmd/command.h"
 #include "experiments/launchers/launcher.h"
-#include "experiments/tries/try_budget.h"
-#include "experiments/tries/try_line.h"
-#include "experiments/tries/try_side.h"
+#include "experiments/sweeps/try_budget.h"
+#include "experiments/sweeps/try_line.h"
+#include "experiments/sweeps/try_side.h"
 #include "results/judgement/screen.h"
 #include "results/quantities/quantities.h"
 

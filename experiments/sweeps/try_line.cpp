@@ -1,5 +1,5 @@
 // Lines of tries.
-#include "experiments/tries/try_line.h"
+#include "experiments/sweeps/try_line.h"
 
 #include <algorithm>
 #include <chrono>

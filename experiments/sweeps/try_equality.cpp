@@ -1,5 +1,5 @@
 // At what the sides of a try are equal.
-#include "experiments/tries/try_equality.h"
+#include "experiments/sweeps/try_equality.h"
 
 #include <cmath>
 #include <optional>

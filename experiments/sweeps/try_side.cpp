@@ -1,5 +1,5 @@
 // The sides of a try.
-#include "experiments/tries/try_side.h"
+#include "experiments/sweeps/try_side.h"
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // Budgets of tries.
-#include "experiments/tries/try_budget.h"
+#include "experiments/sweeps/try_budget.h"
 
 #include <algorithm>
 #include <array>
