@@ -191,7 +191,7 @@ TEST(ScreenSimulation, UnknownNoiseKeepsTheError) {
 }
 
 TEST(ScreenSimulation, LosersStopAtOnceAndGainsAreKept) {
-  const int changes = simulate_in_full() ? 100'000 : 4'000;  // each alone: the first of its line
+  const int changes = simulate_in_full() ? 20'000 : 4'000;  // each alone: the first of its line
   const TriedWorld known{.name = "known noise"};
   const TriedShare loser = share_of(known, -1, changes, 1);
   const TriedShare gain = share_of(known, 2, changes, 1);
@@ -216,7 +216,7 @@ TEST(ScreenSimulation, LosersStopAtOnceAndGainsAreKept) {
 /// Confirmations of useless changes leave less for gains, and those of gains give their level back.
 TEST(ScreenSimulation, GainsAreKeptInLongLines) {
   const TriedWorld known{.name = "known noise"};
-  const int lines = simulate_in_full() ? 4'000 : 300;
+  const int lines = simulate_in_full() ? 2'000 : 300;
   double kept = 0;
   for (int line = 0; line < lines; ++line) {
     SimulatedLine simulated(known, 500'000 + 2 * static_cast<std::uint64_t>(line));
