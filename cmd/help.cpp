@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cmd/agents_page.h"
 #include "cmd/command.h"
 
 namespace xlm {
@@ -96,11 +97,16 @@ std::string man_page(const CLI::App& program) {
 
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& /*global*/) {
   const auto options = std::make_shared<HelpOptions>();
-  app.add_option("COMMAND", options->words, "A command: train, runs ls (default: the list of commands)");
+  app.add_option("COMMAND", options->words,
+                 "A command: train, runs ls; or agents, the page for programs that try changes");
   app.add_flag("--man", options->man, "Print a man page of all commands");
   app.footer("Examples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help --man > xlm.1");
   return [options, &app] {
     const CLI::App& program = *app.get_parent();
+    if (options->words == std::vector<std::string>{"agents"}) {
+      print(agents_page());
+      return static_cast<int>(kDone);
+    }
     print(options->man ? man_page(program) : help_of(program, options->words));
     return static_cast<int>(kDone);
   };

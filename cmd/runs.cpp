@@ -24,6 +24,7 @@ std::function<int()> declare_runs_stop(CLI::App& app, const GlobalOptions& globa
 std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_cost(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_runs_log(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_tag(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_note(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& global);
@@ -281,6 +282,7 @@ constexpr std::array<Command, 17> kRunsCommands{{
     {"stop", "Ask workers on any machine to save and stop", declare_runs_stop},
     {"watch", "Show the live state of a sweep's runs", declare_runs_watch},
     {"cost", "Show what runs cost, one by one and in all", declare_runs_cost},
+    {"log", "Show what lines of tries remember (xlm try)", declare_runs_log},
     {"diff", "Show two runs side by side, only what differs", declare_runs_diff},
     {"tag", "Give runs a tag, or take it away", declare_runs_tag},
     {"note", "Write a note about runs", declare_runs_note},

@@ -62,7 +62,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;
   if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};
-  request_.settings.should_stop = stop_requested;
+  request_.settings.should_stop = [also = options.should_stop] { return stop_requested() || (also && also()); };
   request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   if (!global.quiet) {
     request_.settings.screen = stderr;
@@ -140,7 +140,7 @@ void SweepLaunch::report(const std::string& command) const {
 LaunchReport SweepLaunch::wait() {
   if (launched_.report) return *launched_.report;
   WatchSettings settings;
-  settings.should_stop = stop_requested;
+  settings.should_stop = request_.settings.should_stop;
   settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   settings.workers = [this] { return launcher_->status({request_.list.name}); };
   if (!global_.quiet) {
