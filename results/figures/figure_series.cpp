@@ -27,7 +27,7 @@ constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x
 /// The label of a series. A number needs its column's name, too.
 std::string series_label(const std::string& column, const Value& value) {
   if (is_missing(value)) return "other";
-  return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
+  return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
 }
 
 /// A run and those that it goes on from, each up to the step at which the next one begins.
