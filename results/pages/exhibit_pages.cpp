@@ -82,7 +82,9 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
   std::string out =
       "<div class=\"scroll\"><table class=\"results claims\">\n<thead><tr><th>verdict</th><th>claim</th><th>of</th>"
       "<th></th><th class=\"number\">ours</th><th class=\"number\">95 % interval</th><th class=\"number\">p</th>"
-      "<th class=\"number\">seeds</th><th class=\"number\">paper</th></tr></thead>\n";
+      "<th class=\"number\">seeds</th>";
+  const bool has_paper = any_printed(list);
+  out += has_paper ? "<th class=\"number\">paper</th></tr></thead>\n" : "</tr></thead>\n";
   for (const JudgedClaim& judged : list.claims) {
     out += "<tbody>\n";
     for (const ClaimPart& part : judged.parts) {
@@ -93,7 +95,9 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
         out += claim_html(judged);
       }
       out += part_html(judged, part, references);
-      out += fmt::format("<td class=\"number\">{}</td></tr>\n", first ? html_escape(claim_printed(judged)) : "");
+      if (has_paper)
+        out += fmt::format("<td class=\"number\">{}</td>", first ? html_escape(claim_printed(judged)) : "");
+      out += "</tr>\n";
     }
     out += "</tbody>\n";
   }
