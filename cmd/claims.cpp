@@ -93,7 +93,7 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ClaimsOptions>();
-  app.add_option("RECIPE.yaml", options->file, "A recipe with claims")->required();
+  app.add_option("RECIPE.yaml", options->file, "A recipe with claims")->transform(recipe_file)->required();
   add_recipe_options(app, *options, "claim");
   app.add_option("overrides", options->overrides, "With --register: values as the sweep gets them")
       ->type_name("KEY=VALUE");

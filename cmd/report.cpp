@@ -196,7 +196,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->required();
+  app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->transform(recipe_file)->required();
   add_recipe_options(app, *options, "");
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
   app.footer(

@@ -384,17 +384,26 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   return list_of(runs, selected, view) + warnings_of(runs, selected);
 }
 
+std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<std::size_t>& selected) {
+  std::vector<std::string> names{"experiment", "status", "step"};
+  const Headlines results(runs, selected);
+  for (const Quantity* quantity : results.shown()) {
+    for (const char* split : {"valid.", "test."}) names.push_back(split + quantity->name);
+  }
+  names.insert(names.end(), {"created", "started", "finished"});
+  for (const char* remark : {"reason", "bad", kNotFrozen}) {
+    const std::vector<Value>& values = runs.column_or_nothing(remark);
+    if (std::any_of(selected.begin(), selected.end(), [&](std::size_t run) { return !is_missing(values[run]); })) {
+      names.emplace_back(remark);
+    }
+  }
+  return names;
+}
+
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format) {
   ListView full = view;
-  if (full.columns.empty()) {
-    full.columns = {"experiment", "status", "step"};
-    const Headlines results(runs, selected);
-    for (const Quantity* quantity : results.shown()) {
-      for (const char* split : {"valid.", "test."}) full.columns.push_back(split + quantity->name);
-    }
-    full.columns.insert(full.columns.end(), {"created", "started", "finished"});
-  }
+  if (full.columns.empty()) full.columns = default_columns_of(runs, selected);
   return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
 }
 

@@ -124,8 +124,13 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
 Sheet claims_sheet(const ClaimList& list) {
   Sheet sheet{.title = list.title, .name = list.name, .notes = {counted_claims(count_claims(list.claims))}};
   sheet.notes.insert(sheet.notes.end(), list.notes.begin(), list.notes.end());
+  const bool has_paper = any_printed(list);
   for (const std::string& head : heads()) sheet.columns.push_back({head});
-  for (const std::vector<std::string>& row : comparison_rows(list)) sheet.add(row);
+  if (!has_paper) sheet.columns.pop_back();
+  for (std::vector<std::string> row : comparison_rows(list)) {
+    if (!has_paper) row.pop_back();
+    sheet.add(row);
+  }
   return sheet;
 }
 
@@ -195,6 +200,11 @@ std::string at_other_margins(const JudgedClaim& claim) {
   }
   return fmt::format("{} with half the margin, {} with twice", word(*claim.at_half_margin),
                      word(*claim.at_twice_margin));
+}
+
+bool any_printed(const ClaimList& list) {
+  return std::any_of(list.claims.begin(), list.claims.end(),
+                     [](const JudgedClaim& claim) { return !claim.description.printed.empty(); });
 }
 
 std::string claim_needs(const ClaimPart& part) {

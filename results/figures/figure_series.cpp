@@ -28,7 +28,7 @@ constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x
 /// The label of a series. A number needs its column's name, too.
 std::string series_label(const std::string& column, const Value& value) {
   if (is_missing(value)) return "other";
-  return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
+  return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
 }
 
 /// A run and those that it goes on from, each up to the step at which the next one begins.
@@ -52,7 +52,7 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
                    "FROM family f JOIN stored_runs r USING (run_id) JOIN stored_evaluations e USING (number), "
                    "json_each(e.\"values\") v WHERE e.split = ?2 AND v.key = ?3 AND ((e.main = 1 AND "
                    "f.run_id = ?1) OR (e.final = 0 AND e.settings = '{}')) AND e.step <= last "
-                   "ORDER BY e.step"));
+                   "AND abs(v.value) < 9e999 ORDER BY e.step"));
     query.bind(1, runs.id(run));
     query.bind(2, y.substr(0, dot));
     if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));

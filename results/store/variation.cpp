@@ -76,6 +76,15 @@ std::string part_of_corpus(RunTable& runs, std::size_t row) {
   return windows > 0 ? fmt::format(" (its first {:g} windows)", windows) : "";
 }
 
+/// Whether rows of one data.name have one data.fingerprint.
+bool names_tell_contents(RunTable& runs, const std::vector<std::size_t>& rows) {
+  std::map<std::string, std::string> contents;
+  return std::all_of(rows.begin(), rows.end(), [&](std::size_t row) {
+    const std::string content = to_text(runs.column_or_nothing("data.fingerprint")[row]);
+    return contents.try_emplace(to_text(runs.column_or_nothing("data.name")[row]), content).first->second == content;
+  });
+}
+
 }  // namespace
 
 NumberOrigin origin_of(RunTable& runs, const std::string& column) {
@@ -104,6 +113,8 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
                                                            : std::vector<std::string>{"seed"};
   }
   std::vector<std::string> keys = differing_parameters(runs, one_of_each_group(runs, rows));
+  const auto content = std::find(keys.begin(), keys.end(), "data.fingerprint");
+  if (content != keys.end() && names_tell_contents(runs, rows)) keys.erase(content);
   if (!all_alike(runs.column_or_nothing("seed"), rows)) {
     const auto place = std::lower_bound(keys.begin(), keys.end(), "seed");
     if (place == keys.end() || *place != "seed") keys.insert(place, "seed");

@@ -17,8 +17,8 @@ namespace xlm {
 /// "3 seeds", "1 seed"; of another column "3 values of model.span".
 std::string counted_over(std::int64_t count, std::string_view over);
 
-/// Keys of the configuration in which rows differ, by name, but those that only say where a run was made; at.KEY where
-/// evaluations differ in a setting that their runs share.
+/// Keys of the configuration in which rows differ, by name, but those that only say where a run was made, and
+/// data.fingerprint if data.name tells as much; at.KEY where evaluations differ in a setting that their runs share.
 std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows);
 
 /// The differing_keys of all these rows whose values in rows `a` are not those in rows `b`, without `over`, which pairs
