@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "cmd/docs_pages.h"
 #include "cmd/results_store.h"
 #include "cmd/trust.h"
 #include "cmd/try_text.h"
