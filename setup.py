@@ -1,4 +1,4 @@
-"""The wheel of the module `xlm` and of the program, with the recipes and gnuplot.
+"""The wheel of the module `xlm` and of the program, with the recipes.
 
 The program comes as the portable folder (scripts/portable.sh), so that it runs on systems older than the one that it was
 built on. libtorch comes from the torch wheel that it depends on, of the version that it was built with. XLM_BUILD names a

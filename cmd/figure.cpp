@@ -12,7 +12,7 @@
 #include "cmd/results_store.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
-#include "results/figures/gnuplot_process.h"
+#include "results/figures/picture.h"
 #include "results/figures/series_looks.h"
 #include "results/pages/page.h"
 
@@ -30,7 +30,7 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-/// "svg", "pdf", "png", "tex" and "html".
+/// "svg", "pdf", "png", "py" and "html".
 std::vector<std::string> format_names() {
   std::vector<std::string> names(kPictureFormatNames.begin(), kPictureFormatNames.end());
   names.emplace_back(kHtml);
@@ -45,13 +45,13 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   std::vector<std::string> names = options.formats;
   if (names == std::vector<std::string>{"all"}) {
     names = known;
-    std::erase(names, "tex");  // for LaTeX, by request
+    std::erase(names, "py");  // by request
   }
   if (names.empty()) names = {one_file ? ending : "svg"};
   for (const std::string& name : names) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      throw UsageError(fmt::format("figures are written as svg, pdf, png, tex or html, not '{}'{}", name,
-                                   did_you_mean(name, known)));
+      throw UsageError(
+          fmt::format("figures are written as svg, pdf, png, py or html, not '{}'{}", name, did_you_mean(name, known)));
     }
     if (!one_file || name == ending) continue;
     throw UsageError(fmt::format("--format {} and --out {} contradict each other{}", join(names, ","),
@@ -61,11 +61,11 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
 }
 
 /// The figure in `format`.
-std::string drawn(Store& store, const Figure& figure, const std::string& format) {
+std::string drawn(Store& store, const Figure& figure, const std::string& format, Painter& painter) {
   if (format == kHtml) return figure_page(store, figure);
   const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);
   const auto picture = static_cast<PictureFormat>(found - kPictureFormatNames.begin());
-  return run_gnuplot(gnuplot_script(figure, picture));
+  return painter.draw(figure, picture);
 }
 
 fs::path file_of(const FigureOptions& options, const FigureDescription& description, const std::string& format) {
@@ -125,6 +125,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   RunTable runs(store);
   warn_without_runs(recipe, options, global, runs);
   SharedLooks looks = looks_of_file(options, recipe, runs);
+  Painter painter;
   Json written = Json::array();
   const auto build = [&](const FigureDescription& one) {
     return looks.applied(build_figure(runs, one, recipe.filters));
@@ -134,7 +135,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
     for (const std::string& note : figure.notes) spdlog::info(note);
     for (const std::string& format : formats) {
       const fs::path file = file_of(options, figure.description, format);
-      write_output(file, drawn(store, figure, format));
+      write_output(file, drawn(store, figure, format, painter));
       written.push_back(describe_figure(figure, file));
       if (!global.json) print(file.string() + "\n");
     }
@@ -152,16 +153,17 @@ std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) 
       ->required();
   add_recipe_options(app, *options, "figure");
   app.add_option("--format", options->formats,
-                 "svg, pdf, png, tex, html, several (svg,pdf) or all (default: by --out, else svg)")
+                 "svg, pdf, png, py, html, several (svg,pdf) or all (default: by --out, else svg)")
       ->allow_extra_args(false)
       ->delimiter(',')
       ->type_name("FORMAT");
   app.add_option("--out", options->out, "File, or folder for several figures (default: NAME.svg in this folder)")
       ->type_name("PATH");
   app.footer(
-      "Prints the path of each figure. docs/results.md describes figure files. svg, pdf, png and tex (TikZ) need "
-      "gnuplot; an HTML\n"
-      "page needs only a browser, and links every point to its runs.\n\n"
+      "Prints the path of each figure. docs/results.md describes figure files. svg, pdf and png need "
+      "matplotlib\n"
+      "(python3 -m pip install matplotlib). py is the script that draws the figure, for changes by hand: python3\n"
+      "NAME.py NAME.pdf. An HTML page needs only a browser, and links every point to its runs.\n\n"
       "Examples:\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --out figures/\n"
       "  xlm figure experiments/recipes/adaptive-span/span-limit.yaml --name spans --out spans.pdf\n"

@@ -11,7 +11,7 @@
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
 #include "results/figures/figures.h"
-#include "results/figures/gnuplot_process.h"
+#include "results/figures/picture.h"
 #include "results/fits/fit_figure.h"
 #include "results/fits/fit_text.h"
 #include "results/pages/exhibit_pages.h"
@@ -85,12 +85,12 @@ void write_figure(const FitOptions& options, const std::vector<FitResult>& fits)
   const auto* const found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), ending);
   if (found == kPictureFormatNames.end()) {
     throw UsageError(
-        fmt::format("--figure {}: figures are written as svg, pdf, png or tex\nfor a page with the figure, "
+        fmt::format("--figure {}: figures are written as svg, pdf, png or py\nfor a page with the figure, "
                     "use --out FILE.html",
                     options.figure.string()));
   }
   const auto picture = static_cast<PictureFormat>(found - kPictureFormatNames.begin());
-  write_output(options.figure, run_gnuplot(gnuplot_script(figure_of_fit(fits.front()), picture)));
+  write_output(options.figure, Painter().draw(figure_of_fit(fits.front()), picture));
 }
 
 int run_fit(const FitOptions& options, const GlobalOptions& global) {

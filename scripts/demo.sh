@@ -28,9 +28,9 @@ fi
 say "$xlm" sweep "$recipe" --profile smoke "data.path=$data" --runs demo/runs
 say "$xlm" table "$recipe" --profile smoke --runs demo/runs --name span-limit
 say "$xlm" pareto --runs demo/runs --x flops_per_token --y test.bpc
-say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --out demo/figures
+say "$xlm" figure "$recipe" --profile smoke --runs demo/runs --format html --out demo/figures
 say "$xlm" report "$recipe" --profile smoke --runs demo/runs --out demo/report.html
 printf '\ndone in %d s; runs are in demo/runs, figures in demo/figures, the report is demo/report.html\n' $(($(date +%s) - start))
 printf '\nTry next, on these runs (docs/demo.md):\n'
 printf '  %s\n' "$xlm runs ls --runs demo/runs --sort test.bpc" "$xlm runs cost --runs demo/runs" \
-  "$xlm figure $recipe --profile smoke --runs demo/runs --format html --out demo/pages" "$xlm runs watch --runs demo/runs --serve"
+  "$xlm figure $recipe --profile smoke --runs demo/runs --format pdf --out demo/figures" "$xlm runs watch --runs demo/runs --serve"

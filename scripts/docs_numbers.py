@@ -3,8 +3,8 @@
 
   demo      the console blocks of docs/demo.md: five small models, minutes
   cookbook  docs/tutorial.md and docs/cookbook.md from top to bottom: tiny models, minutes; --write updates the pages
-  data      the console blocks of docs/data.md, from the real texts in XLM_REAL_TEXTS; blocks whose text is missing are left out
-  corpus    the size of the demo's corpus in docs/data.md
+  data      the console blocks of docs/corpora.md, from the real texts in XLM_REAL_TEXTS; blocks whose text is missing are left out
+  corpus    the size of the demo's corpus in docs/corpora.md
   steps     the rows of bench/records/README.md that `step_time` measures; `make bench` measures the rest of that page
 
 Blocks are compared line by line: a line with - is in the page, a line with + is new. Times always differ, and the last
@@ -22,7 +22,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 REAL_TEXTS = pathlib.Path(os.environ.get("XLM_REAL_TEXTS", ROOT / "../shared/data"))
-# The files that commands of docs/data.md name, and the real text that each one is.
+# The files that commands of docs/corpora.md name, and the real text that each one is.
 RAW = {
     "text8.first4503641.gz": "wikipedia-en/text8.first4503641.gz",
     "enwik8.first4150000": "wikipedia-en/enwik8.first4150000",
@@ -126,21 +126,21 @@ def data(build, folder):
         if (REAL_TEXTS / text).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).symlink_to((REAL_TEXTS / text).resolve())
-    for command, before in console_blocks("docs/data.md"):
+    for command, before in console_blocks("docs/corpora.md"):
         words = command.split()
         needed = [words[i + 1] for i, word in enumerate(words) if word in ("--from", "--bpe")]
         if missing := [name for name in needed if not (folder / name).exists()]:
-            print(f"\n== docs/data.md: {command}\nleft out: {', '.join(missing)} is missing")
+            print(f"\n== docs/corpora.md: {command}\nleft out: {', '.join(missing)} is missing")
             continue
-        differences("docs/data.md", command, before, run(build / "bin/xlm", command, folder))
+        differences("docs/corpora.md", command, before, run(build / "bin/xlm", command, folder))
 
 
 def corpus(build, folder):
     text = demo_corpus(folder)
     run(build / "bin/xlm", "xlm prepare-data text --from demo/headers.txt --clean text8 --out demo/data", folder)
     tokens = sum((folder / "demo/data" / f"{split}.bin").stat().st_size for split in ("train", "valid", "test"))
-    said = re.search(r"About (.*?) are left", (ROOT / "docs/data.md").read_text())[1]
-    print(f"\n== docs/data.md: the demo's corpus\n- {said}\n+ {text.stat().st_size} bytes, {tokens} characters when cleaned")
+    said = re.search(r"About (.*?) are left", (ROOT / "docs/corpora.md").read_text())[1]
+    print(f"\n== docs/corpora.md: the demo's corpus\n- {said}\n+ {text.stat().st_size} bytes, {tokens} characters when cleaned")
 
 
 def steps(build, folder):

@@ -32,6 +32,6 @@ bwrap --unshare-all --uid 1000 --gid 1000 --ro-bind "$root" / --tmpfs /opt --ro-
     xlm prepare-data text --from corpus.txt --out data >prepared.txt
     xlm sweep run.yaml --jobs 2 --quiet
     xlm table run.yaml
-    for format in svg pdf png; do xlm figure run.yaml --format $format --out pictures; done
+    xlm figure run.yaml --format html --out pictures
     xlm report run.yaml --out report.html'
 echo "done in $(($(date +%s) - begin)) s"

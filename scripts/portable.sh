@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # portable.sh BUILD OUT [LIBTORCH]: makes the folder OUT/xlm-VERSION-COMMIT-x86_64 and an archive of it. It runs on any
-# x86-64 Linux, however old, without root: the program, gnuplot, every library that they need, and the loader and C
-# library by which bin/xlm starts them (cmd/portable). No path in it is absolute. libtorch is in it, for CPUs, unless
+# x86-64 Linux, however old, without root: the program, every library that it needs, and the loader and C library by
+# which bin/xlm starts them (cmd/portable). No path in it is absolute. libtorch is in it, for CPUs, unless
 # LIBTORCH is 0: then the program takes that of the torch wheel in the active Python environment. The hashes of its files
 # are in share/xlm/files.sha256. ARCHIVE=0 in the environment makes the folder alone.
 set -euo pipefail
@@ -12,11 +12,9 @@ name=$("$build/bin/xlm" --version | sed -nE '1s/^xlm (.*) \((.*)\)$/xlm-\1-\2-x8
 [ "$libtorch" = 1 ] || name+=-without-libtorch
 out=$2/$name
 scripts/package.sh "$build" "$out" wheel >/dev/null
-mkdir -p "$out/libexec" "$out/lib/glibc" "$out/share/xlm-gnuplot/fonts"
+mkdir -p "$out/libexec" "$out/lib/glibc"
 mv "$out/bin/xlm" "$out/libexec/xlm"
-cp -L "$(command -v gnuplot)" "$out/libexec/xlm-gnuplot"
 cp "$build/bin/launcher" "$out/bin/xlm"
-ln "$out/bin/xlm" "$out/bin/xlm-gnuplot"  # it starts what has its name
 
 # What a program needs, as NAME PATH; of the kernel's own there is no path.
 needed_by() { ldd "$1" | sed -n 's/^[[:space:]]*\([^ ]*\) => \(\/.*\) (0x[0-9a-f]*)$/\1 \2/p'; }
@@ -45,19 +43,6 @@ for library in "$out"/lib/*.so*; do patchelf --set-rpath '$ORIGIN' "$library"; d
 for program in "$out"/libexec/*; do patchelf --set-rpath '$ORIGIN/../lib' "$program"; done
 scripts/check_runpaths.sh "$out"
 
-# PDF and PNG are drawn with these letters where the machine has none.
-cp "$(fc-list ':family=DejaVu Sans:style=Book' file | sed -n '1s/: *$//p')" \
-  "$(fc-list ':family=DejaVu Sans:style=Bold' file | sed -n '1s/: *$//p')" "$out/share/xlm-gnuplot/fonts/"
-cat >"$out/share/xlm-gnuplot/fonts.conf" <<'XML'
-<?xml version="1.0"?>
-<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig>
-  <dir prefix="relative">fonts</dir>
-  <dir>/usr/share/fonts</dir>
-  <dir prefix="xdg">fonts</dir>
-  <cachedir prefix="xdg">fontconfig</cachedir>
-</fontconfig>
-XML
 # With libtorch inside it is all that an image needs (scripts/image.sh).
 if [ "$libtorch" = 1 ]; then cp scripts/portable.Dockerfile "$out/Dockerfile"; fi
 # Whose work it holds: of Debian's packages and of wheels.
@@ -66,7 +51,7 @@ mkdir -p "$licences"
 mapfile -t held < <(find "$out/lib" -name '*.so*' -printf '*/%f\n')
 # A library that comes from a wheel is in no package.
 packages=$( (dpkg-query -S "${held[@]}" 2>/dev/null || true) | sed -nE "s/(:amd64)?: .*x86_64-linux-gnu.*//p" | sort -u)
-for package in $packages gnuplot-nox fonts-dejavu-core; do
+for package in $packages; do
   [ ! -e "/usr/share/doc/$package/copyright" ] || cp -L "/usr/share/doc/$package/copyright" "$licences/$package"
 done
 for wheel in "$torch"/../../*.dist-info; do

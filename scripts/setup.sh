@@ -45,7 +45,6 @@ needs=(
   "curl                  curl             curl             bin/curl"
   "g++                   gxx=13           gcc@13           bin/g++"
   "git                   git              git              bin/git"
-  "gnuplot-nox           gnuplot          gnuplot          bin/gnuplot"
   "make                  make             gmake            bin/make"
   "ninja-build           ninja            ninja            bin/ninja"
   "patchelf              patchelf         patchelf         bin/patchelf"

@@ -6,7 +6,7 @@
 namespace xlm::needs {
 
 inline constexpr const char* kReaders =
-    "[readers] TensorBoard, pandas and transformers are not installed: make readers test-skipped";
+    "[readers] TensorBoard, matplotlib and transformers are not installed: make readers test-skipped";
 inline constexpr const char* kCuda = "[cuda] libtorch's CUDA libraries are not installed: make test-skipped CUDA=1";
 inline constexpr const char* kSlurm =
     "[slurm] XLM_TEST_SLURM names no program that starts a Slurm: make test-skipped XLM_TEST_SLURM=PROGRAM";
@@ -18,7 +18,6 @@ inline constexpr const char* kTexts =
     "[texts] real texts are not next to the checkout: make test-skipped XLM_REAL_TEXTS=FOLDER";
 inline constexpr const char* kProcessor = "[processor] it multiplies no bfloat16: make test on one with avx512_bf16";
 inline constexpr const char* kFileSystem = "[files] this file system lacks what is tested: make test TMPDIR=FOLDER";
-inline constexpr const char* kGnuplot = "[gnuplot] gnuplot is not installed: make setup test-skipped";
 inline constexpr const char* kMan = "[man] man is not installed: apt-get install man-db, make test-skipped";
 inline constexpr const char* kNetwork =
     "[network] no network file system is mounted twice: make test-skipped XLM_TEST_NETWORK=/MOUNT/A:/MOUNT/B";

@@ -46,8 +46,6 @@ int main(int count, char** words) {
   if (const char* further = std::getenv("LD_LIBRARY_PATH"); further != nullptr && *further != '\0') {
     libraries += std::string(":") + further;
   }
-  const std::string fonts = root + "/share/" + name + "/fonts.conf";
-  if (::access(fonts.c_str(), R_OK) == 0) ::setenv("FONTCONFIG_FILE", fonts.c_str(), 1);
 
   std::string loader = root + "/lib/glibc/ld-linux-x86-64.so.2";
   std::string option = "--library-path";

@@ -1,4 +1,4 @@
-// wikitext-103, raw: each file is one document, encoded as one string (docs/data.md#wikitext-103). The splits are as
+// wikitext-103, raw: each file is one document, encoded as one string (docs/corpora.md#wikitext-103). The splits are as
 // published.
 #include <optional>
 

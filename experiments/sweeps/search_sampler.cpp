@@ -1,23 +1,18 @@
 // Talks to Optuna.
 #include "experiments/sweeps/search_sampler.h"
 
-#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/python_program.h"
 #include "base/text.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kSecondsToAnswer = 600;  // of a large search on a slow file system
-
-std::string python_program() {
-  const char* named = std::getenv("XLM_PYTHON");  // NOLINT(concurrency-mt-unsafe)
-  return named == nullptr || *named == '\0' ? "python3" : named;
-}
 
 Json key_for_optuna(const SearchKey& key) {
   if (!key.choices.empty()) return {{"name", key.name}, {"choices", key.choices.size()}};

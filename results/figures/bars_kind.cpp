@@ -2,14 +2,13 @@
 #include <fmt/format.h>
 
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
-#include "results/figures/plot_room.h"
 #include "results/figures/plotly_parts.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::string_view kSpreadColour = "#333333";
+constexpr double kBarsWidth = 0.8;  // of all bars of a place, of the room between two places
 
 std::string problem_of_bars(const FigureDescription& description) {
   if (std::string problem = problem_of_columns(description); !problem.empty()) return problem;
@@ -24,32 +23,6 @@ BuiltFigure build_bars(RunTable& runs, const FigureDescription& description, con
     figure->from_zero = description.from_zero;
   }
   return built;
-}
-
-std::string bars_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
-  GnuplotScript script(figure, layout, format);
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    std::vector<std::vector<double>> boxes;
-    std::vector<std::vector<double>> spreads;
-    for (const FigurePoint& point : figure.series[i].points) {
-      const BarEnds bar = ends_of_bar(figure, i, point.x);
-      const double x = (bar.left + bar.right) / 2;
-      boxes.push_back({x, point.y, bar.right - bar.left});
-      if (point.spread) spreads.push_back({x, point.y, *point.spread});
-    }
-    script.data(fmt::format("boxes{}", i), boxes);
-    parts.push_back(fmt::format("$boxes{} using 1:2:3 with boxes fillstyle solid 0.85 noborder linecolor '{}' notitle",
-                                i, series_look(figure.series[i].look).colour));
-    if (spreads.empty()) continue;
-    script.data(fmt::format("spreads{}", i), spreads);
-    parts.push_back(fmt::format("$spreads{} {} linecolor '{}' notitle", i, kErrorBar, kSpreadColour));
-  }
-  script.set_y_axis();
-  script.add("set grid noxtics ytics\n");
-  script.name_x();
-  script.plot(parts);
-  return script.text();
 }
 
 Json bars_plot(const Figure& figure) {
@@ -77,7 +50,6 @@ FigureKind bars_kind() {
           .may_leave_zero = true,
           .problem = problem_of_bars,
           .build = build_bars,
-          .gnuplot = bars_script,
           .plotly = bars_plot};
 }
 

@@ -1,4 +1,4 @@
-// The numbers of a figure of any kind, computed from the store, for gnuplot or plotly.js to draw.
+// The numbers of a figure of any kind, computed from the store, for plotly.js and matplotlib to draw.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct Figure {
   bool tokens_on_x = false;          // the names are tokens of a text
   bool has_bars = false;             // series are bars
   bool from_zero = false;            // y begins at 0, unless it is logarithmic
-  std::vector<double> x_ticks;       // if x has few values: all of them; empty: gnuplot decides
+  std::vector<double> x_ticks;       // if x has few values: all of them; empty: round numbers
   std::vector<FigureSeries> series;
   std::vector<FigureFront> fronts;                               // one for each corpus, if requested
   std::vector<std::vector<double>> grid;                         // heatmap: [y][x]; NaN means no value

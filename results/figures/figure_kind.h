@@ -2,22 +2,16 @@
 // in this folder and a line of figure_kinds.def.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "base/json.h"
 #include "results/figures/figure.h"
-#include "results/figures/figure_layout.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 
 namespace xlm {
-
-enum class PictureFormat { kSvg, kPdf, kPng, kTex };  // kTex: TikZ, for \\input in LaTeX
-inline constexpr std::array<std::string_view, 4> kPictureFormatNames{"svg", "pdf", "png", "tex"};
 
 using BuiltFigure = std::variant<Figure, NothingToShow>;
 
@@ -40,9 +34,7 @@ struct FigureKind {
   /// The numbers of the `selected` runs: at least one. Throws UsageError for a name that the store does not have.
   BuiltFigure (*build)(RunTable& runs, const FigureDescription& description,
                        const std::vector<std::size_t>& selected) = nullptr;
-  /// A gnuplot script with its data, which draws one plot of a picture whose size and format are set.
-  std::string (*gnuplot)(const Figure& figure, const FigureLayout& layout, PictureFormat format) = nullptr;
-  /// {"name", "data": [trace, …], "layout"} for plotly.js.
+  /// {"name", "data": [trace, …], "layout"} for plotly.js, and for draw.py.
   Json (*plotly)(const Figure& figure) = nullptr;
 };
 

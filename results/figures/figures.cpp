@@ -10,7 +10,6 @@
 
 #include "base/text.h"
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/quantities/quantities.h"
@@ -187,18 +186,6 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     if (std::string note = unfrozen_note(runs, selected); !note.empty()) figure->notes.push_back(std::move(note));
   }
   return built;
-}
-
-std::string gnuplot_script(const Figure& figure, PictureFormat format) {
-  const FigureKind& kind = kind_of(figure.description);
-  const FigureLayout layout = layout_of(figure);
-  std::string script = gnuplot_terminal(figure, layout, format);
-  if (layout.panels.empty()) return script + kind.gnuplot(figure, layout, format);
-  script += "set multiplot\n" + frame_script(figure, layout, format);
-  for (std::size_t i = 0; i < layout.panels.size(); ++i) {
-    script += "reset\n" + kind.gnuplot(figure.panels[i], layout.panels[i], format);
-  }
-  return script + "unset multiplot\n";
 }
 
 Json plotly_figure(const Figure& figure) { return kind_of(figure.description).plotly(figure); }

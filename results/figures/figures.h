@@ -1,4 +1,4 @@
-// Computes figures from the store and draws them: with gnuplot, and with plotly.js in the browser, in the same style.
+// Computes figures from the store. plotly.js draws them on pages, and matplotlib on paper (picture.h).
 #pragma once
 
 #include <string>
@@ -21,9 +21,6 @@ std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription&
 /// grid that the store does not have.
 std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDescription& description,
                                                  const std::vector<Filter>& filters);
-
-/// A complete script with its data. It writes the picture to standard output.
-std::string gnuplot_script(const Figure& figure, PictureFormat format);
 
 /// {"name", "data": [trace, …], "layout"}. Each point has a description on hover (hovertext, with plotly's tags) and
 /// its runs' ids in customdata. The title is not included: the page shows it.

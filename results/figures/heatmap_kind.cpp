@@ -9,10 +9,8 @@
 
 #include "base/text.h"
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
 #include "results/figures/newest_grid.h"
 #include "results/figures/plotly_parts.h"
-#include "results/figures/tick_room.h"
 #include "results/quantities/quantities.h"
 
 namespace xlm {
@@ -104,51 +102,16 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   return figure;
 }
 
-/// The numbers in the cells, light on dark and dark on light.
-std::vector<std::string> cell_labels(const Figure& figure, const GnuplotScript& script) {
-  const std::optional<int> digits = cell_digits(figure);
-  if (!digits || script.layout().cell_size == 0) return {};
-  const Axis& colour = script.layout().colour;
-  const Range& range = colour.range;
-  const double share = palette_is_dark_until();
-  const double middle =
-      colour.log ? range.low * std::pow(range.high / range.low, share) : range.low + share * (range.high - range.low);
-  const auto labels = [&](std::string_view filter, std::string_view text_colour) {
-    return fmt::format(
-        "$numbers using 1:2:($3 {} {} ? sprintf('%.{}f', $3) : '') with labels {} "
-        "textcolor '{}' notitle",
-        filter, middle, *digits, script.font(script.layout().cell_size), text_colour);
-  };
-  return {labels("<", "#ffffff"), labels(">=", "#000000")};
-}
-
-std::string heatmap_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
-  GnuplotScript script(figure, layout, format);
-  std::vector<std::vector<double>> cells;
-  std::vector<std::vector<double>> numbers;  // gnuplot would write "nan" for empty cells
-  for (std::size_t y = 0; y < figure.grid.size(); ++y) {
-    for (std::size_t x = 0; x < figure.grid[y].size(); ++x) {
-      cells.push_back({static_cast<double>(x), static_cast<double>(y), figure.grid[y][x]});
-      if (std::isfinite(figure.grid[y][x])) numbers.push_back(cells.back());
-    }
+/// Many names are only an order: some of them remain.
+std::vector<std::string> some_of_many_names(std::vector<std::string> names) {
+  constexpr std::size_t kMaxNames = 40;
+  constexpr std::size_t kNamesOfMany = 16;
+  if (names.size() <= kMaxNames) return names;
+  const std::size_t step = (names.size() + kNamesOfMany - 1) / kNamesOfMany;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if ((i + 1) % step != 0) names[i].clear();
   }
-  script.data("cells", cells);
-  script.data("numbers", numbers);
-  std::vector<std::string> colours;
-  for (const std::string_view colour : kPalette) colours.push_back(fmt::format("{} '{}'", colours.size(), colour));
-  script.add("set palette defined (" + join(colours, ", ") + ")\n");
-  script.add("unset grid\nunset border\n");
-  const Axis& colour = script.layout().colour;
-  script.place_colour_bar();
-  script.add(fmt::format("set cbrange [{}:{}]\nunset cbtics\n", colour.range.low, colour.range.high));
-  if (colour.log) script.add("set logscale cb 10\n");
-  script.name_x();
-  script.add(fmt::format("unset xtics\nunset ytics\nset yrange [-0.5:{}]\n",
-                         static_cast<double>(figure.y_names.size()) - 0.5));
-  std::vector<std::string> parts{"$cells using 1:2:3 with image pixels notitle"};
-  for (std::string& labels : cell_labels(figure, script)) parts.push_back(std::move(labels));
-  script.plot(parts);
-  return script.text();
+  return names;
 }
 
 /// The cells' labels and hover texts.
@@ -233,7 +196,6 @@ FigureKind heatmap_kind() {
           .shows_notes = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
-          .gnuplot = heatmap_script,
           .plotly = heatmap_plot};
 }
 

@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
 #include "results/figures/newest_grid.h"
 #include "results/figures/plotly_parts.h"
 
@@ -88,7 +87,6 @@ FigureKind line_kind() {
           .smooths = true,
           .problem = problem_of_columns,
           .build = build_line,
-          .gnuplot = series_script,
           .plotly = series_plot};
 }
 

@@ -1,4 +1,4 @@
-// The style of figures, for gnuplot and plotly.js.
+// The style of figures.
 #include "results/figures/plot_style.h"
 
 #include <algorithm>
@@ -16,7 +16,6 @@ namespace {
 /// Okabe and Ito's colours, which people with any colour vision can tell apart. Their yellow is too pale for lines.
 constexpr std::array<std::string_view, 7> kColours{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                    "#e69f00", "#56b4e9", "#000000"};
-constexpr std::array<int, 7> kGnuplotPoints{7, 5, 9, 11, 13, 4, 6};  // filled shapes first
 constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
                                                          "diamond", "square-open", "circle-open"};
 constexpr std::size_t kMaxCellTexts = 240;
@@ -140,40 +139,11 @@ bool bars_overlap(const Figure& figure) {
          }) != bars.end();
 }
 
-/// The linear light of an sRGB share of red, green or blue.
-double linear_light(double share) { return share <= 0.04045 ? share / 12.92 : std::pow((share + 0.055) / 1.055, 2.4); }
-
-/// The relative luminance of the palette's colour at `share`, from 0 (first) to 1 (last).
-double luminance_of_palette(double share) {
-  const double place = share * static_cast<double>(kPalette.size() - 1);
-  const auto below = std::min(static_cast<std::size_t>(place), kPalette.size() - 2);
-  constexpr std::array<double, 3> kWeights{0.2126, 0.7152, 0.0722};
-  double luminance = 0;
-  for (std::size_t channel = 0; channel < 3; ++channel) {
-    const auto part = [&](std::size_t colour) {
-      return std::stoi(std::string(kPalette.at(colour).substr(1 + 2 * channel, 2)), nullptr, 16) / 255.0;
-    };
-    const double between = place - static_cast<double>(below);
-    luminance += kWeights.at(channel) * linear_light((1 - between) * part(below) + between * part(below + 1));
-  }
-  return luminance;
-}
-
 }  // namespace
-
-double palette_is_dark_until() {
-  constexpr int kSteps = 200;
-  constexpr double kAsNear = 0.179;  // luminance with equal contrast to black and white (WCAG 2)
-  for (int step = 0; step < kSteps; ++step) {
-    const double share = static_cast<double>(step) / kSteps;
-    if (luminance_of_palette(share) > kAsNear) return share;
-  }
-  return 1;
-}
 
 SeriesLook series_look(std::size_t index) {
   const std::size_t place = index % kColours.size();
-  return {kColours[place], index >= kColours.size(), kGnuplotPoints[place], kPlotlySymbols[place]};
+  return {kColours[place], index >= kColours.size(), kPlotlySymbols[place]};
 }
 
 std::string_view mark_colour(const Figure& figure, std::size_t index) {

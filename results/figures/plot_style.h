@@ -1,4 +1,4 @@
-// The style of figures, for gnuplot and plotly.js: colours, shapes, ranges and ticks.
+// The style of figures: colours, shapes, ranges and ticks.
 #pragma once
 
 #include <array>
@@ -15,9 +15,8 @@ namespace xlm {
 /// The style of a series.
 struct SeriesLook {
   std::string_view colour;
-  bool dashed = false;  // from the second use of a colour on
-  int gnuplot_point = 0;
-  std::string_view plotly_symbol;
+  bool dashed = false;      // from the second use of a colour on
+  std::string_view symbol;  // of plotly.js; filled shapes first
 };
 
 /// The style of the `index`-th series of a figure.
@@ -28,9 +27,6 @@ std::string_view mark_colour(const Figure& figure, std::size_t index);
 
 /// Colours of a heatmap from the smallest value to the largest, evenly spaced.
 inline constexpr std::array<std::string_view, 5> kPalette{"#440154", "#3b528b", "#21918c", "#5ec962", "#fde725"};
-
-/// Below this share of the palette, white text has more contrast than black.
-double palette_is_dark_until();
 
 inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
 #include "results/figures/newest_grid.h"
 #include "results/figures/plotly_parts.h"
 #include "results/store/statistics.h"
@@ -52,7 +51,6 @@ FigureKind scatter_kind() {
           .shows_facets = true,
           .problem = problem_of_columns,
           .build = build_scatter,
-          .gnuplot = series_script,
           .plotly = series_plot};
 }
 

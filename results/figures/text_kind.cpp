@@ -8,9 +8,7 @@
 
 #include "base/text.h"
 #include "results/figures/figure_series.h"
-#include "results/figures/gnuplot_parts.h"
 #include "results/figures/plotly_parts.h"
-#include "results/figures/tick_room.h"
 
 namespace xlm {
 namespace {
@@ -118,20 +116,9 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
   return figure;
 }
 
-/// The text, a character below each point.
-std::string text_script(const Figure& figure, const FigureLayout& layout, PictureFormat format) {
-  GnuplotScript script(figure, layout, format);
-  script.set_y_axis();
-  script.name_x();
-  script.add("set grid noxtics ytics\n");
-  for (std::size_t i = 0; i < figure.series.size(); ++i) {
-    for (const double place : figure.series[i].marks) {  // after the token
-      script.add(fmt::format("set arrow from first {0}, graph 0 to first {0}, graph 1 nohead back linecolor '{1}'\n",
-                             place + 0.5, mark_colour(figure, i)));
-    }
-  }
-  script.plot_series();
-  return script.text();
+/// Whether some tokens have more than two characters. They are written upright.
+bool has_long_tokens(const std::vector<std::string>& tokens) {
+  return std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) { return display_width(token) > 2; });
 }
 
 /// The width in pixels below which characters of a size would touch. A narrower page scrolls.
@@ -173,12 +160,7 @@ Json text_plot(const Figure& figure) {
 }  // namespace
 
 FigureKind text_kind() {
-  return {.name = "text",
-          .shows_marks = true,
-          .problem = problem_of_text,
-          .build = build_text,
-          .gnuplot = text_script,
-          .plotly = text_plot};
+  return {.name = "text", .shows_marks = true, .problem = problem_of_text, .build = build_text, .plotly = text_plot};
 }
 
 }  // namespace xlm

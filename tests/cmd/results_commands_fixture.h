@@ -20,7 +20,7 @@ class ResultsCommands : public ::testing::Test {
   }
 
   /// The same without any program on the PATH.
-  ProgramResult without_gnuplot(const std::string& arguments) const {
+  ProgramResult without_programs(const std::string& arguments) const {
     return shell(temporary_.path(), fmt::format("PATH=/nowhere '{}' {}", XLM_BINARY, arguments));
   }
 

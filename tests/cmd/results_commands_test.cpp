@@ -9,7 +9,7 @@
 #include "tests/cmd/results_commands_fixture.h"
 #include "tests/experiments/program.h"
 #include "tests/needs.h"
-#include "tests/results/figures/gnuplot_installed.h"
+#include "tests/readers.h"
 
 namespace xlm {
 namespace {
@@ -180,7 +180,8 @@ TEST_F(ResultsCommands, TheHintForMissingRunsNamesExistingData) {
 }
 
 TEST_F(ResultsCommands, FigureNamesItsFile) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  ::setenv("PYTHONPATH", XLM_READERS, 1);
   make_sweep();
   write("recipe.yaml", kRecipe);
   const ProgramResult one = xlm("figure recipe.yaml --name one");
@@ -197,7 +198,8 @@ TEST_F(ResultsCommands, FigureNamesItsFile) {
 }
 
 TEST_F(ResultsCommands, FiguresAreWrittenInSeveralFormatsAtOnce) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  ::setenv("PYTHONPATH", XLM_READERS, 1);
   make_sweep();
   write("recipe.yaml", kRecipe);
   EXPECT_EQ(xlm("figure recipe.yaml --name one --format svg,html --out f/").out, "f/one.svg\nf/one.html\n");
@@ -211,11 +213,11 @@ TEST_F(ResultsCommands, FiguresAreWrittenInSeveralFormatsAtOnce) {
   EXPECT_THAT(xlm("figure recipe.yaml --name one --format pgn").err, HasSubstr("did you mean 'png'?"));
 }
 
-TEST_F(ResultsCommands, PagesNeedNoGnuplot) {
+TEST_F(ResultsCommands, PagesNeedNoPython) {
   make_sweep();
   write("recipe.yaml", kRecipe);
-  const ProgramResult figure = without_gnuplot("figure recipe.yaml --name one --format html");
-  const ProgramResult table = without_gnuplot("table recipe.yaml --out table.html");
+  const ProgramResult figure = without_programs("figure recipe.yaml --name one --format html");
+  const ProgramResult table = without_programs("table recipe.yaml --out table.html");
   EXPECT_EQ(figure.code, 0) << figure.err;
   EXPECT_EQ(figure.out, "one.html\n");
   EXPECT_THAT(read_file(temporary_.path() / "one.html"), HasSubstr("adaptive-span-text8-00000008"));
@@ -326,12 +328,12 @@ TEST_F(ResultsCommands, FiguresOfPanelsNameThePanelOfEveryPoint) {
   EXPECT_THAT(read_file(temporary_.path() / "page.html"), HasSubstr("<h3>span limit 256</h3>"));
 }
 
-TEST_F(ResultsCommands, FigureWithoutGnuplotIsAnError) {
+TEST_F(ResultsCommands, FigureWithoutMatplotlibIsAnError) {
   make_sweep();
   write("recipe.yaml", kRecipe);
-  const ProgramResult outcome = without_gnuplot("figure recipe.yaml --name one");
+  const ProgramResult outcome = without_programs("figure recipe.yaml --name one");
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("apt-get install gnuplot-nox"));
+  EXPECT_THAT(outcome.err, HasSubstr("python3 -m pip install matplotlib"));
 }
 
 }  // namespace

@@ -159,11 +159,13 @@ TEST_F(SlurmTest, AFailedRunIsTriedOnceForEachSubmission) {
                                 HasSubstr("3 times in a row")));
   LocalSlurm::until([&] { return count_jobs() == 0; });
   std::size_t tries = 0;
+  std::string journals;
   for (const fs::path& folder : run_folders()) {
     const std::vector<int> done = steps(folder);
     tries += static_cast<std::size_t>(std::count(done.begin(), done.end(), 5));
+    journals += read_file(folder / "journal.jsonl");
   }
-  EXPECT_EQ(tries, 5U) << "one that fails, three that are killed, and one that goes well";
+  EXPECT_EQ(tries, 5U) << "one that fails, three that are killed, and one that goes well\n" << journals;
   order("");
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--wait"}).code, kDone);
 }

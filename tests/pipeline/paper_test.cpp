@@ -54,9 +54,10 @@ TEST_F(ExamplePaper, ItsSweepGivesItsTableAndItsFigures) {
   EXPECT_THAT(table.out, testing::HasSubstr("fixed"));
   EXPECT_THAT(table.out, testing::HasSubstr("learnt"));
 
-  const ProgramResult figure = xlm({"figure", kPaperRecipe, "--profile", "smoke", "--name", "bpc", "--out", "bpc.svg"});
+  const ProgramResult figure =
+      xlm({"figure", kPaperRecipe, "--profile", "smoke", "--name", "bpc", "--out", "bpc.html"});
   ASSERT_EQ(figure.code, 0) << figure.err;
-  EXPECT_THAT(read_file(folder_.path() / "bpc.svg"), testing::HasSubstr("<svg"));
+  EXPECT_THAT(read_file(folder_.path() / "bpc.html"), testing::HasSubstr("data-figure"));
 
   // The model's report on its heads: fixed ones are as given, learnt ones have moved.
   int runs = 0;

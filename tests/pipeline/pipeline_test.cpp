@@ -8,6 +8,7 @@
 #include "tests/datasets/tokens/bpe_files.h"
 #include "tests/experiments/program.h"
 #include "tests/pipeline/pipeline_fixture.h"
+#include "tests/readers.h"
 
 namespace xlm {
 namespace {
@@ -56,9 +57,9 @@ tables:
 
   write_file(folder_.path() / "figure.yaml",
              "figure: bpc\nkind: scatter\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
-  const ProgramResult figure = xlm({"figure", "figure.yaml", "--out", "bpc.svg"});
+  const ProgramResult figure = xlm({"figure", "figure.yaml", "--out", "bpc.html"});
   ASSERT_EQ(figure.code, 0) << figure.err;
-  EXPECT_NE(read_file(folder_.path() / "bpc.svg").find("<svg"), std::string::npos);
+  EXPECT_NE(read_file(folder_.path() / "bpc.html").find("data-figure"), std::string::npos);
 
   // The attention of every run's heads: weights that sum to one, and a mask if it is learnt.
   const std::string heads =
@@ -68,15 +69,15 @@ tables:
   EXPECT_EQ(grids.at(1), "attention,6,4.0,48") << "two layers of two heads";
   EXPECT_EQ(grids.at(2).substr(0, 7), "mask,4,");
   write_file(folder_.path() / "heads.yaml", "figure: heads\nkind: line\ngrid: attention\n");
-  ASSERT_EQ(xlm({"figure", "heads.yaml", "--out", "heads.svg"}).code, 0);
+  ASSERT_EQ(xlm({"figure", "heads.yaml", "--out", "heads.html"}).code, 0);
 
   // Only dynamic spans are traced along the text.
   const std::string count = "SELECT count(DISTINCT run_id), count(*) FROM traces WHERE split = 'test'";
   EXPECT_EQ(split(xlm({"runs", "sql", count, "--format", "csv"}).out, '\n').at(1), "2,1024");
   write_file(folder_.path() / "text.yaml", "figure: spans\nkind: text\ny: span\n");
-  const ProgramResult text = xlm({"figure", "text.yaml", "--out", "text.svg"});
+  const ProgramResult text = xlm({"figure", "text.yaml", "--out", "text.html"});
   ASSERT_EQ(text.code, 0) << text.err;
-  EXPECT_NE(read_file(folder_.path() / "text.svg").find("standard deviation over 2 seeds"), std::string::npos);
+  EXPECT_NE(read_file(folder_.path() / "text.html").find("standard deviation over 2 seeds"), std::string::npos);
 
   // The store is an index: rebuilt from the run folders it is the same.
   const std::string dump = "SELECT run_id, split, metric, value FROM evaluations ORDER BY 1, 2, 3, 4";
@@ -97,6 +98,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
   ASSERT_EQ(
       xlm({"prepare-data", "text", "--from", "corpus.txt", "--out", "tokens", "--unit", "bpe", "--bpe", encoding}).code,
       0);
+  ::setenv("PYTHONPATH", XLM_READERS, 1);
   int recipes = 0;
   for (const auto& entry : fs::recursive_directory_iterator(fs::path(XLM_SOURCE_DIR) / "experiments/recipes")) {
     if (entry.path().extension() != ".yaml") continue;
@@ -118,7 +120,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
       for (const Json& cell : row["cells"]) any_value = any_value || cell["value"].is_number();
     }
     EXPECT_TRUE(any_value) << recipe;
-    for (const std::string format : {"svg", "html"}) {
+    for (const std::string format : {readers_are_installed() ? "svg" : "py", "html"}) {
       std::size_t files = 0;
       for (const std::string& file :
            split(expect_done({"figure", recipe, "--format", format, "--out", name + "/"}), '\n')) {
@@ -140,6 +142,7 @@ TEST_F(Pipeline, EveryRecipesSmokeProfileGivesItsTablesFiguresAndPage) {
     EXPECT_NE(read_file(folder_.path() / (name + ".html")).find(tables.at(0)["table"].get<std::string>()),
               std::string::npos);
   }
+  ::unsetenv("PYTHONPATH");
   EXPECT_GE(recipes, 18);
 }
 

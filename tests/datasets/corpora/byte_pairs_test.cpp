@@ -365,7 +365,7 @@ TEST_F(PrepareBpe, WrongUsageIsRefused) {
   expect_error<DataError>(text_request({good}), "merges.txt:2: 'x' is not a pair");
 }
 
-// Words: docs/data.md#wikitext-103. Tokens by tiktoken 0.14.0.
+// Words: docs/corpora.md#wikitext-103. Tokens by tiktoken 0.14.0.
 TEST_F(PrepareBpe, PreparesWikitextOfRealTexts) {
   XLM_NEEDS_REAL_TEXT("wikitext");
   PrepareRequest wanted = request("wikitext-103", {real_texts() / "wikitext"});

@@ -1,4 +1,4 @@
-// How figures are drawn: axes, gnuplot scripts, and pictures if gnuplot is installed.
+// How figures are drawn: axes and traces.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,11 +13,9 @@
 
 #include "base/error.h"
 #include "results/figures/figures.h"
-#include "results/figures/gnuplot_process.h"
+#include "results/figures/picture.h"
 #include "results/figures/plot_style.h"
-#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
-#include "tests/results/figures/gnuplot_installed.h"
 
 namespace xlm {
 namespace {
@@ -33,14 +31,12 @@ TEST_F(Figures, MeasuredPlacesAreNeverMoved) {
     for (const char* scale : {"linear", "log"}) {
       const Figure drawn = figure(fmt::format(
           "figure: F\nkind: {}\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: {}\n", kind, scale));
-      const std::string script = gnuplot_script(drawn, PictureFormat::kSvg);
       const Json plot = plotly_figure(drawn);
       for (const FigureSeries& series : drawn.series) {
         ASSERT_EQ(series.points.size(), 2U);
         for (const FigurePoint& point : series.points) {
           ASSERT_TRUE(point.spread);
           EXPECT_TRUE(point.x == 64 || point.x == 256);
-          EXPECT_THAT(script, HasSubstr(fmt::format("\n{} {}\n", point.x, point.y))) << kind << scale;
         }
       }
       for (const Json& trace : plot["data"]) {
@@ -57,13 +53,11 @@ TEST_F(Figures, ErrorBarsOfCurvesThatShareAPlaceAreBands) {
   ASSERT_EQ(parts.bands.size(), 1U);
   EXPECT_EQ(parts.bands[0].size(), 2U);
   EXPECT_THAT(parts.bars, ::testing::IsEmpty());
-  EXPECT_THAT(gnuplot_script(two, PictureFormat::kSvg), HasSubstr("$bands0 using 1:($2-$3):($2+$3) with filledcurves"));
   const Json plot = plotly_figure(two);
   EXPECT_EQ(plot["data"][0]["fill"], "toself");
   EXPECT_FALSE(plot["data"][1].contains("error_y"));
   const Figure one = figure(text + "where: {model.span_type: fixed}\n");
   EXPECT_EQ(spread_parts(one, 0).bars.size(), 2U) << "nothing hides them";
-  EXPECT_THAT(gnuplot_script(one, PictureFormat::kSvg), Not(HasSubstr("$bands0")));
   EXPECT_TRUE(plotly_figure(one)["data"][0].contains("error_y"));
 }
 
@@ -89,7 +83,6 @@ TEST_F(Figures, ErrorBarsAtANamedPlaceStandSideBySide) {
   EXPECT_GT(apart(1, 1), 1);
   EXPECT_NEAR(apart(0, 1) + apart(1, 1), 2, 1e-9);
   EXPECT_NEAR(plotly_figure(named)["data"][0]["x"][1].get<double>(), apart(0, 1), 1e-9);
-  EXPECT_THAT(gnuplot_script(named, PictureFormat::kSvg), HasSubstr(fmt::format("\n{} ", apart(0, 1))));
   Figure many = named;
   many.x_names.assign(40, "name");
   many.series.assign(6, named.series[0]);
@@ -109,9 +102,6 @@ TEST_F(Figures, AFrontGoesThroughItsPoints) {
     }
     const auto& corners = drawn.fronts[0].corners;
     for (std::size_t i = 0; i < corners.size(); i += 2) EXPECT_TRUE(shown.contains(corners[i])) << x;
-    const std::string script = gnuplot_script(drawn, PictureFormat::kSvg);
-    const std::string point = fmt::format("\n{} {}", corners[0].first, corners[0].second);
-    EXPECT_NE(script.find(point), script.rfind(point)) << "once for the front and once for its point";
   }
 }
 
@@ -147,28 +137,29 @@ TEST_F(Figures, AxesEndAtTheGivenLimits) {
 
 TEST_F(Figures, HaveTheSizeAndTheFontOfThePaper) {
   const Figure own = figure(std::string(kLine) + "width: 3.3\nheight: 2.5\nfont: Latin Modern Roman\n");
-  EXPECT_THAT(gnuplot_script(own, PictureFormat::kPdf),
-              HasSubstr("size 3.3,2.5 enhanced font 'Latin Modern Roman,8.47' fontscale 0.75 "));
-  EXPECT_THAT(gnuplot_script(own, PictureFormat::kSvg), HasSubstr("size 390,300 enhanced"));
+  const Json picture = picture_of(own);
+  EXPECT_EQ(picture["width"], 3.3);
+  EXPECT_EQ(picture["height"], 2.5);
+  EXPECT_EQ(picture["font"], "Latin Modern Roman");
   EXPECT_THAT(plotly_figure(own)["layout"]["font"]["family"].get<std::string>(), StartsWith("'Latin Modern Roman', "));
 }
 
 TEST_F(Figures, AxesFitTheData) {
-  const std::string log = gnuplot_script(figure(kLine), PictureFormat::kSvg);
-  EXPECT_THAT(log, HasSubstr("set xtics ('' 64, '' 256)"));
-  EXPECT_THAT(log, HasSubstr("set label '256' at screen"));
-  EXPECT_THAT(log, HasSubstr("set logscale x 10"));
-  const std::string large = gnuplot_script(figure("figure: F\nx: flops_per_token\ny: test.bpc\n"), PictureFormat::kSvg);
-  EXPECT_THAT(large, HasSubstr("set label '100M' at screen"));
-  EXPECT_THAT(large, HasSubstr("'' 100000000"));
+  const Json log = plotly_figure(figure(kLine))["layout"]["xaxis"];
+  EXPECT_EQ(log["tickvals"], Json({64.0, 256.0}));
+  EXPECT_EQ(log["ticktext"], Json({"64", "256"}));
+  EXPECT_EQ(log["type"], "log");
+  const Json large = plotly_figure(figure("figure: F\nx: flops_per_token\ny: test.bpc\n"))["layout"]["xaxis"];
+  EXPECT_THAT(large["ticktext"], ::testing::Contains("100M"));
+  EXPECT_THAT(large["tickvals"], ::testing::Contains(1e8));
 }
 
 TEST_F(Figures, TicksThatWouldTouchBecomeRoundNumbers) {
   maker_.make({.id = "r1", .span = 65});
   store_.sync(maker_.runs());
-  const std::string script = gnuplot_script(figure("figure: F\nx: model.span\ny: test.bpc\n"), PictureFormat::kSvg);
-  EXPECT_THAT(script, Not(HasSubstr("'' 65")));
-  EXPECT_THAT(script, HasSubstr("'' 100, '' 150"));
+  const Json ticks = plotly_figure(figure("figure: F\nx: model.span\ny: test.bpc\n"))["layout"]["xaxis"]["tickvals"];
+  EXPECT_THAT(ticks, Not(::testing::Contains(65.0)));
+  EXPECT_THAT(ticks, ::testing::IsSupersetOf({Json(100.0), Json(150.0)}));
 }
 
 // Adding steps to a tick never passes the end of the range if the tick is larger than the step by 2^53.
@@ -242,61 +233,6 @@ TEST_F(Figures, TextOnXBecomesPlaces) {
   const Figure result = figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n");
   EXPECT_THAT(result.x_names, ElementsAre("adaptive", "fixed"));
   EXPECT_EQ(result.series[0].label, "span limit 64");
-}
-
-TEST_F(Figures, ScriptsQuoteWhatUsersWrite) {
-  const std::string script = gnuplot_script(
-      figure(std::string(kLine) + "x_label: \"it's `rm -rf` \\\"$x\\\"\\n@y\"\nname: safe\n"), PictureFormat::kSvg);
-  EXPECT_THAT(script, HasSubstr("set label 'it''s `rm -rf` \"$x\" @y' at screen"));
-}
-
-TEST_F(Figures, TextsMayBeginWithAnApostrophe) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
-  for (const char* title : {"'", "''", "'tis 'so'"}) {
-    const Figure drawn = figure(fmt::format("figure: \"{}\"\nx: model.span\ny: test.bpc\n", title));
-    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr(fmt::format(">{}<", title)));
-  }
-}
-
-TEST_F(Figures, AreDrawnInEveryFormat) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
-  for (const char* yaml :
-       {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
-        "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
-        "figure: F\nkind: heatmap\ngrid: spans\ny_scale: log\n",
-        "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n", "figure: F\nkind: line\ngrid: spans\n",
-        "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",
-        "figure: F\nkind: heatmap\nx: seed\ny: model.type\nvalue: params\n", "figure: F\nx: seed\ny: params\n",
-        "figure: F\nkind: line\nx: step\ny: bpc\nseries: model.span_type\n"}) {
-    const Figure drawn = figure(yaml);
-    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("</svg>")) << yaml;
-    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPdf)), StartsWith("%PDF")) << yaml;
-    EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kPng)), StartsWith("\x89PNG")) << yaml;
-  }
-}
-
-TEST_F(Figures, TitlesAreNeverRun) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
-  const fs::path victim = temporary_.path() / "made";
-  const Figure drawn = figure("figure: \"`touch " + victim.string() + "` ' . system('touch " + victim.string() +
-                              "') . '\"\nx: model.span\ny: test.bpc\n");
-  EXPECT_THAT(run_gnuplot(gnuplot_script(drawn, PictureFormat::kSvg)), HasSubstr("touch"));
-  EXPECT_FALSE(fs::exists(victim));
-}
-
-TEST(Gnuplot, IsNamedIfItIsMissing) {
-  try {
-    run_gnuplot("plot 1", "gnuplot-that-is-not-there");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), kFailed);
-    EXPECT_THAT(error.what(), HasSubstr("apt-get install gnuplot-nox"));
-  }
-}
-
-TEST(Gnuplot, SaysWhatIsWrongWithAScript) {
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
-  EXPECT_THROW(run_gnuplot("set nonsense\n"), Error);
 }
 
 }  // namespace

@@ -7,15 +7,11 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "results/figures/figure_layout.h"
-#include "results/figures/gnuplot_process.h"
+#include "results/figures/picture.h"
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/pages/page.h"
-#include "tests/needs.h"
 #include "tests/results/figures/figures.h"
-#include "tests/results/figures/gnuplot_installed.h"
-#include "tests/results/figures/svg_texts.h"
 #include "tests/thrown_message.h"
 
 namespace xlm {
@@ -124,51 +120,16 @@ TEST_F(Panels, OfValuesWithoutNumbersAreLeftOutWithANote) {
   EXPECT_THAT(whole.notes, ::testing::Contains(HasSubstr("no panel for span limit 1024")));
 }
 
-TEST_F(Panels, StandInColumnsWithinThePicture) {
-  for (const auto& [keys, columns] : {std::pair("", 2), std::pair("facet: {by: seed, columns: 1}\n", 1)}) {
-    const std::string facet = *keys == 0 ? "facet: seed\n" : keys;
-    for (const double width : {3.25, 4.8, 6.75}) {
-      const Figure whole = figure(
-          "figure: F\nname: panels\nkind: line\nx: model.span\ny: test.bpc\n"
-          "series: model.span_type\n" +
-          facet + fmt::format("width: {}\n", width));
-      const FigureLayout layout = layout_of(whole);
-      SCOPED_TRACE(fmt::format("{} columns at {} inches", columns, width));
-      ASSERT_EQ(layout.panels.size(), 2U);
-      const Box& first = layout.panels[0].plot;
-      const Box& second = layout.panels[1].plot;
-      EXPECT_EQ(first.right < second.left, columns == 2);
-      EXPECT_EQ(second.top < first.bottom, columns == 1);
-      EXPECT_NEAR(first.width(), second.width(), 1e-9);
-      EXPECT_NEAR(first.height(), second.height(), 1e-9);
-      if (!gnuplot_is_installed()) continue;
-      const std::vector<SvgText> texts = svg_texts(run_gnuplot(gnuplot_script(whole, PictureFormat::kSvg)));
-      const double dots = std::round(layout.width * 119 / 720) * 10 / layout.width;
-      for (std::size_t i = 0; i < texts.size(); ++i) {
-        EXPECT_GE(texts[i].left, 0) << texts[i].text;
-        EXPECT_LE(texts[i].right, layout.width * dots) << texts[i].text;
-        EXPECT_GE(texts[i].top, 0) << texts[i].text;
-        EXPECT_LE(texts[i].bottom, layout.height * dots + 5) << texts[i].text;
-        for (std::size_t k = 0; k < i; ++k)
-          EXPECT_FALSE(texts[i].touches(texts[k])) << texts[i].text << " and " << texts[k].text;
-      }
-      for (const char* once : {"F", "seed 1", "seed 2", "adaptive", "fixed", "test bpc", "span limit"}) {
-        EXPECT_EQ(std::count_if(texts.begin(), texts.end(), [&](const SvgText& text) { return text.text == once; }), 1)
-            << once;
-      }
-    }
-  }
-}
-
-TEST_F(Panels, AreDrawnInEveryFormatAndOnPages) {
-  const Figure whole = figure(kPanels);
+TEST_F(Panels, AreInOnePictureAndOnPages) {
+  const Figure whole = figure(std::string(kLine) + "facet: {by: seed, columns: 1}\nwidth: 3.25\n");
+  const Json picture = picture_of(whole);
+  ASSERT_EQ(picture["panels"].size(), 2U);
+  EXPECT_EQ(picture["panels"][1]["title"], "seed 2");
+  EXPECT_EQ(picture["panels"][0]["layout"]["yaxis"]["range"], picture["panels"][1]["layout"]["yaxis"]["range"]);
+  EXPECT_EQ(picture["columns"], 1);
   const std::string page = figure_page(store_, whole);
   EXPECT_THAT(page, HasSubstr("<h3>seed 2</h3>"));
   EXPECT_THAT(page, HasSubstr("data-figure=\"1\""));
-  EXPECT_THROW(layout_of(figure(std::string(kPanels) + "width: 1.5\n")), UsageError);
-  if (!gnuplot_is_installed()) GTEST_SKIP() << needs::kGnuplot;
-  EXPECT_THAT(run_gnuplot(gnuplot_script(whole, PictureFormat::kPdf)), ::testing::StartsWith("%PDF"));
-  EXPECT_THAT(run_gnuplot(gnuplot_script(whole, PictureFormat::kTex)), HasSubstr("\\begin{tikzpicture}"));
 }
 
 }  // namespace

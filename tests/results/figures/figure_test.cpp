@@ -166,7 +166,6 @@ TEST_F(Figures, SayHowTheRunsOfAPointDiffer) {
                            x == std::string("step") ? "where: {model.span: 64}\n" : ""));
     EXPECT_EQ(mixed.caption, fmt::format("mean and standard deviation over {}", what));
     EXPECT_THAT(mixed.notes, ElementsAre(HasSubstr(what)));
-    EXPECT_THAT(gnuplot_script(mixed, PictureFormat::kSvg), HasSubstr(what));
   }
   const Figure cells = figure("figure: F\nkind: heatmap\nx: model.span\ny: model.layers\nvalue: test.bpc\n");
   EXPECT_EQ(cells.caption, fmt::format("mean over {}", what));
@@ -212,7 +211,7 @@ TEST_F(Figures, NoisyCurvesAreSmoothed) {
   EXPECT_NEAR(points[2].y, 7.0 / 3, 1e-12);
   EXPECT_FALSE(points[2].spread) << "a single run's own noise would look like that of seeds";
   EXPECT_EQ(smooth.caption, "running mean over 3 points");
-  EXPECT_THAT(gnuplot_script(smooth, PictureFormat::kSvg), Not(HasSubstr("with filledcurves")));
+  EXPECT_FALSE(plotly_figure(smooth)["data"][0].contains("fill"));
 }
 
 TEST_F(Figures, SmoothedCurvesOfSeveralSeedsHaveABand) {
@@ -223,14 +222,13 @@ TEST_F(Figures, SmoothedCurvesOfSeveralSeedsHaveABand) {
   EXPECT_NEAR(smooth.series[0].points[2].y, 7.0 / 3 + 0.5, 1e-12);
   EXPECT_NEAR(*smooth.series[0].points[2].spread, std::sqrt(0.5), 1e-12) << "of values that lie 1 apart";
   EXPECT_EQ(smooth.caption, "mean and standard deviation over 2 seeds; running mean over 3 points");
-  EXPECT_THAT(gnuplot_script(smooth, PictureFormat::kSvg), HasSubstr("with filledcurves")) << "few as they are";
   const Json page = plotly_figure(smooth);
   EXPECT_EQ(page["data"][0]["fill"], "toself");
   EXPECT_FALSE(page["data"][1].contains("error_y"));
   const Figure bare = figure(text + "spread: none\n");
   EXPECT_FALSE(bare.series[0].points[2].spread);
   EXPECT_EQ(bare.caption, "mean over 2 seeds; running mean over 3 points");
-  EXPECT_THAT(gnuplot_script(bare, PictureFormat::kSvg), Not(HasSubstr("with filledcurves")));
+  EXPECT_FALSE(plotly_figure(bare)["data"][0].contains("fill"));
 }
 
 TEST_F(Figures, FrontIsAStaircase) {
@@ -252,9 +250,6 @@ TEST_F(Figures, EveryCorpusHasItsOwnFront) {
   EXPECT_THAT(result.fronts[0].corners, ElementsAre(Pair(1e6, 0.1)));
   EXPECT_EQ(result.fronts[1].label, "Pareto front, text8");
   EXPECT_EQ(result.fronts[1].corners.size(), 3) << "as without the other text";
-  const std::string script = gnuplot_script(result, PictureFormat::kSvg);
-  EXPECT_THAT(script, HasSubstr("$front1 using 1:2"));
-  EXPECT_THAT(script, HasSubstr("set label 'Pareto front, text8' at screen"));
   const Json page = plotly_figure(result);
   EXPECT_EQ(page["data"][1]["name"], "Pareto front, text8");
   EXPECT_NE(page["data"][0]["line"]["dash"], page["data"][1]["line"]["dash"]);
@@ -333,7 +328,7 @@ TEST(FigureKinds, AreWholeAndNamedOnce) {
   for (const FigureKind& kind : figure_kinds()) {
     EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
     EXPECT_TRUE(kind.problem != nullptr && kind.build != nullptr) << kind.name;
-    EXPECT_TRUE(kind.gnuplot != nullptr && kind.plotly != nullptr) << kind.name;
+    EXPECT_TRUE(kind.plotly != nullptr) << kind.name;
     FigureDescription description;
     EXPECT_FALSE(kind.problem(description).empty()) << "a " << kind.name << " of nothing";
     description.kind = kind.name;

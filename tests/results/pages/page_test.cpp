@@ -251,12 +251,6 @@ TEST_F(Pages, OnlyTheBestAreBoldIfTheyAreMarked) {
   EXPECT_THAT(page, HasSubstr(">1.957</button>"));
 }
 
-TEST(Palette, TextInItHasContrastOnBothSides) {
-  const double dark = palette_is_dark_until();
-  EXPECT_GT(dark, 0.25) << "white has a contrast of eight to one on the second colour";
-  EXPECT_LT(dark, 0.5) << "black has more on the third";
-}
-
 TEST_F(Pages, SuitADarkScreenAndPaper) {
   const std::string page = report_page(store_, two_recipes(figure(line_yaml()), grid(), {}));
   EXPECT_THAT(page, HasSubstr("@media screen and (prefers-color-scheme: dark)")) << "paper stays white";

@@ -1,0 +1,112 @@
+// Pictures of figures.
+#include "results/figures/picture.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <spdlog/spdlog.h>
+
+#include "base/error.h"
+#include "base/python_program.h"
+#include "base/text.h"
+#include "results/figures/drawing_script.h"
+#include "results/figures/figures.h"
+#include "results/figures/plot_style.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kSecondsToDraw = 3600;  // far more than any picture takes
+
+/// The data and the layout of a panel, without what only a page shows.
+Json panel_of(const Figure& figure) {
+  Json plot = plotly_figure(figure);
+  for (Json& trace : plot["data"]) {
+    trace.erase("customdata");
+    trace.erase("hovertext");
+  }
+  return {
+      {"title", figure.description.title}, {"data", std::move(plot["data"])}, {"layout", std::move(plot["layout"])}};
+}
+
+/// The script with one picture in it. JSON never has three quotation marks in a row.
+std::string script_of(const Json& picture) {
+  const std::string_view nothing = "PICTURE: Optional[Picture] = None\n";
+  std::string script(drawing_script());
+  const std::size_t place = script.rfind(nothing);
+  return script.replace(place, nothing.size(),
+                        "PICTURE: Optional[Picture] = json.loads(\nr\"\"\"" +
+                            picture.dump(1, ' ', true, Json::error_handler_t::replace) + "\"\"\"\n)\n");
+}
+
+std::string from_base64(const std::string& text) {
+  std::string bytes(text.size(), '\0');
+  const int length =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (length < 0) throw Error("matplotlib's picture arrived damaged");
+  bytes.resize(static_cast<std::size_t>(length) - (text.size() - text.find_last_not_of('=') - 1));
+  return bytes;
+}
+
+std::string size_of(const FigureDescription& description) {
+  if (description.width <= 0 && description.height <= 0) return "its usual size";
+  if (description.height <= 0) return fmt::format("a width of {} inches", description.width);
+  if (description.width <= 0) return fmt::format("a height of {} inches", description.height);
+  return fmt::format("{} x {} inches", description.width, description.height);
+}
+
+}  // namespace
+
+Json picture_of(const Figure& figure) {
+  const FigureDescription& description = figure.description;
+  const FigureLooks& looks = description.looks;
+  Json panels = Json::array();
+  if (figure.panels.empty()) panels.push_back(panel_of(figure));
+  for (const Figure& panel : figure.panels) panels.push_back(panel_of(panel));
+  const auto place = has_legend(figure) ? looks.legend.place : LegendKeys::Place::kNone;
+  return {{"title", looks.show_title ? description.title : ""},
+          {"caption", looks.show_caption ? figure.caption : ""},
+          {"width", description.width},
+          {"height", description.height},
+          {"font", description.font},
+          {"font_size", looks.font_size},
+          {"columns", looks.facet.columns},
+          {"legend",
+           {{"place", LegendKeys::kPlaceNames.at(static_cast<std::size_t>(place))},
+            {"columns", looks.legend.columns},
+            {"title", looks.legend.title}}},
+          {"panels", std::move(panels)}};
+}
+
+Json Painter::ask(const Json& request) {
+  try {
+    if (!python_)
+      python_ = std::make_unique<Dialogue>(
+          std::vector<std::string>{python_program(), "-B", "-c", std::string(drawing_script())});
+    return Json::parse(python_->ask(request.dump(-1, ' ', true, Json::error_handler_t::replace), kSecondsToDraw));
+  } catch (const ResourceError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(
+        fmt::format("figures are drawn with matplotlib from 3.7 on: {}\nto install it: {} -m pip install matplotlib\n"
+                    "XLM_PYTHON=PROGRAM names another Python, and --format html needs none",
+                    first_line(error.what()), shell_word(python_program())));
+  }
+}
+
+std::string Painter::draw(const Figure& figure, PictureFormat format) {
+  const Json picture = picture_of(figure);
+  if (format == PictureFormat::kPy) return script_of(picture);
+  const Json answer = ask({{"picture", picture}, {"format", kPictureFormatNames.at(static_cast<std::size_t>(format))}});
+  if (answer.contains("illegible"))
+    throw UsageError(
+        fmt::format("the figure '{}' is not legible at {}: {}\nmake it larger (width, height: inches), or show less",
+                    figure.description.title, size_of(figure.description), answer["illegible"].get<std::string>()));
+  if (answer.contains("error"))
+    throw Error(fmt::format("the figure '{}' could not be drawn: {}", figure.description.title,
+                            answer["error"].get<std::string>()));
+  for (const Json& warning : answer.at("warnings")) spdlog::warn(warning.get<std::string>());
+  return from_base64(answer.at("file").get<std::string>());
+}
+
+}  // namespace xlm
