@@ -36,8 +36,7 @@ std::string gain_text(const Json& outcome) {
                         interval_text(outcome["low"], outcome["high"], shown));
     if (outcome.contains("p")) text += ", " + p_in_words(outcome["p"]);
   }
-  return text +
-         fmt::format(", {}{}", level > 0 ? "fresh " : "", counted(outcome.value("pairs", std::size_t{0}), "pair"));
+  return text + ", " + counted(outcome.value("pairs", std::size_t{0}), level > 0 ? "fresh pair" : "pair");
 }
 
 std::string cost_text(const Json& outcome) {

@@ -127,16 +127,16 @@ std::vector<double> Trial::gains_of(const Seeds& seeds) {
 void Trial::do_runs(const std::vector<SweepRun>& runs) {
   std::vector<SweepRun> open;
   std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
-  if (!open.empty()) launch(open);
+  check_ended(runs, open.empty() ? LaunchReport{} : launch(open));
 }
 
-void Trial::launch(const std::vector<SweepRun>& open) {
+LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
   const std::int64_t fresh =
       std::count_if(open.begin(), open.end(), [](const auto& run) { return run.status.is_absent(); });
   if (!budget_.has_room_for(fresh, cost())) end_of_budget(budget_);
   if (!line_budget_.has_room_for(fresh, cost_of_line())) end_of_budget(line_budget_);
   double next_look = 0;
-  const auto should_stop = [this, &open, next_look]() mutable {
+  const auto should_stop = [this, next_look]() mutable {
     if (wall_seconds() < next_look) return false;
     next_look = wall_seconds() + kBetweenLooks;
     return has_spent();
@@ -144,10 +144,10 @@ void Trial::launch(const std::vector<SweepRun>& open) {
   SweepLaunch sweep(find_launcher(command_.launcher), base_.recipe, open,
                     {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
   sweep.start();
-  const LaunchReport report = sweep.wait();
+  LaunchReport report = sweep.wait();
   if (report.interrupted && !stop_requested()) end_of_budget(budget_.is_spent(cost()) ? budget_ : line_budget_);
   if (report.interrupted) throw Error("stopped; the same command goes on", kStopped);
-  check_ended(open, report);
+  return report;
 }
 
 /// A change whose run ends without a result is broken; a base cannot be compared with.

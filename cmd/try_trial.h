@@ -69,7 +69,7 @@ class Trial {
   void confirm();
   std::vector<double> gains_of(const Seeds& seeds);
   void do_runs(const std::vector<SweepRun>& runs);
-  void launch(const std::vector<SweepRun>& open);
+  LaunchReport launch(const std::vector<SweepRun>& open);
   void check_ended(const std::vector<SweepRun>& runs, const LaunchReport& report);
   std::vector<double> numbers_of(const std::vector<SweepRun>& runs);
   std::int64_t highest_seed();
