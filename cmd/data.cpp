@@ -1,11 +1,13 @@
 // xlm data: shows a prepared data folder; imports a Hugging Face dataset.
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "cmd/command.h"
 #include "cmd/prepare_data.h"
 #include "cmd/prepared_view.h"
@@ -67,7 +69,7 @@ Json describe_data(const PreparedData& data, const DataShowOptions& options) {
             {"language", data.language},
             {"unit", unit_name(data.vocabulary.unit)},
             {"fingerprint", data.fingerprint}};
-  for (const char* key : {"cleaning", "vocabulary", "hebrew_points", "split", "limit", "xlm"}) {
+  for (const char* key : {"cleaning", "vocabulary", "hebrew_points", "split", "split_by", "limit", "xlm"}) {
     if (data.meta.contains(key)) json[key] = data.meta[key];
   }
   json["replaced_characters"] = data.meta.value("replaced_characters", 0);
@@ -84,6 +86,22 @@ Json describe_data(const PreparedData& data, const DataShowOptions& options) {
   json["outputs"] = data.meta.value("outputs", Json::object());
   if (options.verify) json["verified"] = true;
   return json;
+}
+
+/// Each source with its hash, or of many their number in each folder.
+std::string sources_text(const Json& sources) {
+  constexpr std::size_t kMaxListed = 12;
+  std::string out = "\nsources:\n";
+  std::map<std::string, std::int64_t> in_folder;
+  for (const auto& [name, hash] : sources.items()) {
+    ++in_folder[fs::path(name).parent_path().string()];
+    if (sources.size() <= kMaxListed)
+      out += fmt::format("  {} {}\n", hash.is_string() ? hash.get<std::string>() : hash.dump(), name);
+  }
+  if (sources.size() <= kMaxListed) return out;
+  for (const auto& [folder, count] : in_folder)
+    out += fmt::format("  {} in {}\n", counted(count, "file"), folder.empty() ? "the folder that was named" : folder);
+  return out + "  --json lists them with their hashes\n";
 }
 
 std::string text_of(const PreparedData& data, const DataShowOptions& options, const Terminal& terminal) {
@@ -124,12 +142,7 @@ std::string text_of(const PreparedData& data, const DataShowOptions& options, co
   }
   const std::vector<std::string> segmentations = segmentation_names(data.path);
   if (!segmentations.empty()) out += "\nsegmentations: " + join(segmentations, ", ") + "\n";
-  out += "\nsources:\n";
-  const Json sources = data.meta.value("sources", Json::object());
-  for (const auto& [name, hash] : sources.items()) {
-    out += fmt::format("  {} {}\n", hash.is_string() ? hash.get<std::string>() : hash.dump(), name);
-  }
-  return out;
+  return out + sources_text(data.meta.value("sources", Json::object()));
 }
 
 int show_data(const DataShowOptions& options, const GlobalOptions& global) {

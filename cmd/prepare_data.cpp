@@ -208,6 +208,10 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
       ->type_name("N");
   app.add_option("--name", request.name, "Name of the data in run ids, tables and data.name (default: DATASET)")
       ->type_name("NAME");
+  app.add_option("--split-by", request.split_by,
+                 "document: a fixed sample of the documents; position: the end of the text (default: document where "
+                 "there are enough)")
+      ->type_name("document|position");
   app.add_option("--split", request.split,
                  "Sizes of training, validation and test, in tokens or shares; without it the names of files "
                  "and folders may give the split")

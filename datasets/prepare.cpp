@@ -108,6 +108,9 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
   for (const char* key : kSometimes) {
     if (present.contains(key) && !wanted.contains(key)) differences.emplace_back(key);
   }
+  // Unless asked for, a folder of before `split_by` is as good: the same command found it then.
+  if (request.split_by && present.value("split_by", "position") != *request.split_by)
+    differences.emplace_back("split_by");
   if (differences.empty()) {
     const auto replaced = present.value("replaced_characters", std::int64_t{0});
     const bool lacks = present.contains("thrown_away");
@@ -145,6 +148,43 @@ void check_replaceable(const fs::path& out) {
           fmt::format("{} also has {}, which prepare-data did not make\nmove it away first", out.string(), name));
     }
   }
+}
+
+struct Division {
+  std::vector<SplitPart> parts;
+  bool sampled = false;  // by document; otherwise by position
+};
+
+/// Of a text that names no splits.
+Division divided(const CleanText& text, const Preparation& preparation, const PrepareObserver& observer) {
+  const auto documents = static_cast<std::int64_t>(text.documents().size());
+  const std::optional<std::string>& asked = preparation.request.split_by;
+  const bool may_sample = preparation.corpus->given_splits && preparation.scope == VocabularyScope::kAll;
+  if (asked == "document" || (!asked && may_sample && preparation.split.suits(documents))) {
+    const std::optional<SplitSizes> sizes = preparation.split.documents(documents);
+    if (!sizes) {
+      throw UsageError(fmt::format("--split-by document: {} are too few for {}\nleave it out to split by position",
+                                   counted(documents, "document"), preparation.split.text()));
+    }
+    const std::vector<SplitPart> parts = sampled_parts(text.documents(), text.tokens(), *sizes);
+    SplitSizes tokens{};
+    for (const SplitPart& part : parts) tokens.at(part.split) += part.tokens;
+    const auto share = [&](std::size_t split) {
+      return 100.0 * static_cast<double>(tokens.at(split)) / static_cast<double>(text.tokens());
+    };
+    observer.say(fmt::format(
+        "of {} documents {} are validation and {} are test, a fixed sample: {:.1f} % and {:.1f} % of the tokens "
+        "(--split-by position takes the end of the text)",
+        documents, (*sizes)[1], (*sizes)[2], share(1), share(2)));
+    return {.parts = parts, .sampled = true};
+  }
+  if (!asked && preparation.corpus->given_splits && documents > 1) {
+    observer.say(
+        fmt::format("validation and test are the end of the text, as {} are too few to sample, or --split or "
+                    "--vocabulary asks for it (--split-by document samples them)",
+                    counted(documents, "document")));
+  }
+  return {.parts = split_parts(preparation.split.sizes(text.tokens()))};
 }
 
 Json describe_result(Json meta, const Preparation& preparation, const CleanText& text, const EncodedText& encoded) {
@@ -191,7 +231,7 @@ void note_splits(const std::vector<SplitPart>& parts, std::int64_t tokens, const
   std::int64_t used = 0;
   SplitSizes sizes{};
   for (const SplitPart& part : parts) {
-    sizes.at(part.split) = part.tokens;
+    sizes.at(part.split) += part.tokens;
     used += part.tokens;
   }
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -254,7 +294,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
         fmt::format("the corpus is empty: no text of {} is left after cleaning", sources.front().path.string()));
   }
   const bool knows_splits = corpus.own_splits || are_of_splits(sources);
-  const std::vector<SplitPart> parts = knows_splits ? text.parts() : split_parts(split.sizes(text.tokens()));
+  const auto [parts, sampled] = knows_splits ? Division{.parts = text.parts()} : divided(text, preparation, observer);
   note_splits(parts, text.tokens(), observer);
   if (text.replaced() > 0) {
     const std::string& example = text.replaced_example();
@@ -281,7 +321,9 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   write("vocab.json", vocabulary_json(encoded.vocabulary));
   if (settings.bpe) write("merges.txt", settings.bpe->merges_text());
   VerifiedFiles(folder).note(encoded.outputs);
-  write_file(folder / "meta.json", prepared_meta_text(describe_result(describe(), preparation, text, encoded)));
+  Json meta = describe();
+  if (sampled) meta["split_by"] = "document";
+  write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), preparation, text, encoded)));
   return text.replaced();
 }
 

@@ -140,6 +140,14 @@ void check_options(const Corpus& corpus, const PrepareRequest& request, Vocabula
   if (!request.glob.empty() && !corpus.folders) {
     throw UsageError(fmt::format("{} is one file: it takes no --glob\nname the file with --from", corpus.name));
   }
+  if (request.split_by) {
+    if (*request.split_by != "document" && *request.split_by != "position") {
+      throw UsageError(fmt::format("--split-by is document or position, not '{}'", *request.split_by));
+    }
+    if (!corpus.given_splits || request.has_given_splits()) {
+      throw UsageError("--split-by says how one text of your own is divided\nleave it out");
+    }
+  }
   if (corpus.own_splits && request.split.value_or(kUsualSplit) != kUsualSplit) {
     throw UsageError(fmt::format("{} has its own training, validation and test: it takes no --split", corpus.name));
   }
@@ -189,6 +197,12 @@ Preparation check_request(PrepareRequest request) {
   settings.threads = request.threads > 0 ? request.threads : static_cast<int>(available_cores());
   const VocabularyScope scope = choose_vocabulary_scope(request, settings);
   SplitPlan split(request.split.value_or(kUsualSplit));
+  if (request.split_by == "document" && (!split.documents(3) || scope == VocabularyScope::kTrain)) {
+    throw UsageError(
+        "--split-by document needs shares (--split 90%,5%,5%) and the characters of all splits\nleave it out, or "
+        "--split in tokens and --vocabulary train");
+  }
+  if (request.split_by && !request.split) request.split = kUsualSplit;
   settings.whole = request.split.has_value();
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
   if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));

@@ -30,6 +30,7 @@ struct PrepareRequest {
   fs::path bpe;                                // a folder with vocab.json and merges.txt; empty: none
   fs::path lists;                              // a folder with the corpus's lists of files; empty: none
   std::optional<std::string> split;            // as in SplitPlan; nullopt: by names of files, or kUsualSplit
+  std::optional<std::string> split_by;         // "document" or "position"; nullopt: by document where there are enough
   std::array<std::vector<fs::path>, 3> given;  // files of training, validation and test, instead of `from`
   std::optional<std::string> books;            // most training books, or "all"; nullopt: the paper's
   std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nullopt: the paper's

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/random.h"
 #include "datasets/tokens/bpe_pieces.h"
 
 namespace xlm {
@@ -21,6 +22,23 @@ constexpr std::size_t kEncodedBytes = std::size_t{256} << 10;  // at once, on on
 std::vector<SplitPart> split_parts(const SplitSizes& sizes) {
   std::vector<SplitPart> parts;
   for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back({i, sizes.at(i)});
+  return parts;
+}
+
+std::vector<SplitPart> sampled_parts(const std::vector<std::int64_t>& documents, std::int64_t tokens,
+                                     const SplitSizes& sizes) {
+  constexpr std::uint64_t kSeed = 1;
+  std::vector<std::uint8_t> split_of(documents.size(), 0);
+  const std::vector<std::int64_t> order = random_order(documents.size(), kSeed);
+  for (std::int64_t i = 0; i < sizes[1] + sizes[2]; ++i)
+    split_of[static_cast<std::size_t>(order[static_cast<std::size_t>(i)])] = i < sizes[1] ? 1 : 2;
+  std::vector<SplitPart> parts;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    const std::int64_t begin = i == 0 ? 0 : documents[i];
+    const std::int64_t end = i + 1 < documents.size() ? documents[i + 1] : tokens;
+    if (parts.empty() || parts.back().split != split_of[i]) parts.push_back({split_of[i], 0});
+    parts.back().tokens += end - begin;
+  }
   return parts;
 }
 

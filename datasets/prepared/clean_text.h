@@ -28,6 +28,11 @@ struct SplitPart {
 /// Training, validation and test, in this order.
 std::vector<SplitPart> split_parts(const SplitSizes& sizes);
 
+/// A fixed sample of the documents, which begin at these tokens of a text of `tokens`: `sizes` documents of each split,
+/// in the order of the text. The same documents belong to the same splits whatever a token is.
+std::vector<SplitPart> sampled_parts(const std::vector<std::int64_t>& documents, std::int64_t tokens,
+                                     const SplitSizes& sizes);
+
 /// What a cleaner removed: letters and digits that the alphabet lacks.
 struct ThrownAway {
   std::int64_t lost = 0;

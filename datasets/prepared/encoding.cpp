@@ -2,6 +2,7 @@
 #include "datasets/prepared/encoding.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <tuple>
@@ -165,7 +166,7 @@ class Encoder {
       token_bytes_ = symbol_bytes(result_.vocabulary);
       token_counts_ = counts_of(token_bytes_, settings.line_ends_are_words);
     }
-    start_next_split();
+    start_next_part();
   }
 
   /// Takes a piece of text; returns false once every split is full.
@@ -175,22 +176,30 @@ class Encoder {
     return split_ != nullptr;
   }
 
-  EncodedText result() { return std::move(result_); }
+  EncodedText result() {
+    for (auto* files : {&tokens_files_, &text_files_}) {
+      for (std::optional<OutputFile>& file : *files) {
+        if (file) file->commit(result_);
+      }
+    }
+    return std::move(result_);
+  }
 
  private:
-  /// Takes text up to the end of the split or the start of the next document, whichever comes first.
+  /// Takes text up to the end of the part or the start of the next document, whichever comes first.
   std::size_t take_segment(std::string_view text, std::size_t begin) {
     if (next_document_ < documents_->size() && (*documents_)[next_document_] == offset_) {
       ++next_document_;
       in_word_ = false;
-      if (split_->tokens > 0) begin_document();
+      if (!begun_) begin_document();
     }
-    std::int64_t room = split_end_ - offset_;
+    begun_ = false;
+    std::int64_t room = part_end_ - offset_;
     if (next_document_ < documents_->size()) room = std::min(room, (*documents_)[next_document_] - offset_);
     const std::string_view rest = text.substr(begin);
     const auto [count, used] = token_counts_.empty() ? take_symbols(rest, room) : take_ids(rest, room);
     take_counts(count);
-    if (offset_ == split_end_) finish_split();
+    if (offset_ == part_end_) start_next_part();
     return begin + used;
   }
 
@@ -278,24 +287,24 @@ class Encoder {
     return static_cast<std::int64_t>(encoded_.size() / sizeof(Id));
   }
 
-  void start_next_split() {
+  void start_next_part() {
     split_ = nullptr;
     while (next_part_ < parts_->size() && (*parts_)[next_part_].tokens == 0) ++next_part_;
     if (next_part_ == parts_->size()) return;
     const SplitPart& part = (*parts_)[next_part_++];
     const std::string name = kSplitNames.at(part.split);
-    tokens_file_.emplace(folder_, name + ".bin", settings_.threads > 1);
-    if (settings_.keep_text) text_file_.emplace(folder_, name + ".txt", settings_.threads > 1);
+    const auto file_of = [&](std::array<std::optional<OutputFile>, kSplitNames.size()>& files, const char* ending) {
+      std::optional<OutputFile>& file = files.at(part.split);
+      if (!file) file.emplace(folder_, name + ending, settings_.threads > 1);
+      return &*file;
+    };
+    tokens_file_ = file_of(tokens_files_, ".bin");
+    if (settings_.keep_text) text_file_ = file_of(text_files_, ".txt");
     split_ = &result_.splits[name];
     begin_document();
-    split_end_ = offset_ + part.tokens;
+    begun_ = true;
+    part_end_ = offset_ + part.tokens;
     in_word_ = false;
-  }
-
-  void finish_split() {
-    tokens_file_->commit(result_);
-    if (text_file_) text_file_->commit(result_);
-    start_next_split();
   }
 
   static constexpr std::uint32_t kNoId = UINT32_MAX;
@@ -320,11 +329,14 @@ class Encoder {
   std::int64_t offset_ = 0;  // in the whole text
   std::size_t next_document_ = 0;
   std::size_t next_part_ = 0;
-  std::int64_t split_end_ = 0;
+  std::int64_t part_end_ = 0;
   EncodedSplit* split_ = nullptr;  // the one being filled
   bool in_word_ = false;
-  std::optional<OutputFile> tokens_file_;
-  std::optional<OutputFile> text_file_;
+  bool begun_ = false;  // the part has just begun, and with it a document
+  std::array<std::optional<OutputFile>, kSplitNames.size()> tokens_files_;
+  std::array<std::optional<OutputFile>, kSplitNames.size()> text_files_;
+  OutputFile* tokens_file_ = nullptr;  // of the part
+  OutputFile* text_file_ = nullptr;    // if text is kept
 };
 
 }  // namespace

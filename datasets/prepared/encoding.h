@@ -44,7 +44,8 @@ struct EncodedText {
   std::map<std::string, std::string> outputs;  // file: sha256
 };
 
-/// Writes train.bin, valid.bin and test.bin to `folder`: the `parts`, from the start of the text.
+/// Writes train.bin, valid.bin and test.bin to `folder`: the `parts`, from the start of the text. Parts of one
+/// split follow each other in its file.
 EncodedText encode(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings,
                    const fs::path& folder, const PrepareObserver& observer);
 

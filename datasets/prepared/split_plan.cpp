@@ -1,6 +1,7 @@
 // The division of a text into training, validation and test.
 #include "datasets/prepared/split_plan.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string_view>
@@ -70,6 +71,25 @@ SplitSizes SplitPlan::sizes(std::int64_t tokens) const {
     left -= part;
   }
   return parts_;
+}
+
+std::optional<SplitSizes> SplitPlan::documents(std::int64_t count) const {
+  if (!shares_) return std::nullopt;
+  SplitSizes sizes{count, 0, 0};
+  for (const std::size_t split : {1U, 2U}) {
+    if (parts_.at(split) == 0) continue;
+    const double share = static_cast<double>(parts_.at(split)) / (100.0 * static_cast<double>(kMillionth));
+    sizes.at(split) = std::max<std::int64_t>(1, std::llround(share * static_cast<double>(count)));
+    sizes[0] -= sizes.at(split);
+  }
+  if (sizes[0] < (parts_[0] > 0 ? 1 : 0)) return std::nullopt;
+  return sizes;
+}
+
+bool SplitPlan::suits(std::int64_t documents) const {
+  return shares_ && std::all_of(parts_.begin(), parts_.end(), [&](std::int64_t part) {
+           return part == 0 || static_cast<double>(part) * static_cast<double>(documents) >= 100.0 * kMillionth;
+         });
 }
 
 std::string SplitPlan::text() const {

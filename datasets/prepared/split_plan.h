@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace xlm {
@@ -20,6 +21,13 @@ class SplitPlan {
   /// Shares are rounded down for validation and test; training gets the rest. Throws UsageError if counts exceed
   /// `tokens`. Smaller counts leave the end of the text unused.
   SplitSizes sizes(std::int64_t tokens) const;
+
+  /// Documents of training, validation and test, of so many: their shares, rounded, but one at least. nullopt for
+  /// counts of tokens, and if there are fewer documents than that.
+  std::optional<SplitSizes> documents(std::int64_t count) const;
+
+  /// Whether so many documents are enough for each share: a share of 5 % needs 20.
+  bool suits(std::int64_t documents) const;
 
   /// The plan in its normal form: "90%,5%,5%".
   std::string text() const;

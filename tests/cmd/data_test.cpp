@@ -53,6 +53,19 @@ TEST_F(DataShow, PrintsJson) {
   EXPECT_EQ(json["sources"].size(), 1U);
 }
 
+TEST_F(DataShow, CountsManySourcesByFolder) {
+  for (int i = 0; i < 20; ++i) {
+    const fs::path file = folder_.path() / "texts" / (i < 12 ? "novels" : "letters") / fmt::format("{}.txt", i);
+    create_folders(file.parent_path());
+    write_file(file, fmt::format("text {}\n", i));
+  }
+  const ProgramResult prepared = run("prepare-data text --from texts --out many");
+  EXPECT_THAT(prepared.err, HasSubstr("of 20 documents 1 are validation and 1 are test, a fixed sample"));
+  const std::string shown = run("data show many").out;
+  EXPECT_THAT(shown, HasSubstr("sources:\n  8 files in letters\n  12 files in novels\n  --json lists them"));
+  EXPECT_EQ(parse_json(run("data show many --json").out, "output")["split_by"], "document");
+}
+
 TEST_F(DataShow, CallsBytePairsByTheirName) {
   write_small_bpe(folder_.path() / "bpe");
   EXPECT_EQ(run("prepare-data text --from a.txt --unit bpe --bpe bpe --out e").code, kDone);
