@@ -118,7 +118,8 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
           .file = recipe.path.string(),
           .profile = options.profile,
           .command = command_for_runs(recipe, options, global, runs),
-          .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "", global.runs) : ClaimList{},
+          .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "", global.runs)
+                                                                   : ClaimList{},
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }

@@ -109,7 +109,7 @@ ClaimSide read_side(const Yaml& node, char letter, ClaimNeeds needs) {
 }
 
 /// The conditions of a side by their columns, with their signs.
-std::vector<std::pair<std::string, std::string>> conditions_of(const ClaimSide& side, ClaimNeeds needs) {
+std::vector<std::pair<std::string, std::string>> conditions_of_side(const ClaimSide& side, ClaimNeeds needs) {
   std::vector<std::pair<std::string, std::string>> conditions;
   if (needs == ClaimNeeds::kRuns) {
     for (const Filter& filter : side.where)
@@ -135,14 +135,14 @@ std::string condition_in_words(const std::string& column, std::string condition)
 void name_sides(ClaimDescription& claim) {
   const auto all_have = [&](const std::pair<std::string, std::string>& condition) {
     return claim.sides.size() > 1 && std::all_of(claim.sides.begin(), claim.sides.end(), [&](const ClaimSide& side) {
-             const auto conditions = conditions_of(side, claim.needs);
+             const auto conditions = conditions_of_side(side, claim.needs);
              return std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
            });
   };
   for (ClaimSide& side : claim.sides) {
     std::vector<std::string> words;
     if (side.name.empty()) {
-      for (const auto& condition : conditions_of(side, claim.needs)) {
+      for (const auto& condition : conditions_of_side(side, claim.needs)) {
         if (!all_have(condition)) words.push_back(condition_in_words(condition.first, condition.second));
       }
     }
