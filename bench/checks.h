@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,14 +19,15 @@ enum class CheckSize { kPaper, kSmall, kLeast };
 struct CheckJob {
   torch::Device device = torch::kCPU;
   CheckSize size = CheckSize::kSmall;
-  fs::path work;           // a folder for the files of a check
-  std::uint64_t seed = 0;  // of the inputs; a check must hold for any
+  fs::path work;                                           // a folder for the files of a check
+  std::uint64_t seed = 0;                                  // of the inputs; a check must hold for any
+  double until = std::numeric_limits<double>::infinity();  // monotonic_seconds after which no further row is measured
 };
 
 /// A measured value, and the bound that it must keep.
 struct Check {
   std::string name;
-  std::string bound;
+  std::string bound;  // empty: left out, because the time was over
   std::string measured;
   bool passed = false;
 };

@@ -1,12 +1,17 @@
 // Checks a device: kernels, recorded steps, resuming, losses, time and memory, each against a stated bound. It is meant
 // for a GPU on which the program has never run. It also runs on a CPU, so that tests can cover it.
-//   gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [SECTION…]
+//   gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [--within TIME]
+//   [SECTION…]
+// --within 6min measures steps first, for half of that time, and then checks what the rest of it has room for.
 // Writes a page and the same numbers as JSON into FOLDER. Exit code 1: a check failed.
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -20,6 +25,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "bench/checks.h"
@@ -51,11 +57,22 @@ struct CheckOptions {
   std::int64_t seed = 0;
   fs::path out = "gpu-check";
   std::vector<std::string> sections;
+  double within = 0;  // seconds for everything; 0: as long as it takes
 };
 
+/// "6min", "90s" or a number of seconds; nullopt for anything else.
+std::optional<double> seconds_in(const std::string& text) {
+  const bool minutes = text.ends_with("min");
+  const std::string number = text.substr(0, text.size() - (minutes ? 3 : text.ends_with("s") ? 1 : 0));
+  double value = 0;
+  if (!parse_real(number, value) || value <= 0) return std::nullopt;
+  return minutes ? 60 * value : value;
+}
+
 /// Runs `work` in a child process and returns its JSON. After an illegal access on a GPU every later call of the
-/// process fails, and settings such as train.deterministic hold for a whole process. This process never opens CUDA.
-Json in_child_process(const std::function<Json()>& work) {
+/// process fails, and settings such as train.deterministic hold for a whole process. This process never opens CUDA. A
+/// child that still runs at `deadline`, in monotonic_seconds, is killed: the result is then {"left_out": true}.
+Json in_child_process(const std::function<Json()>& work, double deadline = INFINITY) {
   std::array<int, 2> ends{};
   if (::pipe(ends.data()) != 0) throw Error("cannot make a pipe");
   std::fflush(nullptr);
@@ -82,12 +99,21 @@ Json in_child_process(const std::function<Json()>& work) {
   ::close(ends[1]);
   std::string text;
   std::array<char, 4096> buffer{};
-  for (ssize_t got = 0; (got = ::read(ends[0], buffer.data(), buffer.size())) > 0;) {
+  bool late = false;
+  for (;;) {
+    const double left = std::min(deadline - monotonic_seconds(), 1.0);
+    late = left <= 0;
+    if (late) ::kill(child, SIGKILL);
+    pollfd readable{.fd = ends[0], .events = POLLIN, .revents = 0};
+    if (!late && ::poll(&readable, 1, static_cast<int>(1000 * left) + 1) == 0) continue;
+    const ssize_t got = late ? 0 : ::read(ends[0], buffer.data(), buffer.size());
+    if (got <= 0) break;
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
   ::close(ends[0]);
   int status = 0;
   ::waitpid(child, &status, 0);
+  if (late) return {{"left_out", true}};
   if (WIFSIGNALED(status)) return {{"error", fmt::format("its process was ended by signal {}", WTERMSIG(status))}};
   // A library may have called exit.
   if (WEXITSTATUS(status) != 0 || text.empty()) {
@@ -126,8 +152,9 @@ Json to_json(const std::vector<Check>& checks) {
   return {{"checks", list}};
 }
 
-Json run_section(const CheckSection& section, const CheckOptions& options, const fs::path& work) {
-  Json result = in_child_process([&] {
+Json run_section(const CheckSection& section, const CheckOptions& options, const fs::path& work, double deadline) {
+  const double begin = monotonic_seconds();
+  const auto check = [&] {
     keep_freed_memory();
     RunOptions settings;
     settings.device = options.device;
@@ -136,8 +163,11 @@ Json run_section(const CheckSection& section, const CheckOptions& options, const
     job.size = options.size.value_or(job.device.is_cuda() ? CheckSize::kPaper : CheckSize::kSmall);
     job.work = work / section.name;
     job.seed = static_cast<std::uint64_t>(options.seed);
+    if (options.within > 0) job.until = begin + 0.5 * options.within;
     return to_json(section.check(job));
-  });
+  };
+  Json result = in_child_process(check, deadline);
+  if (result.contains("left_out")) result = to_json({{.name = section.name, .bound = "", .measured = "no time"}});
   if (result.contains("error")) {
     result = to_json({{.name = section.name,
                        .bound = "does not end with an error",
@@ -171,7 +201,9 @@ std::string page_of(const Json& all) {
     for (const Json& check : section["checks"]) {
       page += fmt::format("| {} | {} | {} | {} |\n", cell(check["name"].get<std::string>()),
                           cell(check["bound"].get<std::string>()), cell(check["measured"].get<std::string>()),
-                          check["passed"].get<bool>() ? "passed" : "**failed**");
+                          check["bound"] == ""          ? "left out"
+                          : check["passed"].get<bool>() ? "passed"
+                                                        : "**failed**");
     }
   }
   return page;
@@ -193,16 +225,21 @@ int check_device(const CheckOptions& options) {
   std::int64_t passed = 0;
   std::int64_t failed = 0;
   all["sections"] = Json::array();
-  for (const CheckSection& section : kSections) {
+  const double deadline = options.within > 0 ? monotonic_seconds() + options.within : INFINITY;
+  std::vector<CheckSection> sections(kSections.begin(), kSections.end());
+  if (options.within > 0) std::rotate(sections.begin(), sections.end() - 1, sections.end());  // steps first
+  for (const CheckSection& section : sections) {
     const auto& wanted = options.sections;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), section.name) == wanted.end()) continue;
     fmt::print("== {}\n", section.title);
-    const Json result = run_section(section, options, work.path());
+    const Json result = run_section(section, options, work.path(), deadline);
     for (const Json& check : result["checks"]) {
+      const std::string bound = check["bound"].get<std::string>();
       const bool holds = check["passed"].get<bool>();
-      (holds ? passed : failed) += 1;
-      fmt::print("{}  {}: {} ({})\n", holds ? "passed" : "FAILED", check["name"].get<std::string>(),
-                 check["measured"].get<std::string>(), check["bound"].get<std::string>());
+      if (!bound.empty()) (holds ? passed : failed) += 1;
+      fmt::print("{}  {}: {}{}\n", bound.empty() ? "left out" : (holds ? "passed" : "FAILED"),
+                 check["name"].get<std::string>(), check["measured"].get<std::string>(),
+                 bound.empty() ? "" : " (" + bound + ")");
     }
     std::fflush(stdout);
     all["sections"].push_back(result);
@@ -234,6 +271,8 @@ std::optional<CheckOptions> read_options(const std::vector<std::string>& words) 
       options.out = next;
     } else if (word == "--size" && (next == "paper" || next == "small" || next == "least")) {
       options.size = next == "paper" ? CheckSize::kPaper : next == "small" ? CheckSize::kSmall : CheckSize::kLeast;
+    } else if (word == "--within" && seconds_in(next)) {
+      options.within = *seconds_in(next);
     } else if (word != "--threads" && word != "--seed") {
       return std::nullopt;
     } else if (!parse_integer(next, word == "--seed" ? options.seed : options.threads)) {
@@ -249,10 +288,11 @@ std::optional<CheckOptions> read_options(const std::vector<std::string>& words) 
 int main(int argc, char** argv) {
   const std::optional<xlm::CheckOptions> options = xlm::read_options({argv + 1, argv + argc});
   if (!options) {
-    fmt::print(
-        stderr,
-        "usage: gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] [SECTION…]\n"
-        "sections: kernels recorded windows losses resuming steps\n");
+    fmt::print(stderr,
+               "usage: gpu_check [--device D] [--size paper|small|least] [--threads N] [--seed N] [--out FOLDER] "
+               "[--within TIME]\n"
+               "                 [SECTION…]\n"
+               "sections: kernels recorded windows losses resuming steps\n");
     return 2;
   }
   try {
