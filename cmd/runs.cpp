@@ -277,7 +277,7 @@ std::function<int()> declare_runs_rm(CLI::App& app, const GlobalOptions& global)
   return [options, &global] { return remove(*options, global); };
 }
 
-constexpr std::array<Command, 17> kRunsCommands{{
+constexpr std::array<Command, 18> kRunsCommands{{
     {"ls", "List runs, newest first", declare_runs_ls},
     {"show", "All about one run: configuration, states, evaluations, spans, checkpoints", declare_runs_show},
     {"sync", "Update the store from the run folders", declare_runs_sync},
