@@ -34,7 +34,7 @@ define configure
 endef
 
 .NOTPARALLEL:  # by make -j, two targets would build in one folder at once
-.PHONY: help setup readers tools extras build all room test test-slow test-skipped test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable release image format lint lint-all clean
+.PHONY: help setup readers trackers tools extras build all room test test-slow test-skipped test-all asan coverage fuzz mutants golden demo bench bench-compare gpu-check docs-numbers null-cuda soak package portable release image format lint lint-all clean
 
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -44,6 +44,9 @@ setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); 
 
 readers: setup  ## what tests in Python need: TensorBoard, pandas, Optuna, transformers, Lightning, pytest, mypy (600 MB)
 	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
+
+trackers: setup  ## wandb, mlflow and trackio, which write the runs that some tests import (400 MB)
+	@TRACKERS=1 CUDA=$(CUDA) scripts/setup.sh
 
 tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check what is written
 	@TOOLS=1 CUDA=$(CUDA) scripts/setup.sh

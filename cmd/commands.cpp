@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/shared_library.h"
 #include "base/text.h"
 #include "cmd/command.h"
 
@@ -70,6 +71,21 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
   app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
       ->type_name("FILE");
+}
+
+std::string recipe_file(const std::string& named) {
+  std::error_code ignored;
+  if (named.empty() || fs::path(named).is_absolute() || fs::exists(named, ignored)) return named;
+  const fs::path program = executable_path();
+  for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    for (const char* recipes : {"share/xlm/recipes", "experiments/recipes"}) {
+      for (const char* ending : {"", ".yaml"}) {
+        const fs::path file = folder / recipes / (named + ending);
+        if (fs::exists(file, ignored)) return file.string();
+      }
+    }
+  }
+  return named;
 }
 
 void print(std::string_view raw) {

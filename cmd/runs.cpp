@@ -30,6 +30,7 @@ std::function<int()> declare_runs_note(CLI::App& app, const GlobalOptions& globa
 std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_reread(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_runs_import(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_merge(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_pack(CLI::App& app, const GlobalOptions& global);
 
@@ -42,6 +43,7 @@ struct ListOptions {
   std::vector<std::string> columns;
   std::string sort;
   bool reverse = false;
+  bool all = false;
   std::int64_t limit = -1;  // -1: all, or as many as fit a terminal; 0: all
   std::string format = "text";
 };
@@ -66,7 +68,7 @@ Json value_json(const std::string& column, const Value& value) {
   return std::get<std::string>(value);
 }
 
-/// Everything about each run, or the columns that the user chose.
+/// These columns of each run; none: everything about it.
 std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
   RunLister lister(runs.store());
   std::string out = "[";
@@ -101,6 +103,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
     selected.resize(std::min(all, static_cast<std::size_t>(room)));
   }
   if (json) {
+    if (options.columns.empty() && !options.all) options.columns = default_columns_of(runs, selected);
     print(list_json(runs, selected, options.columns));
     return kDone;
   }
@@ -212,6 +215,7 @@ std::function<int()> declare_runs_ls(CLI::App& app, const GlobalOptions& global)
   app.add_option("--sort", options->sort, "Sort by this column, smallest first (default: newest first)")
       ->type_name("COLUMN");
   app.add_flag("--reverse", options->reverse, "Reverse the order");
+  app.add_flag("--all", options->all, "In JSON: all that is known of each run, not a list's columns");
   app.add_option("--limit", options->limit,
                  "Show only the first N; 0: all (default: all, on a terminal as many as fit)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
@@ -273,7 +277,7 @@ std::function<int()> declare_runs_rm(CLI::App& app, const GlobalOptions& global)
   return [options, &global] { return remove(*options, global); };
 }
 
-constexpr std::array<Command, 17> kRunsCommands{{
+constexpr std::array<Command, 18> kRunsCommands{{
     {"ls", "List runs, newest first", declare_runs_ls},
     {"show", "All about one run: configuration, states, evaluations, spans, checkpoints", declare_runs_show},
     {"sync", "Update the store from the run folders", declare_runs_sync},
@@ -288,7 +292,8 @@ constexpr std::array<Command, 17> kRunsCommands{{
     {"mark", "Mark runs as bad: they are left out of tables and figures", declare_runs_mark},
     {"reread", "Read the numbers of programs again, as their file says now", declare_runs_reread},
     {"export", "Export runs, series and evaluations: CSV, JSON, Parquet, TensorBoard", declare_runs_export},
-    {"merge", "Import the runs of another folder or of an archive", declare_runs_merge},
+    {"import", "Take in runs of wandb, mlflow, trackio, TensorBoard, CSV, …", declare_runs_import},
+    {"merge", "Take in the runs of another folder or of an archive", declare_runs_merge},
     {"pack", "Pack runs into one archive, with checksums", declare_runs_pack},
     {"rm", "Delete runs with their folders", declare_runs_rm},
 }};

@@ -10,6 +10,7 @@
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/stop_request.h"
+#include "results/run_folder/imported.h"
 #include "results/store/run_list.h"
 
 namespace xlm {
@@ -35,7 +36,8 @@ std::set<std::string> selected(const std::vector<std::string>& names, const std:
 void stop_one(const fs::path& folder, Stopped& stopped) {
   const std::string id = folder.filename().string();
   const bool works = has_live_worker(folder);
-  if (!works && has_ended(read_live_run(folder).status)) {
+  const Run run = read_live_run(folder);
+  if (!works && (has_ended(run.status) || run.param(kImportedSource) != nullptr)) {
     stopped.ended.push_back(id);
     return;
   }

@@ -15,6 +15,7 @@
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/sweeps/unreached_axes.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/pinned_program.h"
@@ -59,6 +60,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
   for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
+  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;
   if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};

@@ -8,7 +8,7 @@
 #include "base/sha256.h"
 #include "base/stop.h"
 #include "base/text.h"
-#include "cmd/agents_page.h"
+#include "cmd/docs_pages.h"
 #include "cmd/results_store.h"
 #include "cmd/trust.h"
 #include "cmd/try_text.h"
@@ -19,6 +19,14 @@
 
 namespace xlm {
 namespace {
+
+/// docs/agents.md as a skill file: a head with a name and a description, and the page.
+std::string skill_file() {
+  return "---\nname: xlm-try\ndescription: Try a change to a model or a training program with xlm, and learn whether "
+         "it "
+         "is a gain: keep, discard, undecided or broken.\n---\n" +
+         std::string(docs_pages().at("agents"));
+}
 
 constexpr const char* kBest = "best";
 

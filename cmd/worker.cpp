@@ -5,6 +5,7 @@
 #include "base/stop.h"
 #include "cmd/command.h"
 #include "experiments/launchers/list_worker.h"
+#include "experiments/runs/live_run.h"
 #include "experiments/runs/process_identity.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/core_work.h"
@@ -39,6 +40,7 @@ int do_run(const WorkerOptions& options) {
   if (options.rank > 0) {
     return take_part(options.folder, core, settings, {.rank = options.rank, .meeting = options.meeting});
   }
+  refuse_imported(read_live_run(options.folder));
   if (options.claimed) settings.lock.from = parent_process();
   // Errors are in the journal and in the log, to which launchers redirect standard error.
   return static_cast<int>(execute(options.folder, core, settings).code);

@@ -5,6 +5,7 @@
 #              GPU is loaded)
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
+#   TRACKERS=1 also wandb, mlflow and trackio, whose runs some tests import (`make trackers`)
 #   READERS=1  also the Python packages with which some tests read our files, and pytest (`make readers`)
 #   XLM_PREFIX=FOLDER  take libraries and tools from this folder, of conda-forge or spack, in place of Debian's packages
 set -euo pipefail
@@ -35,6 +36,7 @@ cccl_version=13.0.85
 readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2  # the last three: torch's own
   pytest==9.0.2 mypy==2.4.1 nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
   optuna==5.0.0 cmaes==0.13.1)
+trackers=(wandb==0.31.0 mlflow-skinny==3.17.2 sqlalchemy alembic sqlparse trackio==0.43.0)
 trainers=(accelerate==1.15.0 lightning==2.6.6 lightning-utilities==0.15.3 torchmetrics==1.9.0)  # would bring a second torch
 # What the build needs: the packages of Debian, of conda-forge and of spack, and the file by which a prefix has it. A program
 # may be elsewhere on PATH.
@@ -215,6 +217,15 @@ take_readers() {
   touch "$stamp"
 }
 
+take_trackers() {
+  local stamp
+  stamp=.deps/trackers/.installed-$(printf '%s\n' "${trackers[@]}" | sha256sum | cut -c1-12)
+  [ "${TRACKERS:-0}" = 1 ] && [ ! -e "$stamp" ] || return 0
+  rm -rf .deps/trackers
+  "${pip[@]}" .deps/trackers "${trackers[@]}"
+  touch "$stamp"
+}
+
 fresh=0
 adds_cuda=0
 if [ ! -e ".deps/torch-$torch_version-cuda$CUDA" ]; then
@@ -243,6 +254,7 @@ fetch() {
 fetch take_folder plotly "$plotly_version"    # has plotly.min.js, which the program contains; its Python is not used
 fetch take_headers
 fetch take_folder pyarrow "$pyarrow_version"  # has Arrow's C++ libraries and headers; tests write Parquet with its Python
+fetch take_trackers                           # wandb, mlflow, trackio, whose runs some tests import
 fetch take_readers                            # TensorBoard, pandas, transformers and pytest, with which tests read our files
 others=("${wheels[@]}")
 [ $fresh = 0 ] || fetch take_torch

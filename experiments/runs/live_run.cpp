@@ -3,7 +3,11 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "experiments/runs/run_lock.h"
+#include "results/run_folder/imported.h"
 
 namespace xlm {
 namespace {
@@ -19,6 +23,13 @@ Run read_live_run(const fs::path& folder) {
   // Look for the worker before reading the journal: a worker that exits in between then counts as exited.
   const bool alive = has_live_worker(folder);
   return read_run(folder, [alive](const fs::path&) { return alive; });
+}
+
+void refuse_imported(const Run& run) {
+  const Json* source = run.param(kImportedSource);
+  if (source == nullptr) return;
+  throw DataError(fmt::format("{} was imported from {}: it has numbers, but no model, and is never trained here",
+                              run.id, source->get<std::string>()));
 }
 
 std::int64_t checkpoint_step(const Run& run) { return run.checkpoints.empty() ? 0 : run.checkpoints.back().step; }

@@ -11,6 +11,9 @@ namespace xlm {
 /// Reads a run with its current state. A started run without a live worker is stale, not running.
 Run read_live_run(const fs::path& folder);
 
+/// Throws DataError if the run was imported: it can neither be resumed nor sampled from.
+void refuse_imported(const Run& run);
+
 /// Step of the newest checkpoint, or 0.
 std::int64_t checkpoint_step(const Run& run);
 

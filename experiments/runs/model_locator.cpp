@@ -53,7 +53,9 @@ LocatedModel model_of_run(const fs::path& folder, ModelTense tense) {
   }
   if (!fs::is_directory(run.model())) {
     const std::string id = run.folder.filename().string();
-    const RunStatus status = read_live_run(run.folder).status;
+    const Run live = read_live_run(run.folder);
+    refuse_imported(live);
+    const RunStatus status = live.status;
     if (tense == ModelTense::kFuture && status != RunStatus::kDone) return {run.model(), run.folder, id};
     if (status == RunStatus::kDone) {
       throw DataError(fmt::format(

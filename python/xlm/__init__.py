@@ -16,7 +16,7 @@ from .current_run import Run, run
 from .errors import DataError, DivergedError, Error, ResourceError, Stopped, UsageError
 from .executable import call
 from .options import Options
-from .table import Table
+from .table import Table, read_tables
 
 __all__ = [
     "Comparison",
@@ -33,6 +33,7 @@ __all__ = [
     "UsageError",
     "call",
     "newest",
+    "read_tables",
     "run",
     "saving",
     "sweep",

@@ -1,4 +1,4 @@
-"""The results of a folder of runs: the store, read through the program `xlm`."""
+"""The results of a folder of runs: the store, read through the program `xlm`, or as it is where there is no program."""
 from __future__ import annotations
 
 import os
@@ -7,10 +7,12 @@ import tempfile
 from typing import Any, List, Optional, Sequence, Union
 
 from .comparison import Comparison, comparison_of
-from .conditions import Where, where_arguments
+from .conditions import Where, conditions_of, where_arguments
 from .errors import BAD_DATA, Error
-from .executable import call
-from .frames import frame_of_file, frame_of_rows, has
+from .executable import call, has_program
+from .export_runs import export_runs
+from .frames import frame_of_file, frame_of_rows, has, rows_of_frame
+from .stored_runs import StoredRuns
 from .table import Table, table_of
 
 StrPath = Union[str, "os.PathLike[str]"]
@@ -18,6 +20,9 @@ StrPath = Union[str, "os.PathLike[str]"]
 
 class Runs:
     """The runs in a folder. Every method brings the store up to date first, as each command of `xlm` does.
+
+    Where there is no program, `frame`, `series`, `evaluations`, `sql` and `show` read the store as it is, on any system; a warning
+    says if runs have changed since it was written. Formulas, `compare` and `table` need the program.
 
     folder      the folder of runs
     store       the store's file; None: `results.db` in the folder
@@ -42,11 +47,15 @@ class Runs:
 
         Shape: [runs, columns]. Numbers, truth values and times have their types; missing values are NaN or None.
         """
+        if not has_program(self._executable):
+            names = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
+            found = self._stored().frame(conditions_of(where), names)
+            return frame_of_rows(found, columns=None if found else names or _COLUMNS["runs"])
         if columns is None:
             return self._exported("runs", where)
         names = [columns] if isinstance(columns, str) else list(columns)
         # A column that is the id is named once in JSON, whether or not it was asked for.
-        chosen = [argument for name in names for argument in ("--columns", name)]
+        chosen = [argument for name in names for argument in ("--columns", name)] or ["--all"]
         rows = self._call("runs", "ls", "--limit", "0", *chosen, *where_arguments(where))
         return frame_of_rows(rows or [], columns=_in_order(rows or [], names))
 
@@ -66,11 +75,22 @@ class Runs:
 
     def sql(self, text: str) -> Any:
         """What a SELECT over the store's tables and views gives, which docs/store.md lists. Shape: [rows, columns]."""
-        return frame_of_rows(self._call("runs", "sql", text) or [])
+        rows = self._call("runs", "sql", text) if has_program(self._executable) else self._stored().sql(text)
+        return frame_of_rows(rows or [])
 
     def show(self, run: str) -> Any:
         """All about one run, as `xlm runs show RUN --json` prints it. `run` is an id, or the beginning of one."""
-        return self._call("runs", "show", run)
+        return self._call("runs", "show", run) if has_program(self._executable) else self._stored().show(run)
+
+    def export(self, kind: str, place: StrPath, *, where: Where = None) -> pathlib.Path:
+        """Writes runs for another tracker with its own library, on this machine alone, and returns the file or folder.
+
+        kind  "mlflow": an SQLite store; "trackio": a project for each experiment; "wandb": offline runs, for `wandb sync`
+
+        Settings become parameters, series metrics, evaluations metrics `valid/loss`. Raises UsageError if the library is missing.
+        """
+        rows, series, evaluations = (rows_of_frame(each) for each in (self.frame(where), self.series(where=where), self.evaluations(where=where)))
+        return export_runs(kind, pathlib.Path(place), rows, series, evaluations)
 
     def compare(
         self,
@@ -130,11 +150,17 @@ class Runs:
     def _call(self, *arguments: str) -> Any:
         return call([*arguments, *self._place()], executable=self._executable)
 
+    def _stored(self) -> StoredRuns:
+        return StoredRuns(self.folder, self.store)
+
     def _place(self) -> List[str]:
         return ["--runs", str(self.folder), *(["--store", str(self.store)] if self.store else [])]
 
     def _exported(self, table: str, where: Where, quantities: Sequence[str] = ()) -> Any:
         """A table that `xlm runs export` writes: Parquet where pyarrow reads it, else JSON lines."""
+        if not has_program(self._executable):
+            read = self._stored().series if table == "series" else self._stored().evaluations
+            return frame_of_rows(read(conditions_of(where), quantities), columns=_COLUMNS[table])
         ending = "parquet" if has("pyarrow") else "jsonl"
         chosen = [word for quantity in quantities for word in ("--quantity", quantity)]
         with tempfile.TemporaryDirectory(prefix="xlm-") as folder:

@@ -26,20 +26,23 @@ def settings_of(values: Mapping[str, Any]) -> List[str]:
 
 
 def where_arguments(where: Where) -> List[str]:
-    """The arguments `--where CONDITION` of conditions that must all hold.
+    """The arguments `--where CONDITION` of conditions that must all hold."""
+    return [argument for condition in conditions_of(where) for argument in ("--where", condition)]
+
+
+def conditions_of(where: Where) -> Sequence[str]:
+    """Conditions that must all hold, as the command line has them.
 
     where  None, a condition ("seed=1"), several (["seed=1", "test.bpc<1.3"]), or a map of columns to a value, or to a
            list of values of which one must hold ({"seed": [1, 2]})
     """
     if where is None:
-        conditions: Sequence[str] = []
-    elif isinstance(where, str):
-        conditions = [where]
-    elif isinstance(where, Mapping):
-        conditions = [f"{key}={_alternatives(value)}" for key, value in where.items()]
-    else:
-        conditions = list(where)
-    return [argument for condition in conditions for argument in ("--where", condition)]
+        return []
+    if isinstance(where, str):
+        return [where]
+    if isinstance(where, Mapping):
+        return [f"{key}={_alternatives(value)}" for key, value in where.items()]
+    return list(where)
 
 
 def _alternatives(value: Any) -> str:

@@ -45,10 +45,15 @@ def find_executable(given: Optional[str] = None) -> str:
     found = str(_IN_WHEEL) if _IN_WHEEL.exists() else shutil.which("xlm")
     if not found:
         raise Error(
-            "the program xlm is neither in this package nor on PATH; without it, xlm.run() alone works\n"
+            "the program xlm is neither in this package nor on PATH; without it, xlm.run() works, and xlm.Runs reads its store\n"
             "set XLM_EXECUTABLE to it, or install the wheel that has it (docs/python.md)"
         )
     return found
+
+
+def has_program(given: Optional[str] = None) -> bool:
+    """Whether find_executable finds one: what is named counts, whether or not it is there."""
+    return bool(given or os.environ.get("XLM_EXECUTABLE") or _IN_WHEEL.exists() or shutil.which("xlm"))
 
 
 def call(

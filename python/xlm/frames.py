@@ -40,6 +40,12 @@ def frame_of_file(path: pathlib.Path) -> Any:
     return table.to_pandas() if has("pandas") else table.to_pylist()
 
 
+def rows_of_frame(frame: Any) -> List[Row]:
+    """The rows of what frame_of_rows returns."""
+    rows: List[Row] = frame if isinstance(frame, list) else frame.to_dict("records")
+    return rows
+
+
 def _value_of(column: str, value: Any) -> Any:
     if column in TIMES and isinstance(value, str):
         return datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))

@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, List, Mapping
+import json
+import os
+from typing import Any, Dict, List, Mapping, Union
 
 from .frames import frame_of_rows, has
 
@@ -31,6 +33,12 @@ class Table:
         ]
         frame = frame_of_rows(rows, columns)
         return frame.set_index("row") if has("pandas") else frame
+
+
+def read_tables(path: Union[str, "os.PathLike[str]"]) -> List[Table]:
+    """The tables that `xlm table RECIPE --json > FILE` wrote: without the program they are read as they were."""
+    with open(path, encoding="utf-8") as file:
+        return [table_of(each) for each in json.load(file)]
 
 
 def table_of(json: Mapping[str, Any]) -> Table:

@@ -249,6 +249,7 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
                                 join(description.columns(), ", "), description.loss));
   }
   if (!fit.left_out.empty()) notes.push_back(left_out_note(fit.left_out));
+  if (!fit.unproved.empty()) notes.push_back(fit.unproved);
   return notes;
 }
 

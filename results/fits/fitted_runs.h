@@ -43,6 +43,7 @@ struct FitResult {
   std::vector<FittedLaw> laws;
   std::size_t incomplete = 0;         // runs that lack a number of one of the columns
   std::vector<std::string> left_out;  // ids of bad runs
+  std::string unproved;               // code or data of runs that are not known
 };
 
 /// The runs with all numbers, by the values of `by`, how many of the selected lack one, and the bad runs, which are

@@ -32,13 +32,6 @@ double latest_time(const fs::path& file) {
   return latest;
 }
 
-/// The line of a record, with the checksum of everything before the checksum.
-std::string line_of(const Json& record) {
-  std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace);
-  line.pop_back();  // }
-  return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
-}
-
 /// The record on a line. Returns nullopt if the line is no record or not as it was written. A line that was edited by
 /// hand may lack the checksum.
 std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
@@ -57,6 +50,12 @@ std::optional<Json> record_on(std::string_view line, JsonParser& parser) {
 
 }  // namespace
 
+std::string journal_line(const Json& record) {
+  std::string line = record.dump(-1, ' ', false, Json::error_handler_t::replace);
+  line.pop_back();  // }
+  return fmt::format(R"({}{}{}"}})", line, kCheckKey, check_of(line));
+}
+
 double wall_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
@@ -68,7 +67,7 @@ void Journal::append(const std::string& type, const Json& fields, bool durable) 
   Json record = {{"type", type}, {"time", time_of(type)}};
   if (token_ > 0) record["token"] = token_;
   for (const auto& [key, value] : fields.items()) record[key] = value;
-  const std::string line = line_of(record);
+  const std::string line = journal_line(record);
   if (token_ == 0) return file_.append_shared(line, durable);
   file_.append(line);
   if (durable) sync();

@@ -21,6 +21,7 @@ namespace xlm {
 ///   state       {"state": queued|running|done|failed|diverged|preempted, "reason"?, "host"?, "pid"?, "experiment"?}
 ///               A running one with "fresh": true begins from nothing: results before it do not count.
 ///   metric      {"step", "values": {name: number}}
+///   series      {"name", "steps": [step], "values": [number or "NaN", "Infinity", "-Infinity"]}   as imported
 ///   grid        {"step", "name", "rows": [[number or null]]}         a table that a model reports: spans of every head
 ///   evaluation  {"step", "split", "tokens", "loss", "seconds", "flops", "final", "values": {…}, "settings": {…}}
 ///   wanted      {"split", "changes": {key: value}, "program"?: {…}}  an evaluation to be done after training
@@ -65,6 +66,9 @@ class Journal {
   std::int64_t token_;
   std::optional<double> latest_;  // time of its records
 };
+
+/// The line of a record, with the checksum of everything before the checksum, and without a line end.
+std::string journal_line(const Json& record);
 
 /// The types of two of them.
 inline constexpr const char* kReread = "reread";

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/words.h"
 #include "base/yaml.h"
+#include "results/run_folder/imported.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/part_losses.h"
 #include "results/run_folder/remark.h"
@@ -74,6 +75,14 @@ void warn_of_no_number(Run& run) {
   run.reason = fmt::format("{}the program reported no number; log.txt says what was looked for", kWarning);
 }
 
+/// A number, or one that JSON does not have, as imported runs write them; nullopt for anything else.
+std::optional<double> any_number(const Json& value) {
+  if (value.is_number()) return value.get<double>();
+  if (value == "NaN") return kNoNumber;
+  if (value == "Infinity") return std::numeric_limits<double>::infinity();
+  return value == "-Infinity" ? std::optional(-std::numeric_limits<double>::infinity()) : std::nullopt;
+}
+
 /// Builds a run from the records of one journal. Throws Json::exception for a record whose fields have wrong types.
 class Assembler {
  public:
@@ -89,6 +98,7 @@ class Assembler {
     if (type == kBack) go_back(record.at("step").get<std::int64_t>(), record.at("names"));
     if (type == "experiment") add_experiment(record.at("name").get<std::string>());
     if (type == "metric") add_metrics(record);
+    if (type == "series") add_series(record);
     if (type == "grid") add_grid(record);
     if (type == "evaluation") add_evaluation(record, time);
     if (type == "wanted") add_wanted(record);
@@ -202,10 +212,10 @@ class Assembler {
     return values;
   }
 
-  /// Only finite numbers: others are null in JSON.
+  /// What a run itself reports is finite: other numbers are null in JSON.
   static void add_numbers(const Json& record, std::map<std::string, double>& out) {
     for (const auto& [name, value] : values_of(record).items()) {
-      if (value.is_number()) out[name] = value.get<double>();
+      if (const std::optional<double> number = any_number(value)) out[name] = *number;
     }
   }
 
@@ -220,6 +230,18 @@ class Assembler {
     const std::int64_t step = step_of(record);
     for (const auto& [name, value] : values.items()) {
       if (value.is_number()) run_.metrics[name][step] = value.get<double>();
+    }
+  }
+
+  /// Numbers of one name at many steps, as they are imported.
+  void add_series(const Json& record) {
+    const auto steps = record.at("steps").get<std::vector<std::int64_t>>();
+    const Json& values = record.at("values");
+    if (values.size() != steps.size()) throw Json::other_error::create(501, "a series has a number per step", &record);
+    RunSeries& series = run_.metrics[record.at("name").get<std::string>()];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (const std::optional<double> number = any_number(values[i])) series[steps[i]] = *number;
+      run_.step = std::max(run_.step, steps[i]);
     }
   }
 
@@ -429,7 +451,7 @@ std::string data_name(const std::string& dataset, const std::string& language) {
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
   const Json* type = run.param("model.type");
-  const bool of_program = type != nullptr && *type == "program";
+  const bool of_program = type != nullptr && (*type == "program" || *type == kImportedType);
   for (const auto& [key, value] : settings.items()) {
     if (key == kEvaluationCommand) continue;
     const Json own = run.own_value(key);

@@ -27,6 +27,10 @@ class PackedText {
   }
   template <class Number>
   requires std::is_arithmetic_v<Number> PackedText& operator<<(Number number) {
+    if constexpr (std::is_floating_point_v<Number>) {  // JSON has no such numbers; SQLite reads too large ones so
+      if (std::isnan(number)) return *this << std::string_view("null");
+      if (std::isinf(number)) return *this << std::string_view(number > 0 ? "9e999" : "-9e999");
+    }
     std::array<char, 32> digits;
     text_.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
     return *this;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "base/sha256.h"
 #include "base/text.h"
+#include "results/run_folder/imported.h"
 #include "results/store/packed_values.h"
 #include "results/store/schema.h"
 
@@ -117,7 +119,7 @@ bool says_how_it_ran(std::string_view key) {
                                                             "train.processes",
                                                             "train.threads"};
   return std::find(kWaysOfRunning.begin(), kWaysOfRunning.end(), key) != kWaysOfRunning.end() || key == kTrainTokens ||
-         key.starts_with(kChosenPrefix) || key.starts_with(kDirectionPrefix);
+         key.starts_with(kChosenPrefix) || key.starts_with(kDirectionPrefix) || key.starts_with(kImportedPrefix);
 }
 
 RunWriter::RunWriter(SQLite::Database& database)
@@ -231,7 +233,9 @@ void RunWriter::insert_evaluation(const RunEvaluation& evaluation, std::int64_t 
          evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values));
   for (const auto& [key, value] : evaluation.at) insert(evaluation_setting_, number, at, key, value);
   if (!evaluation.main) return;
-  for (const auto& [metric, value] : evaluation.values) insert(number_, evaluation.split, metric, number, value);
+  for (const auto& [metric, value] : evaluation.values) {
+    if (!std::isnan(value)) insert(number_, evaluation.split, metric, number, value);
+  }
 }
 
 }  // namespace xlm

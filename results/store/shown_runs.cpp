@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/run_folder/imported.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
@@ -47,15 +48,24 @@ std::string left_out_note(const std::vector<std::string>& left_out) {
                      is_one ? "is" : "are", kIsBad, is_one ? "it" : "them");
 }
 
-std::string unfrozen_note(RunTable& runs, const std::vector<std::size_t>& rows) {
-  constexpr std::size_t kMaxNamed = 3;
-  const std::vector<Value>& values = runs.column_or_nothing(kNotFrozen);
-  std::set<std::string> found;
+std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& code = runs.column_or_nothing(kNotFrozen);
+  const std::vector<Value>& sources = runs.column_or_nothing(kImportedSource);
+  std::set<std::string> files;
+  std::set<std::string> trackers;
+  std::set<std::string> imported;
   for (const std::size_t row : rows) {
-    if (!is_missing(values[row])) found.insert(to_text(values[row]));
+    if (!is_missing(code[row])) files.insert(to_text(code[row]));
+    if (is_missing(sources[row])) continue;
+    trackers.insert(to_text(sources[row]));
+    imported.insert(runs.id(row));
   }
-  if (found.empty()) return "";
-  return fmt::format("Code not frozen: {} ({}).", listed_names({found.begin(), found.end()}, kMaxNamed), kNotFrozen);
+  const auto listed = [](const std::set<std::string>& names) { return listed_names({names.begin(), names.end()}, 3); };
+  const std::string note = files.empty() ? "" : fmt::format("Code not frozen: {} ({}).", listed(files), kNotFrozen);
+  if (imported.empty()) return note;
+  return note + fmt::format("{}{} imported from {} ({}): that code and data are those of other runs is not proved.",
+                            note.empty() ? "" : " ", counted(imported.size(), "run"), listed(trackers),
+                            kImportedSource);
 }
 
 }  // namespace xlm

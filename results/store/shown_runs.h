@@ -27,7 +27,8 @@ ShownRows without_bad(RunTable& runs, const std::vector<std::size_t>& rows, cons
 std::string left_out_note(const std::vector<std::string>& left_out);
 
 /// "Code not frozen: mine/model.py (3fa9c1d2)…": what runs of programs imported from outside of the copies of their
-/// code, which program.fingerprint does not name. Empty if there is nothing.
-std::string unfrozen_note(RunTable& runs, const std::vector<std::size_t>& rows);
+/// code, which program.fingerprint does not name; and how many runs were imported from other trackers, of which
+/// neither code nor data are known. Empty if there is nothing.
+std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows);
 
 }  // namespace xlm

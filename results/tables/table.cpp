@@ -39,7 +39,7 @@ std::vector<TableEntry> entries_of(RunTable& runs, const std::vector<std::size_t
   values.erase(std::unique(values.begin(), values.end(), same_value), values.end());
   std::vector<TableEntry> entries;
   for (const Value& value : values) {
-    entries.push_back({to_text(value), {{column, Filter::Relation::kEqual, {value}}}});
+    entries.push_back({shown_text(value), {{column, Filter::Relation::kEqual, {value}}}});
   }
   return entries;
 }
@@ -153,7 +153,7 @@ class TableBuilder {
     relate_to_rows(table_, runs_);
     mark_best(table_, runs_);
     notes_.unmet = unmet_;
-    notes_.unfrozen = unfrozen_note(runs_, used_);
+    notes_.unfrozen = unproved_note(runs_, used_);
     notes_.own = description_.notes;
     notes_.on_test.erase("");
     for (const auto& [selection, choices] : choices_) {

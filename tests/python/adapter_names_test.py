@@ -82,3 +82,45 @@ def test_lightning_names_as_its_csv_logger(inside, monkeypatch):
         {"step": 2, "split": "valid", "acc": 0.5},
         {"step": 3, "split": "test", "loss": 2.0, "final": True},
     ]
+
+
+WANDB_SCRIPT = """
+import sys
+import wandb
+run = wandb.init(project="lab", config={"lr": 0.5, "steps": 3})
+assert (run.config.lr, wandb.config["steps"], wandb.config.get("none")) == (0.1, 5, None), dict(run.config)
+wandb.config.update({"width": 8, "lr": 7}, allow_val_change=True)
+assert (wandb.config.width, wandb.config.lr) == (8, 0.1)
+for step in range(2):
+    wandb.log({"train/loss": 2.0 - step, "picture": object()}, commit=False)
+    wandb.log({"val/loss": 3.0 - step, "nested": {"depth": step}})
+run.log({"loss": 0.25}, step=10)
+run.summary["test/acc"] = 0.75
+print(sys.argv[1:])
+"""
+
+
+def test_a_script_of_wandb_runs_unchanged(inside, tmp_path):
+    import subprocess
+
+    (tmp_path / "train.py").write_text(WANDB_SCRIPT)
+    command = [sys.executable, "-m", "xlm.adapters.wandb", str(tmp_path / "train.py"), "--flag"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "['--flag']\n"), done.stderr
+    assert lines_of(inside) == [
+        {"step": 0, "loss": 2.0, "nested.depth": 0},
+        {"step": 0, "split": "valid", "loss": 3.0},
+        {"step": 1, "loss": 1.0, "nested.depth": 1},
+        {"step": 1, "split": "valid", "loss": 2.0},
+        {"step": 10, "loss": 0.25},
+        {"split": "test", "acc": 0.75, "final": True},
+    ]
+
+
+def test_a_script_of_wandb_that_fails_has_no_result(inside, tmp_path):
+    import subprocess
+
+    (tmp_path / "train.py").write_text("import wandb\nwandb.init().summary['test/acc'] = 1.0\nraise SystemExit(3)\n")
+    command = [sys.executable, "-m", "xlm.adapters.wandb", str(tmp_path / "train.py")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 3 and (not (inside / "metrics.jsonl").exists() or lines_of(inside) == [])

@@ -1,0 +1,265 @@
+// Puts runs of another tracker into a folder of runs.
+#include "experiments/collections/run_import.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "experiments/configuration/run_id.h"
+#include "experiments/programs/quantity_name.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kImportPrefix = ".import";
+constexpr std::size_t kRunsAtOnce = 1000;  // are written, and then appear together
+
+/// What a number is of: its split, the settings of its evaluation, its name and its step.
+using NumberKey = std::tuple<std::string, std::string, std::string, std::int64_t>;
+using Numbers = std::map<NumberKey, Json>;
+
+constexpr const char* kOfCosts = "costs";  // in the place of a split
+
+std::string with_dots(std::string text) {
+  std::replace(text.begin(), text.end(), '/', '.');
+  return text;
+}
+
+/// The numbers that a journal has.
+Numbers numbers_in(const std::vector<Json>& records) {
+  Numbers numbers;
+  for (const Json& record : records) {
+    const Json& type = record.at("type");
+    if (type == "series") {
+      for (std::size_t i = 0; i < record.at("steps").size(); ++i) {
+        numbers[{"", "", record.at("name"), record["steps"][i]}] = record.at("values").at(i);
+      }
+    } else if (type == "evaluation" || type == "costs") {
+      const bool of_costs = type == "costs";
+      for (const auto& [name, value] : record.at("values").items()) {
+        numbers[of_costs ? NumberKey(kOfCosts, "", name, 0)
+                         : NumberKey(record.at("split"), record.at("settings").dump(), name, record.at("step"))] =
+            value;
+      }
+    }
+  }
+  return numbers;
+}
+
+/// The numbers of a run of another tracker.
+class ForeignNumbers {
+ public:
+  explicit ForeignNumbers(const Json& foreign) {
+    for (const Json& given : foreign.at("numbers")) add(given);
+  }
+
+  Numbers numbers;
+  std::set<NumberKey> final;
+  std::set<std::string> left_out;  // as the tracker calls them
+
+ private:
+  void add(const Json& given) {
+    const auto place = place_of(given.at("name"), given.value("split", ""));
+    if (!place) return;
+    const std::string settings = place->split.empty() ? "" : given.value("settings", Json::object()).dump();
+    const std::size_t count = given.at("steps").size();
+    for (std::size_t i = 0; i < count; ++i) {
+      if (place->kind == QuantityPlace::Kind::kRun) {  // the last counts
+        numbers[{kOfCosts, "", place->name, 0}] = given.at("values").at(i);
+        continue;
+      }
+      const NumberKey key(place->split, settings, place->name, given["steps"][i]);
+      numbers[key] = given.at("values").at(i);
+      if (given.value("final", false) && i + 1 == count) final.insert(key);
+    }
+  }
+
+  /// Of two names that become one, the second keeps what says of which split it is; nothing if no name is left.
+  std::optional<QuantityPlace> place_of(const std::string& theirs, const std::string& split) {
+    QuantityPlace place = quantity_place(quantity_name_from(theirs));
+    if (!split.empty()) place = {QuantityPlace::Kind::kEvaluation, split, place.name};
+    for (const std::string& name : {place.name, with_dots(theirs)}) {
+      if (!is_quantity_name(name)) continue;
+      place.name = name;
+      if (owners_.try_emplace({place.split, name}, theirs).first->second == theirs) return place;
+    }
+    left_out.insert(theirs);
+    return std::nullopt;
+  }
+
+  std::map<std::pair<std::string, std::string>, std::string> owners_;  // of a split and name: what it is there
+};
+
+/// The records that say these numbers.
+std::vector<Json> records_of(const Numbers& numbers, const std::set<NumberKey>& final) {
+  std::map<std::string, Json> series;
+  std::map<std::tuple<std::string, std::int64_t, std::string, bool>, Json> evaluations;
+  std::vector<Json> records;
+  for (const auto& [key, value] : numbers) {
+    const auto& [split, settings, name, step] = key;
+    if (split == kOfCosts) {
+      records.push_back({{"type", "costs"}, {"values", {{name, value}}}});
+    } else if (split.empty()) {
+      Json& record = series.try_emplace(name, Json{{"type", "series"}, {"name", name}}).first->second;
+      record["steps"].push_back(step);
+      record["values"].push_back(value);
+    } else {
+      evaluations[{split, step, settings, final.contains(key)}][name] = value;
+    }
+  }
+  for (auto& [name, record] : series) records.push_back(std::move(record));
+  for (auto& [key, values] : evaluations) {
+    const auto& [split, step, settings, is_final] = key;
+    records.push_back({{"type", "evaluation"},
+                       {"split", split},
+                       {"step", step},
+                       {"final", is_final},
+                       {"settings", Json::parse(settings)},
+                       {"values", std::move(values)}});
+  }
+  return records;
+}
+
+Json ending_of(const Json& foreign) {
+  return {{"type", "state"}, {"state", foreign.at("state")}, {"reason", foreign.at("reason")}};
+}
+
+/// What of a run has changed at its source; empty: nothing.
+std::string change_of_numbers(const Numbers& here, const Numbers& there) {
+  for (const auto& [key, value] : here) {
+    const auto found = there.find(key);
+    if (found != there.end() && found->second == value) continue;
+    const auto& [split, settings, name, step] = key;
+    return fmt::format("{}{} at step {} is {} here and {} there", split.empty() ? "" : split + ".", name, step,
+                       value.dump(), found == there.end() ? "missing" : found->second.dump());
+  }
+  return "";
+}
+
+std::string change_of_settings(const Json& here, const Json& there) {
+  const Json patch = Json::diff(here, there);
+  if (patch.empty()) return "";
+  const std::string path = patch.front().at("path").get<std::string>();
+  const Json::json_pointer place(path);
+  return fmt::format("{} is {} here and {} there", with_dots(path.substr(1)), here.value(place, Json()).dump(),
+                     there.value(place, Json()).dump());
+}
+
+std::string note_of_left_out(const ForeignNumbers& there) {
+  const std::vector<std::string> names(there.left_out.begin(), there.left_out.end());
+  return names.empty() ? "" : "left out, as their names are those of others or none: " + listed_names(names, 3);
+}
+
+/// Not flushed to the disk: all runs are, at once.
+void write_plainly(const fs::path& file, const std::string& text) {
+  std::ofstream out(file, std::ios::binary);
+  if (!(out << text).flush()) throw_file_error("write", file, errno);
+}
+
+/// The id of a run: its source, its project there, and a hash of its id there.
+std::string imported_id(const Json& foreign) {
+  const Json& origin = foreign.at("config").at("imported");
+  const std::string source = origin.at("source").get<std::string>();
+  return run_name(source, foreign.at("project").get<std::string>(),
+                  sha256(source + "\n" + origin.at("id").get<std::string>()));
+}
+
+}  // namespace
+
+RunImport::RunImport(fs::path runs) : runs_(std::move(runs)) {
+  create_folders(runs_);
+  remove_left_folders(runs_, kImportPrefix);
+}
+
+ImportedRun RunImport::take(const Json& foreign) {
+  const std::string id = imported_id(foreign);
+  if (fs::exists(runs_ / id)) return update(id, foreign);
+  if (std::find(written_.begin(), written_.end(), id) != written_.end()) {
+    return {.id = id, .outcome = ImportOutcome::kConflict, .note = "two runs there have this id; the first counts"};
+  }
+  const std::string note = write(id, foreign);
+  if (written_.size() >= kRunsAtOnce) finish();
+  return {.id = id, .outcome = ImportOutcome::kAdded, .note = note};
+}
+
+std::string RunImport::write(const std::string& id, const Json& foreign) {
+  if (!staged_) staged_ = std::make_unique<StagedFolder>(runs_ / "imported", kImportPrefix);
+  const RunPaths paths{staged_->path() / id};
+  create_folders(paths.folder);
+  write_plainly(paths.config(), to_text(yaml_from_json(foreign.at("config"), "")));
+  const ForeignNumbers made(foreign);
+  std::vector<Json> records = records_of(made.numbers, made.final);
+  for (Json remark : foreign.at("remarks")) records.push_back(std::move(remark));
+  records.push_back(ending_of(foreign));
+  std::string journal = journal_line({{"type", "state"}, {"time", foreign.at("created")}, {"state", "running"}}) + "\n";
+  for (Json& record : records) {
+    record["time"] = foreign.at("ended");
+    journal += journal_line(record) + "\n";
+  }
+  write_plainly(paths.journal(), journal);
+  written_.push_back(id);
+  return note_of_left_out(made);
+}
+
+ImportedRun RunImport::update(const std::string& id, const Json& foreign) const {
+  const auto conflict = [&](const std::string& why) {
+    return ImportedRun{.id = id, .outcome = ImportOutcome::kConflict, .note = why};
+  };
+  const RunPaths paths{runs_ / id};
+  const std::string changed = change_of_settings(
+      to_json(read_yaml(paths.config())), to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), "")));
+  if (!changed.empty()) return conflict(changed);
+  const JournalContent journal = read_journal(paths.journal());
+  const Numbers here = numbers_in(journal.records);
+  ForeignNumbers there(foreign);
+  const std::string other = change_of_numbers(here, there.numbers);
+  if (!other.empty()) return conflict(other);
+  for (const auto& [key, value] : here) there.numbers.erase(key);
+  std::vector<Json> news = records_of(there.numbers, there.final);
+  const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),
+                                  [](const Json& record) { return record["type"] == "state"; });
+  if (!news.empty() || state == journal.records.rend() || state->value("state", "") != foreign.at("state")) {
+    news.push_back(ending_of(foreign));
+  }
+  if (news.empty()) return {.id = id, .outcome = ImportOutcome::kSame, .note = ""};
+  Journal appended(paths.journal());
+  for (Json& record : news) {
+    record["time"] = foreign.at("ended");
+    appended.append(record.at("type").get<std::string>(), record);
+  }
+  return {.id = id, .outcome = ImportOutcome::kGrown, .note = note_of_left_out(there)};
+}
+
+void RunImport::finish() {
+  if (!staged_) return;
+  const int folder = ::open(staged_->path().c_str(), O_RDONLY | O_CLOEXEC);
+  if (folder < 0 || ::syncfs(folder) != 0) throw_file_error("write", staged_->path(), errno);
+  ::close(folder);
+  for (const std::string& id : written_) {
+    std::error_code error;
+    fs::rename(staged_->path() / id, runs_ / id, error);
+    if (error) throw_file_error("create", runs_ / id, error.value());
+  }
+  sync_folder(runs_);
+  written_.clear();
+  staged_.reset();
+}
+
+}  // namespace xlm
