@@ -160,8 +160,9 @@ void Trial::check_ended(const std::vector<SweepRun>& runs, const LaunchReport& r
     const std::string text = fmt::format("{} {}{}", run.id, name_of(run.status), how.empty() ? "" : ": " + how);
     const bool of_change = change_runs_.contains(run.folder);
     const bool has_failed = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
-    if (of_change && has_failed) end("broken", text);
-    throw Error(fmt::format("{}\nsee {}; the same command goes on", text, RunPaths{run.folder}.log().string()));
+    const std::string log = RunPaths{run.folder}.log().string();
+    if (of_change && has_failed) end("broken", fmt::format("{}, see {}", text, log));
+    throw Error(fmt::format("{}\nsee {}; the same command goes on", text, log));
   }
 }
 
