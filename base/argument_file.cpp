@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -65,6 +67,16 @@ std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   if (error_number != 0) throw_file_error("read", name, error_number);
   if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, which are read", name, limit));
   return content;
+}
+
+std::string expand_home(const std::string& path) {
+  if (path != "~" && !path.starts_with("~/")) return path;
+  const char* home = std::getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
+  if (home == nullptr || *home == '\0') {
+    const passwd* user = ::getpwuid(::getuid());  // NOLINT(concurrency-mt-unsafe)
+    home = user == nullptr ? nullptr : user->pw_dir;
+  }
+  return home == nullptr ? path : home + path.substr(1);
 }
 
 }  // namespace xlm

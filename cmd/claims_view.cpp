@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/worker/core_library.h"
+#include "results/claims/registered_claim.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -39,9 +41,22 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
                      listed_names(keys, kMaxNoteKeys));
 }
 
+/// How many records there are up to the one that was printed when it was made.
+std::size_t counted_until(const std::vector<Registration>& chain, const std::string& hash, const fs::path& folder) {
+  if (hash.empty()) return chain.size();
+  const auto last = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+  if (last != chain.end()) return static_cast<std::size_t>(last - chain.begin()) + 1;
+  throw DataError(fmt::format(
+      "no record of registered claims in {} has the hash {}\nit was changed since, or it is that of other runs",
+      folder.string(), hash));
+}
+
 }  // namespace
 
-ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name) {
+ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name,
+                    const fs::path& folder, const std::string& until) {
+  const std::vector<Registration> chain = read_registrations(folder);
+  const std::size_t counted = counted_until(chain, until, folder);
   ClaimList list{.title = title_of(recipe, options)};
   list.name = name_from_title(list.title);
   std::optional<Recipe> paper;
@@ -56,7 +71,9 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
                              }};
   for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
-    list.claims.push_back(build_at_its_place(read_claim_description(node), build));
+    JudgedClaim judged = build_at_its_place(read_claim_description(node), build);
+    judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);
+    list.claims.push_back(std::move(judged));
   }
   if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));
   if (has_needs(list, ClaimNeeds::kCosts)) {

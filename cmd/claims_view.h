@@ -10,6 +10,9 @@ namespace xlm {
 
 /// Judges the claims of a recipe that are called `name` (all where it is empty). Claims on costs are of the recipe's
 /// profile `paper`, whatever profile the runs are of: they need no training.
-ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name);
+/// `folder`: of the runs. `until`: the hash of the last record of registered claims that counts; empty: all do. Throws
+/// DataError if there is no such record.
+ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name,
+                    const fs::path& folder, const std::string& until = "");
 
 }  // namespace xlm

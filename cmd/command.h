@@ -41,6 +41,10 @@ const std::vector<Command>& commands();
 /// Declares the global options.
 void add_global_options(CLI::App& app, GlobalOptions& global);
 
+/// The file of a recipe that is called by its name below experiments/recipes, with or without .yaml:
+/// "adaptive-span/span-limit". Other words, and those of files that are there, stay.
+std::string recipe_file(const std::string& named);
+
 /// Prints `text` to standard output. Throws Error if it cannot be written; a closed pipe ends the program silently.
 void print(std::string_view text);
 

@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/shared_library.h"
 #include "base/text.h"
 #include "cmd/command.h"
 
@@ -20,6 +21,7 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 // A unity build has its definition in front.
 // NOLINTNEXTLINE(readability-redundant-declaration)
@@ -46,6 +48,7 @@ const std::vector<Command>& commands() {
       {"segment", "Show the boundaries that an hourglass predicts in a text", declare_segment},
       {"pareto", "Print the Pareto front of columns of the store", declare_pareto},
       {"compare", "Test whether two settings differ", declare_compare},
+      {"try", "Say whether a change is a gain: keep, discard or undecided", declare_try},
       {"table", "Print a paper's tables from the store", declare_table},
       {"claims", "Say which claims of a paper the store's runs confirm", declare_claims},
       {"figure", "Plot the store's results", declare_figure},
@@ -68,6 +71,21 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
   app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
       ->type_name("FILE");
+}
+
+std::string recipe_file(const std::string& named) {
+  std::error_code ignored;
+  if (named.empty() || fs::path(named).is_absolute() || fs::exists(named, ignored)) return named;
+  const fs::path program = executable_path();
+  for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    for (const char* recipes : {"share/xlm/recipes", "experiments/recipes"}) {
+      for (const char* ending : {"", ".yaml"}) {
+        const fs::path file = folder / recipes / (named + ending);
+        if (fs::exists(file, ignored)) return file.string();
+      }
+    }
+  }
+  return named;
 }
 
 void print(std::string_view raw) {

@@ -99,7 +99,9 @@ int run_continuation(const ContinuationOptions& options, const GlobalOptions& gl
 
 std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ContinuationOptions>();
-  app.add_option("SPEC.yaml", options->file, "A recipe with continuations, or a file of continuations")->required();
+  app.add_option("SPEC.yaml", options->file, "A recipe with continuations, or a file of continuations")
+      ->transform(recipe_file)
+      ->required();
   app.add_option("overrides", options->overrides, "Options of the computation: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
   add_recipe_options(app, *options, "continuation");

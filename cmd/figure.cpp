@@ -148,7 +148,9 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<FigureOptions>();
-  app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures")->required();
+  app.add_option("SPEC.yaml", options->file, "A figure file, or a recipe with figures")
+      ->transform(recipe_file)
+      ->required();
   add_recipe_options(app, *options, "figure");
   app.add_option("--format", options->formats,
                  "svg, pdf, png, py, html, several (svg,pdf) or all (default: by --out, else svg)")

@@ -127,7 +127,8 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<FitOptions>();
   options->law = kFitLawNames.front();
   FitDescription& description = options->description;
-  app.add_option("RECIPE.yaml", options->file, "A recipe with fits (default: the options describe one)");
+  app.add_option("RECIPE.yaml", options->file, "A recipe with fits (default: the options describe one)")
+      ->transform(recipe_file);
   add_recipe_options(app, *options, "fit");
   const auto mark = [&given = options->given](const std::string& name) {
     return [&given, name](const std::string&) { given.push_back(name); };

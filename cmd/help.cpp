@@ -1,4 +1,5 @@
 // xlm help: the help of a command; with --man a man page of all commands, from the same tables.
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -8,6 +9,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cmd/command.h"
+#include "cmd/docs_pages.h"
 
 namespace xlm {
 namespace {
@@ -22,6 +24,61 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
   return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
 }
 
+/// Markdown without the targets of links and the signs around words.
+std::string without_marks(const std::string& line) {
+  std::string text;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == ']' && i + 1 < line.size() && line[i + 1] == '(') {
+      i = std::min(line.find(')', i), line.size());
+    } else if (line[i] != '[' && line[i] != '*' && line[i] != '`') {
+      text += line[i];
+    }
+  }
+  return text;
+}
+
+/// The cells of a row "| a | b |"; empty for another line.
+std::vector<std::string> cells_of_line(const std::string& line) {
+  std::vector<std::string> cells;
+  if (!line.starts_with("| ")) return cells;
+  for (const std::string& cell : split(line.substr(1, line.rfind('|') - 1), '|')) cells.emplace_back(trim(cell));
+  return cells;
+}
+
+/// What docs/glossary.md says of a word or of the section with this title, as plain text; empty if it says nothing.
+std::string glossary_entry(const std::string& word) {
+  std::string entry;
+  bool in_section = false;
+  for (const std::string& raw : split(std::string(docs_pages().at("glossary")), '\n')) {
+    const std::string line = without_marks(raw);
+    if (line.starts_with("#")) {
+      in_section = lower_case(trim(line.substr(line.find_first_not_of('#')))) == lower_case(word);
+    } else if (in_section) {
+      entry += line + "\n";
+    } else if (std::vector<std::string> cells = cells_of_line(line); cells.size() > 1) {
+      if (lower_case(cells.front()) != lower_case(word)) continue;
+      cells.erase(cells.begin());
+      entry += fmt::format("{}: {}\n", word, join(cells, ": "));
+    }
+  }
+  return entry;
+}
+
+/// What `words` are called in docs/: an entry of the glossary, or a page. Empty if there is none.
+std::string text_of_docs(const std::vector<std::string>& words) {
+  const std::string word = join(words, " ");
+  std::string text = glossary_entry(word);
+  if (!text.empty()) return text;
+  const auto page = docs_pages().find(word.ends_with(".md") ? word.substr(0, word.size() - 3) : word);
+  return page == docs_pages().end() ? "" : std::string(page->second);
+}
+
+std::string names_of_pages() {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : docs_pages()) names.push_back(name);
+  return join(names, ", ");
+}
+
 /// The help of "runs ls" and the like.
 std::string help_of(const CLI::App& program, const std::vector<std::string>& words) {
   const CLI::App* command = &program;
@@ -32,9 +89,14 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
     for (const CLI::App* choice : choices) names.push_back(choice->get_name());
     const auto called = [&word](const CLI::App* sub) { return sub->get_name() == word; };
     const std::vector<const CLI::App*> found = command->get_subcommands(called);  // hidden ones, too
-    if (found.empty()) {
+    if (found.empty() && command != &program) {
       throw UsageError(fmt::format("unknown command '{}'{}\nrun 'xlm help' for the list", join(words, " "),
                                    did_you_mean(word, names)));
+    }
+    if (found.empty()) {
+      if (std::string text = text_of_docs(words); !text.empty()) return text;
+      throw UsageError(fmt::format("unknown command, word or page '{}'{}\nrun 'xlm help' for the commands; pages: {}",
+                                   join(words, " "), did_you_mean(word, names), names_of_pages()));
     }
     name += " " + word;
     command = found.front();
@@ -96,9 +158,12 @@ std::string man_page(const CLI::App& program) {
 
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& /*global*/) {
   const auto options = std::make_shared<HelpOptions>();
-  app.add_option("COMMAND", options->words, "A command: train, runs ls (default: the list of commands)");
+  app.add_option("COMMAND", options->words,
+                 "A command, a word that the program prints, or a page of docs/ (default: the list of commands)");
   app.add_flag("--man", options->man, "Print a man page of all commands");
-  app.footer("Examples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help --man > xlm.1");
+  app.footer("Pages: " + names_of_pages() +
+             ".\n\nExamples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help stale\n  xlm help sweeps\n  xlm help "
+             "--man > xlm.1");
   return [options, &app] {
     const CLI::App& program = *app.get_parent();
     print(options->man ? man_page(program) : help_of(program, options->words));

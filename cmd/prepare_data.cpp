@@ -185,9 +185,12 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   size.description("");  // the help explains the format
   positive.description("");
   app.add_option("--out", request.out, "Folder to make")->required()->type_name("DIR");
-  app.add_option("--column", request.column,
-                 "Column of Parquet or Arrow tables, or field of JSON lines, that holds the text (default: text)")
+  app.add_option(
+         "--column", request.column,
+         "Column of Parquet, Arrow, CSV or TSV tables, or field of JSON lines, that holds the text (default: text)")
       ->type_name("NAME");
+  app.add_flag("--skip-bad-rows", request.skip_bad_rows,
+               "Leave out rows of JSON lines, CSV and TSV that cannot be read");
   app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
   app.add_option("--unit", request.unit, "What a token is")->type_name("character|byte|bpe");

@@ -17,6 +17,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "base/argument_file.h"
 #include "base/error.h"
 #include "base/foreign_error.h"
 #include "base/shared_library.h"
@@ -189,6 +190,17 @@ int run_command(const GlobalOptions& global, const std::function<int()>& runner)
   }
 }
 
+/// The words of the command line. In --runs=~/x and data.path=~/x a shell leaves the ~, which is the home folder.
+std::vector<std::string> given_words(int argc, char** argv) {
+  std::vector<std::string> words(argv, argv + argc);
+  for (std::string& word : words) {
+    const std::size_t value = word.find('=') + 1;                              // npos + 1 is 0
+    const bool is_null = !word.starts_with('-') && word.substr(value) == "~";  // in YAML
+    if (value > 0 && !is_null) word = word.substr(0, value) + expand_home(word.substr(value));
+  }
+  return words;
+}
+
 /// Whether -v is given: CLI11 stops parsing at --version.
 bool asks_for_more(int argc, char** argv) {
   return std::any_of(argv + 1, argv + argc, [](std::string_view word) { return word == "-v" || word == "--verbose"; });
@@ -249,8 +261,11 @@ int run_program(int argc, char** argv) {
     say(app.help());
     return kUsage;
   }
+  std::vector<std::string> words = given_words(argc, argv);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
   try {
-    app.parse(argc, argv);
+    app.parse(argc, pointers.data());
   } catch (const CLI::CallForVersion& version) {
     const int code = app.exit(version);
     return asks_for_more(argc, argv) ? run_command(global, show_machine) : code;

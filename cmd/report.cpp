@@ -118,7 +118,8 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
           .file = recipe.path.string(),
           .profile = options.profile,
           .command = command_for_runs(recipe, options, global, runs),
-          .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "") : ClaimList{},
+          .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "", global.runs)
+                                                                   : ClaimList{},
           .exhibits = exhibits_of(recipe, runs),
           .runs = std::move(selected)};
 }
@@ -196,7 +197,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<ReportOptions>();
-  app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->required();
+  app.add_option("RECIPE.yaml", options->recipes, "Recipes, or folders of recipes")->transform(recipe_file)->required();
   add_recipe_options(app, *options, "");
   app.add_option("--out", options->out, "The page")->capture_default_str()->type_name("FILE");
   app.footer(

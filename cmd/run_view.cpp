@@ -244,8 +244,12 @@ std::string curves_text(const Run& run) {
     out += curve_line("training " + known->label, {series.begin(), series.end()});
   }
   std::map<std::string, std::map<std::int64_t, double>> validation;  // by quantity
+  std::optional<double> tokens;  // scored: that of another part of the split at the end is no part of the curve
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
+    const auto scored = evaluation.values.find("tokens");
+    if (!tokens) tokens = scored == evaluation.values.end() ? 0 : scored->second;
+    if (scored != evaluation.values.end() && scored->second != *tokens) continue;
     for (const auto& [name, value] : evaluation.values) validation[name][evaluation.step] = value;
   }
   if (const Quantity* known = headline_of([&](const std::string& name) { return validation.contains(name); })) {
@@ -380,17 +384,26 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
   return list_of(runs, selected, view) + warnings_of(runs, selected);
 }
 
+std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<std::size_t>& selected) {
+  std::vector<std::string> names{"experiment", "status", "step"};
+  const Headlines results(runs, selected);
+  for (const Quantity* quantity : results.shown()) {
+    for (const char* split : {"valid.", "test."}) names.push_back(split + quantity->name);
+  }
+  names.insert(names.end(), {"created", "started", "finished"});
+  for (const char* remark : {"reason", "bad", kNotFrozen}) {
+    const std::vector<Value>& values = runs.column_or_nothing(remark);
+    if (std::any_of(selected.begin(), selected.end(), [&](std::size_t run) { return !is_missing(values[run]); })) {
+      names.emplace_back(remark);
+    }
+  }
+  return names;
+}
+
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format) {
   ListView full = view;
-  if (full.columns.empty()) {
-    full.columns = {"experiment", "status", "step"};
-    const Headlines results(runs, selected);
-    for (const Quantity* quantity : results.shown()) {
-      for (const char* split : {"valid.", "test."}) full.columns.push_back(split + quantity->name);
-    }
-    full.columns.insert(full.columns.end(), {"created", "started", "finished"});
-  }
+  if (full.columns.empty()) full.columns = default_columns_of(runs, selected);
   return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
 }
 

@@ -21,6 +21,9 @@ struct ListView {
 /// A list that fits the terminal, with coloured states.
 std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view);
 
+/// The columns of the store that lists have by default, with what must be said of any of these runs.
+std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<std::size_t>& selected);
+
 /// The same as "markdown", or as "csv" with full numbers.
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
                        const std::string& format);

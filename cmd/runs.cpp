@@ -24,6 +24,7 @@ std::function<int()> declare_runs_stop(CLI::App& app, const GlobalOptions& globa
 std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_cost(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_runs_log(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_tag(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_note(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& global);
@@ -42,6 +43,7 @@ struct ListOptions {
   std::vector<std::string> columns;
   std::string sort;
   bool reverse = false;
+  bool all = false;
   std::int64_t limit = -1;  // -1: all, or as many as fit a terminal; 0: all
   std::string format = "text";
 };
@@ -66,7 +68,7 @@ Json value_json(const std::string& column, const Value& value) {
   return std::get<std::string>(value);
 }
 
-/// Everything about each run, or the columns that the user chose.
+/// These columns of each run; none: everything about it.
 std::string list_json(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
   RunLister lister(runs.store());
   std::string out = "[";
@@ -101,6 +103,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
     selected.resize(std::min(all, static_cast<std::size_t>(room)));
   }
   if (json) {
+    if (options.columns.empty() && !options.all) options.columns = default_columns_of(runs, selected);
     print(list_json(runs, selected, options.columns));
     return kDone;
   }
@@ -212,6 +215,7 @@ std::function<int()> declare_runs_ls(CLI::App& app, const GlobalOptions& global)
   app.add_option("--sort", options->sort, "Sort by this column, smallest first (default: newest first)")
       ->type_name("COLUMN");
   app.add_flag("--reverse", options->reverse, "Reverse the order");
+  app.add_flag("--all", options->all, "In JSON: all that is known of each run, not a list's columns");
   app.add_option("--limit", options->limit,
                  "Show only the first N; 0: all (default: all, on a terminal as many as fit)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
@@ -273,7 +277,7 @@ std::function<int()> declare_runs_rm(CLI::App& app, const GlobalOptions& global)
   return [options, &global] { return remove(*options, global); };
 }
 
-constexpr std::array<Command, 17> kRunsCommands{{
+constexpr std::array<Command, 18> kRunsCommands{{
     {"ls", "List runs, newest first", declare_runs_ls},
     {"show", "All about one run: configuration, states, evaluations, spans, checkpoints", declare_runs_show},
     {"sync", "Update the store from the run folders", declare_runs_sync},
@@ -281,6 +285,7 @@ constexpr std::array<Command, 17> kRunsCommands{{
     {"stop", "Ask workers on any machine to save and stop", declare_runs_stop},
     {"watch", "Show the live state of a sweep's runs", declare_runs_watch},
     {"cost", "Show what runs cost, one by one and in all", declare_runs_cost},
+    {"log", "Show what lines of tries remember (xlm try)", declare_runs_log},
     {"diff", "Show two runs side by side, only what differs", declare_runs_diff},
     {"tag", "Give runs a tag, or take it away", declare_runs_tag},
     {"note", "Write a note about runs", declare_runs_note},

@@ -17,6 +17,7 @@
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/submission.h"
+#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
@@ -223,6 +224,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   for (PackedFile& file : code_files(code, global)) files.push_back(std::move(file));
   for (const fs::path& record : search_files(global.runs)) {
     files.push_back({global.runs / record, (fs::path("runs") / record).string()});
+  }
+  if (fs::exists(global.runs / kRegistrations)) {
+    files.push_back({global.runs / kRegistrations, (fs::path("runs") / kRegistrations).string()});
   }
   files.insert(files.end(), added.begin(), added.end());
   const PackReport report = pack(files, command.out);

@@ -52,6 +52,7 @@ int reread_sweep(const RereadCommand& command, const GlobalOptions& global) {
 std::function<int()> declare_runs_reread(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<RereadCommand>();
   app.add_option("FILE", command->sweep, "The file of a sweep or run of a program, and KEY=VALUE as for xlm sweep")
+      ->transform(recipe_file)
       ->required();
   app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
   app.footer(

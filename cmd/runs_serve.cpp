@@ -79,7 +79,9 @@ int serve_runs(const WatchCommand& command, const GlobalOptions& global) {
   const std::string where = first_conditions(command);
   LiveRuns runs([&global] { return open_store(global); });
   if (!global.verbose) spdlog::set_level(spdlog::level::err);  // later looks would repeat their warnings
-  const LivePage page(runs, {.token = fresh_secret(), .title = "Runs of " + global.runs.string(), .where = where});
+  const LivePage page(runs, {.token = fresh_secret(),
+                             .title = "Runs in " + fs::absolute(global.runs).lexically_normal().string(),
+                             .where = where});
   install_stop_handlers();
   const std::unique_ptr<HttpServer> server =
       serve_http(static_cast<int>(command.port), [&page](const HttpRequest& request) { return page.answer(request); });

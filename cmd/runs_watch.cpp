@@ -49,7 +49,7 @@ SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::strin
   run.planned.options.train.steps =
       static_cast<std::int64_t>(as_number(runs.column_or_nothing("train.steps")[row]).value_or(0));
   for (const std::string& key : keys) {
-    run.point.emplace_back(key, make_scalar(to_text(runs.column(key)[row]), "the store"));
+    run.point.emplace_back(key, make_scalar(shown_text(runs.column(key)[row]), "the store"));
   }
   try {
     run.evaluations = read_run(folder).wanted;
@@ -147,7 +147,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
 
 std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<WatchCommand>();
-  app.add_option("SWEEP", command->sweep, "A sweep's file, and KEY=VALUE as for xlm sweep");
+  app.add_option("SWEEP", command->sweep, "A sweep's file, and KEY=VALUE as for xlm sweep")->transform(recipe_file);
   app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
   add_where(app, command->where, "All");
   app.add_flag("--once", command->once, "Show the state once and exit (so does --json)");

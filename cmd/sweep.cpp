@@ -169,7 +169,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
 
 std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<SweepCommand>();
-  app.add_option("file", command->file, "Configuration with a sweep")->type_name("SWEEP.yaml");
+  app.add_option("file", command->file, "Configuration with a sweep")->transform(recipe_file)->type_name("SWEEP.yaml");
   app.add_option("overrides", command->overrides, "Values that override it: train.steps=1000")->type_name("KEY=VALUE");
   app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
   app.add_option("--jobs", command->jobs,
@@ -193,9 +193,10 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--anyway", command->anyway, "Resume even with another program or kind of device");
   app.footer(
       "Exit code: 0 all runs done (or submitted), 1 some failed or diverged, 75 stopped.\n"
-      "How to write a sweep: docs/sweeps.md; clusters: docs/clusters.md\n\n"
+      "A recipe of this program needs no folder: adaptive-span/span-limit.\nHow to write a sweep: docs/sweeps.md; "
+      "clusters: docs/clusters.md\n\n"
       "Examples:\n"
-      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke --dry-run\n"
+      "  xlm sweep adaptive-span/span-limit --profile smoke --dry-run\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
       "  xlm sweep spans.yaml --launcher slurm --jobs 16\n"
       "  xlm sweep search.yaml --shuffle 'sweep.grid.seed=[1, 2, 3]'");

@@ -15,6 +15,7 @@
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
 #include "experiments/runs/store_update.h"
+#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/sweeps/unreached_axes.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/pinned_program.h"
@@ -59,10 +60,11 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
   for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
+  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;
   if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};
-  request_.settings.should_stop = stop_requested;
+  request_.settings.should_stop = [also = options.should_stop] { return stop_requested() || (also && also()); };
   request_.settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   if (!global.quiet) {
     request_.settings.screen = stderr;
@@ -140,7 +142,7 @@ void SweepLaunch::report(const std::string& command) const {
 LaunchReport SweepLaunch::wait() {
   if (launched_.report) return *launched_.report;
   WatchSettings settings;
-  settings.should_stop = stop_requested;
+  settings.should_stop = request_.settings.should_stop;
   settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
   settings.workers = [this] { return launcher_->status({request_.list.name}); };
   if (!global_.quiet) {

@@ -1,6 +1,7 @@
 // xlm sweep on its way to a launcher: what it would ask for, submitting, starting workers, waiting.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@ struct SweepLaunchOptions {
   fs::path site;          // empty: where it is looked for
   bool retry = false;
   bool anyway = false;
+  std::function<bool()> should_stop = {};  // besides the user
 };
 
 class SweepLaunch {

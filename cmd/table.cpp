@@ -56,7 +56,9 @@ int run_table(const TableOptions& options, const GlobalOptions& global) {
 
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<TableOptions>();
-  app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables")->required();
+  app.add_option("SPEC.yaml", options->file, "A table file, or a recipe with tables")
+      ->transform(recipe_file)
+      ->required();
   add_recipe_options(app, *options, "table");
   add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(

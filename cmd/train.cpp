@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -157,6 +158,7 @@ void say_choices(const std::vector<SweepRun>& runs, const GlobalOptions& global)
 int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions& global) {
   const std::vector<SweepRun> runs = plan_sweep(recipe_of(run_part(tree)), global.runs, false, {.choose = choose});
   say_choices(runs, global);
+  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
   const SweepRun& run = runs.front();
   const MachineSpeed speed(global.runs, this_process().host);
   const CostEstimate cost = CostEstimator(core, &speed).of(run);
@@ -212,7 +214,9 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   install_stop_handlers();
   PlannedRun planned = Planner(global.runs).plan(options);
   planned.choices = std::move(choices);
-  say_choices({SweepRun{.point = {}, .planned = planned}}, global);
+  const std::vector<SweepRun> alone{SweepRun{.point = {}, .planned = planned}};
+  say_choices(alone, global);
+  for (const std::string& warning : warmup_warnings(alone, core)) spdlog::warn("{}", warning);
   if (!global.quiet) {
     say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
     if (!planned.options.continues.run.empty()) {
@@ -231,7 +235,7 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
 
 std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<TrainCommand>();
-  app.add_option("config", command->config, "Configuration file")->type_name("CONFIG.yaml");
+  app.add_option("config", command->config, "Configuration file")->transform(recipe_file)->type_name("CONFIG.yaml");
   app.add_option("overrides", command->overrides, "Values that override it: optimizer.lr=0.01")->type_name("KEY=VALUE");
   app.add_option("--profile", command->profile, "Profile of the file to apply")->type_name("NAME");
   app.add_option("--continue", command->parent,

@@ -31,8 +31,8 @@ namespace xlm {
 namespace {
 
 /// Keys that meta.json has only if the request sets them.
-constexpr std::array<const char*, 7> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
-                                                "column", "as_text",      "name"};
+constexpr std::array<const char*, 8> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
+                                                "column", "as_text",      "name",          "skip_bad_rows"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another split contains, too
 
 /// Whether each line end counts as a word, as in published numbers of WikiText.
@@ -69,6 +69,7 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
   if (settings.wikitext_rows) meta["rows_are"] = "lines of WikiText";
   if (settings.column != kUsualColumn) meta["column"] = repaired_utf8(settings.column);
   if (request.as_text) meta["as_text"] = true;
+  if (request.skip_bad_rows) meta["skip_bad_rows"] = true;
   if (!corpus.limits.empty()) meta["limit"] = fmt::format("{}", fmt::join(settings.limits, ","));
   if (settings.language != nullptr && settings.language->code == "he") {
     meta["hebrew_points"] = settings.points == HebrewPoints::kRemove ? "remove" : "space";

@@ -190,6 +190,7 @@ Preparation check_request(PrepareRequest request) {
   settings.documents = choose_documents(corpus, request.documents);
   settings.column = request.column.value_or(kUsualColumn);
   settings.only_tables = request.column.has_value();
+  settings.skip_bad_rows = request.skip_bad_rows;
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
   settings.limits = choose_limits(corpus, request.limit);

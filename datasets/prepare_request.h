@@ -36,6 +36,7 @@ struct PrepareRequest {
   std::optional<std::string> valid_tokens;     // most tokens of a validation book, or "all"; nullopt: the paper's
   std::string documents = "files";             // or "articles" or "rows"
   std::optional<std::string> column;    // of tables and JSON lines: the column of the text; nullopt: "text" in tables
+  bool skip_bad_rows = false;           // rows that cannot be read are left out
   bool as_text = false;                 // JSON, web pages and the like are read as text
   std::optional<std::string> language;  // a code in languages()
   std::optional<std::string> limit;     // "TRAIN,VALID,TEST" in raw characters; nullopt: the corpus's default

@@ -22,6 +22,9 @@ struct EvaluationSize {
 };
 EvaluationSize evaluation_size(TextScheme scheme, const EvalOptions& eval, std::int64_t block, std::int64_t tokens);
 
+/// Those of `predictions` that lie in the first `max_windows` (0: in all) windows, each of which scores `length`.
+std::int64_t first_windows(std::int64_t max_windows, std::int64_t length, std::int64_t predictions);
+
 /// The options and the tokens of an evaluation while training.
 EvalOptions during_training(const EvalOptions& eval);
 std::int64_t tokens_during_training(const EvalOptions& eval, std::int64_t tokens);

@@ -361,8 +361,7 @@ struct EvaluationDuringOptions {
              .later = true},
             share);
     v.field({.name = "max_windows",
-             .help = "evaluate only the first windows of a row; 0: as eval.max_windows; used by hourglasses and "
-                     "transformers",
+             .help = "evaluate only the first windows of a row, as eval.max_windows; 0: those of eval.max_windows",
              .min = 0,
              .max = 1e12,
              .later = true},
@@ -410,8 +409,8 @@ struct EvalOptions {
              .of_weights = false},
             stride);
     v.field({.name = "max_windows",
-             .help = "evaluate only the first windows of a row, or of the split; 0: the whole split; used by models "
-                     "that carry no state",
+             .help = "evaluate only the first windows of a row, or of the split; 0: the whole split. They are of "
+                     "train.block tokens in models that carry a state, adaptive-span and gpt2",
              .min = 0,
              .max = 1e12,
              .later = true,

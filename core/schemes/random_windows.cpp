@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "core/api/arithmetic.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/scheme.h"
@@ -207,9 +208,7 @@ SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& sourc
                                   const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
   const std::int64_t all = source.size();
-  const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
-                                ? settings.max_windows * settings.stride
-                                : all;
+  const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
   const std::int64_t before = std::max<std::int64_t>(0, settings.context - settings.stride);
   const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
   SplitLoss result{.whole = most == all};

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "core/api/arithmetic.h"
 #include "core/kernels/step_context.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -164,9 +165,7 @@ SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& sourc
   const std::int64_t row_length = source.size() / settings.rows;
   const std::int64_t start = own.begin * row_length;
   const std::int64_t all = row_length - 1;  // predictions of a row
-  const std::int64_t most = settings.max_windows > 0 && settings.max_windows <= all / settings.stride
-                                ? settings.max_windows * settings.stride
-                                : all;
+  const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
   SplitLoss result{.whole = most == all};
   if (rows == 0) return result;
   const PartOfBatch part(own.begin);

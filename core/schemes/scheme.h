@@ -65,7 +65,7 @@ struct SplitSettings {
   std::int64_t block = 512;      // with state: tokens of a row in one call
   std::int64_t context = 2048;   // without state: tokens of a window
   std::int64_t stride = 512;     // without state: scored tokens of a window, its last ones
-  std::int64_t max_windows = 0;  // without state: windows of a row; 0: all
+  std::int64_t max_windows = 0;  // of a row, or of the split; with state: blocks; 0: all
   bool first_token = false;      // windows scheme: also score each document's first token, after the end-of-text symbol
   Precision precision = Precision::kFloat32;
   torch::Device device = torch::kCPU;
@@ -81,7 +81,7 @@ struct SplitLoss {
   double loss = 0;            // in nats: the sum from Scheme::evaluate, the mean from evaluate_split
   NamedValues statistics;     // the model's, over the whole split
   PartLosses parts = {};      // with SplitSettings::by_part
-  bool whole = true;          // false: max_windows left the rest of the rows out
+  bool whole = true;          // false: max_windows left the rest out
   bool stopped = false;       // `progress` returned false; the values above mean nothing
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "core/api/arithmetic.h"
 #include "core/kernels/step_context.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -113,18 +114,19 @@ class Streaming final : public Scheme {
   }
 };
 
-/// The last, short block of a row is scored too.
+/// The last, short block of a row is scored too, unless `settings.max_windows` leaves it out.
 SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                               const ProgressCallback& progress) const {
   check_split(source, settings, "the split");
   const std::int64_t row_length = source.size() / settings.rows;
   const OwnRows own = own_rows(settings.group, settings.rows);
-  SplitLoss result;
+  const std::int64_t scored = first_windows(settings.max_windows, settings.block, row_length - 1);
+  SplitLoss result{.whole = scored == row_length - 1};
   if (own.count == 0) return result;
   const PartOfBatch part(own.begin);
   State state = model.initial_state(own.count);
-  for (std::int64_t position = 0; position + 1 < row_length && !result.stopped; position += settings.block) {
-    const std::int64_t count = std::min(settings.block, row_length - 1 - position);
+  for (std::int64_t position = 0; position < scored && !result.stopped; position += settings.block) {
+    const std::int64_t count = std::min(settings.block, scored - position);
     const torch::Tensor text = source.rows(own.count, own.begin * row_length + position, row_length, count + 1);
     const torch::Tensor tokens = text.to(settings.device);
     ModelOutput output;
@@ -139,7 +141,7 @@ SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, c
     state = std::move(output.state);
     result.tokens += count * own.count;
     result.bytes += source.bytes(text.narrow(1, 1, count));
-    result.stopped = !progress(result.tokens, (row_length - 1) * own.count);
+    result.stopped = !progress(result.tokens, scored * own.count);
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/api/arithmetic.h"
 #include "core/models/capabilities.h"
 #include "core/runtime/device.h"
 #include "core/schemes/overlap_windows.h"
@@ -23,7 +24,7 @@ class OverlapEvaluation {
   OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                     const ProgressCallback& progress)
       : model_(&model), source_(&source), settings_(&settings), progress_(&progress), shape_(windows_of(model)) {
-    for (const auto& [begin, size] : documents()) total_ += std::max<std::int64_t>(0, size - 1);
+    read_documents();
     if (settings.group != nullptr) total_ /= settings.group->size();
   }
 
@@ -32,7 +33,7 @@ class OverlapEvaluation {
   const SplitLoss& result() const { return result_; }
 
  private:
-  std::vector<std::pair<std::int64_t, std::int64_t>> documents() const;
+  void read_documents();
   void copy_input(const PlacedWindow& row, std::int64_t* out) const;
   State add(const std::vector<PlacedWindow>& rows, const State& state);
   bool is_own_turn();
@@ -44,18 +45,29 @@ class OverlapEvaluation {
   WindowShape shape_;
   std::int64_t total_ = 0;  // predictions that this process will score, approximately
   std::int64_t turn_ = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents_;  // {begin, tokens}
   SplitLoss result_;
 };
 
-/// {begin, tokens} of every document. If first tokens are scored, the end-of-text symbol before it counts as its token.
-std::vector<std::pair<std::int64_t, std::int64_t>> OverlapEvaluation::documents() const {
-  auto all = source_->documents();
-  if (!settings_->first_token) return all;
-  for (auto& [begin, size] : all) {
-    --begin;
-    ++size;
+/// If first tokens are scored, the end-of-text symbol before a document counts as its token. Of the documents the first
+/// `settings.max_windows` blocks are left.
+void OverlapEvaluation::read_documents() {
+  documents_ = source_->documents();
+  std::int64_t all = 0;
+  for (auto& [begin, size] : documents_) {
+    if (settings_->first_token) {
+      --begin;
+      ++size;
+    }
+    all += std::max<std::int64_t>(0, size - 1);
   }
-  return all;
+  total_ = first_windows(settings_->max_windows, settings_->block, all);
+  result_.whole = total_ == all;
+  std::int64_t left = total_;
+  for (auto& [begin, size] : documents_) {
+    size = std::min(size, left + 1);
+    left -= std::max<std::int64_t>(0, size - 1);
+  }
 }
 
 void OverlapEvaluation::copy_input(const PlacedWindow& row, std::int64_t* out) const {
@@ -116,7 +128,7 @@ void OverlapEvaluation::without_state() {
     if (!rows.empty() && !result_.stopped && is_own_turn()) add(rows, {});
     rows.clear();
   };
-  for (const auto& [begin, size] : documents()) {
+  for (const auto& [begin, size] : documents_) {
     const OverlapWindows windows(size, shape_.window, shape_.overlap);
     for (std::int64_t i = 0; i < windows.size() && !result_.stopped; ++i) {
       std::vector<PlacedWindow>& rows = windows[i].first_scored() == 0 ? first : later;
@@ -129,7 +141,7 @@ void OverlapEvaluation::without_state() {
 }
 
 void OverlapEvaluation::with_state() {
-  auto documents = this->documents();
+  auto documents = documents_;
   // Longest first, so that documents that have ended are the last rows.
   std::stable_sort(documents.begin(), documents.end(),
                    [](const auto& a, const auto& b) { return a.second > b.second; });

@@ -1,17 +1,20 @@
 // Documents of files, of tables and of JSON lines.
 #include "datasets/corpora/documents.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "datasets/corpora/reading.h"
 #include "datasets/corpora/wikitext.h"
 #include "datasets/input/parquet.h"
+#include "datasets/input/recognition.h"
 
 namespace xlm {
 namespace {
@@ -64,29 +67,147 @@ std::optional<std::string> field_of(std::string_view line, const std::string& na
   return field->get<std::string>();
 }
 
-void read_json_lines(const TextFile& file, const std::string& name,
-                     const std::function<void(std::string_view row)>& take_row) {
+/// Rows that cannot be read: the first one ends the work, or all are counted.
+class BadRows {
+ public:
+  explicit BadRows(bool skip) : skip_(skip) {}
+
+  void take(const std::function<void()>& read_row) {
+    try {
+      read_row();
+    } catch (const DataError& error) {
+      if (!skip_) throw DataError(fmt::format("{}\n--skip-bad-rows leaves such rows out", error.what()));
+      if (count_++ == 0) first_ = error.what();
+    }
+  }
+  std::int64_t count() const { return count_; }
+  const std::string& first() const { return first_; }
+
+ private:
+  bool skip_;
+  std::int64_t count_ = 0;
+  std::string first_;
+};
+
+void check_row_size(std::string_view row, const std::string& place) {
   constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+  if (row.size() <= kMaxBytes) return;
+  throw DataError(fmt::format("{}: the row is longer than {}", place, human_bytes(static_cast<double>(kMaxBytes))));
+}
+
+void for_each_line(const TextFile& file,
+                   const std::function<void(std::string_view line, const std::string& place)>& take_line) {
   std::string rest;
   std::int64_t number = 0;
-  const auto take = [&](std::string_view line) {
-    ++number;
-    if (trim(line).empty()) return;
-    if (const auto text = field_of(line, name, fmt::format("{}:{}", file.label, number))) take_row(*text);
-  };
+  const auto place = [&] { return fmt::format("{}:{}", file.label, number); };
   for_each_block(file, [&](std::string_view block) {
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = block.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
-      take(rest.append(block.substr(begin, end - begin)));
+      ++number;
+      take_line(rest.append(block.substr(begin, end - begin)), place());
       rest.clear();
     }
     rest.append(block.substr(begin));
-    if (rest.size() > kMaxBytes) {
-      throw DataError(fmt::format("{}:{}: the line is longer than {}", file.label, number + 1,
-                                  human_bytes(static_cast<double>(kMaxBytes))));
-    }
+    check_row_size(rest, place());
   });
-  take(rest);
+  ++number;
+  if (!rest.empty()) take_line(rest, place());
+}
+
+using TakeRow = std::function<void(std::string_view row)>;
+
+void read_json_lines(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
+  for_each_line(file, [&](std::string_view line, const std::string& place) {
+    if (trim(line).empty()) return;
+    std::optional<std::string> text;
+    bad.take([&] { text = field_of(line, name, place); });
+    if (text) take_row(*text);
+  });
+}
+
+/// Whether a cell in quotes goes on below a line of a CSV file.
+bool is_open_after(std::string_view line, char separator, bool open) {
+  bool begins = !open;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const bool is_quote = line[i] == '"';
+    if (open && is_quote && line.substr(i + 1).starts_with('"')) {
+      ++i;
+    } else if (is_quote && (open || begins)) {
+      open = !open;
+    }
+    begins = !open && line[i] == separator;
+  }
+  return open;
+}
+
+/// Rows of values that are separated by tabs, commas or semicolons, below a line with the names of columns.
+class SeparatedRows {
+ public:
+  /// Returns false if no column of the first line is called so.
+  bool begin(std::string_view line, const std::string& name) {
+    for (const char separator : {'\t', ',', ';'}) {
+      split_csv(line, separator, cells_);
+      const auto found = std::find(cells_.begin(), cells_.end(), name);
+      if (found == cells_.end()) continue;
+      separator_ = separator;
+      column_ = static_cast<std::size_t>(found - cells_.begin());
+      columns_ = cells_.size();
+      return true;
+    }
+    return false;
+  }
+
+  void add(std::string_view line, const std::string& place, BadRows& bad, const TakeRow& take_row) {
+    if (row_.empty()) place_ = place;
+    row_ += line;
+    open_ = is_open_after(line, separator_, open_);
+    check_row_size(row_, place_);
+    if (open_) row_ += '\n';
+    if (!open_) finish(bad, take_row);
+  }
+
+  void finish(BadRows& bad, const TakeRow& take_row) {
+    if (row_.empty()) return;
+    bool good = false;
+    bad.take([&] {
+      split_csv(row_, separator_, cells_);
+      if (open_) throw DataError(place_ + ": a quote is not closed");
+      if (cells_.size() != columns_) {
+        throw DataError(fmt::format("{} has {}, and the first line has {}", place_, counted(cells_.size(), "cell"),
+                                    counted(columns_, "name")));
+      }
+      good = true;
+    });
+    if (good) take_row(cells_[column_]);
+    row_.clear();
+  }
+
+ private:
+  char separator_ = ',';
+  std::size_t column_ = 0;
+  std::size_t columns_ = 0;
+  std::vector<std::string> cells_;
+  std::string row_;
+  std::string place_;  // of its first line
+  bool open_ = false;  // it goes on
+};
+
+void read_separated(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
+  std::optional<SeparatedRows> rows;
+  for_each_line(file, [&](std::string_view line, const std::string& place) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (rows) return rows->add(line, place, bad, take_row);
+    if (rows.emplace().begin(line, name)) return;
+    const std::string_view kind = markup_of(line);
+    throw DataError(
+        kind.empty() ? fmt::format("{} is neither a table nor JSON lines: it has no column '{}'\nleave --column out to "
+                                   "read it whole, or convert it to JSON lines or CSV with a line of names",
+                                   file.label, name)
+                     : fmt::format("{} is {}, which has no columns\nextract its text first, one JSON object a line, "
+                                   "such as with {}",
+                                   file.label, kind, kind == kWebArchive ? "warcio" : "wikiextractor --json"));
+  });
+  if (rows) rows->finish(bad, take_row);
 }
 
 }  // namespace
@@ -104,13 +225,8 @@ void DocumentReader::read(const TextFile& file) {
         fmt::format("{} is not a table, but other files are tables of WikiText's lines\nleave it out: name the others",
                     file.label));
   }
-  if (table == nullptr && file.form != FileForm::kJsonLines) {
-    if (settings_->only_tables) {
-      throw DataError(fmt::format(
-          "{} is neither a table nor JSON lines: it has no column '{}'\nleave --column out to read it whole, or "
-          "convert it to JSON lines (comma-separated values too)",
-          file.label, settings_->column));
-    }
+  const bool is_text = table == nullptr && file.form != FileForm::kJsonLines;
+  if (is_text && !settings_->only_tables) {
     const auto write = [&](std::string_view block) {
       sink_.write(block);
       return true;
@@ -121,9 +237,12 @@ void DocumentReader::read(const TextFile& file) {
     return;
   }
   PrintedRows printed;
+  BadRows bad(settings_->skip_bad_rows);
+  std::int64_t rows = 0;
   std::int64_t empty = 0;
   const auto take = [&](std::string_view row) {
     printed.take(row, file.label);
+    ++rows;
     empty += static_cast<std::int64_t>(row.empty());
     take_row(file, row);
   };
@@ -133,8 +252,10 @@ void DocumentReader::read(const TextFile& file) {
       file.at(static_cast<std::uint64_t>(table->progress() * static_cast<double>(file.source.size)));
     }
   } else {
-    read_json_lines(file, settings_->column, take);
+    (is_text ? read_separated : read_json_lines)(file, settings_->column, bad, take);
   }
+  if (rows == 0 && bad.count() > 0) throw DataError("no row can be read: " + bad.first());
+  if (bad.count() > 0) observer_->pass_over("rows that cannot be read", file.source.name, bad.count());
   printed.finish(file.label);
   if (empty > 0 && !settings_->wikitext_rows) observer_->pass_over("rows without text", file.source.name, empty);
 }

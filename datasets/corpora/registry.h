@@ -33,6 +33,7 @@ struct CorpusSettings {
   bool whole = false;                  // --split divides the text, whatever names say of splits
   std::string column;                  // of tables and JSON lines: the column or field with the text
   bool only_tables = false;            // a column was named, which other text does not have
+  bool skip_bad_rows = false;          // rows that cannot be read are left out and counted
   const Language* language = nullptr;  // of the cleaner; null: none
   HebrewPoints points = HebrewPoints::kRemove;
   SplitSizes limits{};  // of corpora that have limits: raw characters of each split

@@ -205,6 +205,15 @@ bool begins_as_json(std::string_view text) {
   return end.wrong_at + kCharacterBytes > text.size();
 }
 
+bool any_line_is_json(std::string_view text) {
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    const std::optional<Json> value = parse_json_if_any(text.substr(0, end));
+    if (value && value->is_object()) return true;
+    text.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 constexpr const char* kReadLines =
     "xlm prepare-data text --column NAME reads a field of each line, such as text; --as-text reads the file as it is";
 
@@ -219,7 +228,12 @@ std::optional<Recognised> by_json(std::string_view text) {
   const bool whole_line =
       line_end == std::string_view::npos ? begins_as_json(line) : parse_json_if_any(line).has_value();
   if (whole_line && first == '{') return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
-  if (!whole_line && !begins_as_json(text)) return std::nullopt;
+  const bool is_document = !whole_line && begins_as_json(text);
+  // The first row may be one that cannot be read.
+  if (!whole_line && !is_document && first == '{' && any_line_is_json(text)) {
+    return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
+  }
+  if (!whole_line && !is_document) return std::nullopt;
   return Recognised{FileForm::kTextual,
                     "a JSON document",
                     "convert it to JSON lines for --column, such as with jq -c '.[]'; --as-text reads it as it is",
@@ -251,6 +265,12 @@ std::optional<Recognised> by_printed_form(std::string_view text) {
 std::string ending_of(const std::string& name) { return lower_case(fs::path(name).extension().string()); }
 
 }  // namespace
+
+std::string_view markup_of(std::string_view head) {
+  if (head.starts_with("WARC/")) return kWebArchive;
+  if (head.starts_with("<mediawiki")) return "a dump of MediaWiki";
+  return head.starts_with("<doc id=") ? "a file of WikiExtractor's documents" : "";
+}
 
 bool is_printed_bytes(std::string_view text) {
   text = trim(text);

@@ -39,6 +39,11 @@ Recognised recognise(std::string_view head, const std::string& name);
 /// The same by the content alone.
 Recognised recognise_content(std::string_view head);
 
+/// What a text of marks is that looks like lines to read, by its beginning: a dump of MediaWiki, WikiExtractor's
+/// documents, or kWebArchive. Empty for any other.
+std::string_view markup_of(std::string_view head);
+inline constexpr std::string_view kWebArchive = "a web archive (WARC, WET)";
+
 /// Whether a text is Python's printed form of bytes, such as b'text
 /// ', written by a program that took bytes for text.
 bool is_printed_bytes(std::string_view text);

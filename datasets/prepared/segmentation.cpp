@@ -128,9 +128,10 @@ void for_each_word(const PreparedData& data, const Split& split, const std::func
 std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer,
                     const std::function<void(std::int64_t done)>& progress) {
   PackedFlags flags;
+  bool before = false;
   for_each_word(data, split, progress, [&](const std::string& word, bool space) {
     if (!word.empty()) {
-      const std::vector<int>& lengths = tokenizer.piece_lengths(word);
+      const std::vector<int>& lengths = tokenizer.piece_lengths(word, before, space);
       for (std::size_t piece = 0; piece < lengths.size(); ++piece) {
         for (int character = 1; character <= lengths[piece]; ++character) {
           flags.add(character == lengths[piece] && piece + 1 < lengths.size());
@@ -138,6 +139,7 @@ std::string segment(const PreparedData& data, const Split& split, const UnigramT
       }
     }
     if (space) flags.add(true);
+    before = before || (space && !word.empty());  // SentencePiece leaves blanks before a text out
   });
   return flags.take();
 }

@@ -252,6 +252,14 @@ std::string Bpe::merges_text() const {
 }
 
 Bpe read_bpe(const fs::path& folder) {
+  const fs::path settings = folder / "tokenizer_config.json";
+  const Json given = fs::exists(settings) ? read_json(settings) : Json();
+  if (given.is_object() && given.value("add_prefix_space", Json()) == true) {
+    throw DataError(
+        fmt::format("{}: 'add_prefix_space' puts a blank before each text, which is not supported\n"
+                    "use the encoding without it",
+                    settings.string()));
+  }
   EncodingFiles files = read_files(folder, true);
   return {std::move(files.vocabulary), files.merges, files.vocabulary_name, files.merges_name};
 }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -111,38 +112,57 @@ UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
                     "train one for a corpus: xlm prepare-data --train-unigram",
                     source_));
   }
+  const std::string marked = join(processor_->EncodeAsPieces("a"), "");
+  marks_words_ = marked.find("\xE2\x96\x81") != std::string::npos;
 }
 
 UnigramTokenizer::~UnigramTokenizer() = default;
 
-const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word) const {
-  const auto found = known_.find(word);
+const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word, bool before, bool behind) const {
+  std::string text = word;
+  std::size_t begin = 0;
+  if (!marks_words_ && (before || behind)) {  // the word between others, which are its own first character
+    std::size_t end = 0;
+    next_code_point(word, end);
+    const std::string other = word.substr(0, end);
+    if (before) text = other + " " + text;
+    if (before) begin = end + 1;
+    if (behind) text += " " + other;
+  }
+  const auto found = known_.find(text);
   if (found != known_.end()) return found->second;
   if (known_.size() >= kKnownWords) known_.clear();
-  return known_.emplace(word, cut(word)).first->second;
+  return known_.emplace(text, cut(text, begin, word.size())).first->second;
 }
 
-std::vector<int> UnigramTokenizer::cut(const std::string& word) const {
-  const auto encoded = processor_->EncodeAsImmutableProto(word);
+/// The word is text[begin, begin + size).
+std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begin, std::size_t size) const {
+  const auto encoded = processor_->EncodeAsImmutableProto(text);
+  const std::string word = text.substr(begin, size);
   std::vector<int> lengths;
   std::string covered;
+  std::size_t place = 0;  // in the text
   for (std::size_t i = 0; i < encoded.pieces_size(); ++i) {
     const auto piece = encoded.pieces(static_cast<int>(i));
-    const std::string& surface = piece.surface();  // of the word itself, without the mark of a word's beginning
-    if (surface.empty()) continue;
+    // The part that lies in the word, without the mark of its beginning.
+    const std::size_t first = std::max(place, begin);
+    place += piece.surface().size();
+    if (std::min(place, begin + size) <= first) continue;
+    const std::string surface =
+        piece.surface().substr(first + piece.surface().size() - place, std::min(place, begin + size) - first);
     covered += surface;
     if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {
       lengths.push_back(static_cast<int>(characters_of(surface)));
       continue;
     }
     for (std::size_t position = 0; position < surface.size();) {
-      const std::size_t begin = position;
+      const std::size_t at = position;
       const char32_t character = next_code_point(surface, position);
       if (!is_line_space(character)) {
         throw DataError(
             fmt::format("{} does not cover the text: no piece has {}\n"
                         "use a tokenizer made for this corpus (xlm prepare-data --train-unigram)",
-                        source_, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(begin, position - begin))));
+                        source_, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(at, position - at))));
       }
       lengths.push_back(1);
     }

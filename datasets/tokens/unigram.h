@@ -33,16 +33,18 @@ class UnigramTokenizer {
   UnigramTokenizer(const std::string& model, std::string source);
   ~UnigramTokenizer();
 
-  /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0. Line breaks and
-  /// tabs inside are separate pieces. Throws DataError with a character that no piece covers.
-  const std::vector<int>& piece_lengths(const std::string& word) const;
+  /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0, in a text that
+  /// has a space before it, and one behind it. Line breaks and tabs inside are separate pieces. Throws DataError with a
+  /// character that no piece covers.
+  const std::vector<int>& piece_lengths(const std::string& word, bool before, bool behind) const;
 
  private:
-  std::vector<int> cut(const std::string& word) const;
+  std::vector<int> cut(const std::string& text, std::size_t begin, std::size_t size) const;
 
   std::string source_;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
-  mutable std::unordered_map<std::string, std::vector<int>> known_;  // words recur
+  bool marks_words_;  // a word by itself is cut as one in a text: the model marks where it begins, or ends
+  mutable std::unordered_map<std::string, std::vector<int>> known_;  // by text around and in them: words recur
 };
 
 }  // namespace xlm

@@ -20,6 +20,12 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
   return texts;
 }
 
+bool are_alike(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
+  const std::vector<Value>& values = runs.column_or_nothing(column);
+  return std::all_of(rows.begin(), rows.end(),
+                     [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
+}
+
 /// The columns that tell a figure's runs apart.
 std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescription& description) {
   std::vector<std::string> columns = description.series;
@@ -44,9 +50,9 @@ std::vector<std::string> differences(RunTable& runs, const std::vector<std::size
   if (rows.size() < 2) return different;
   for (const std::string& key : keys) {
     if (expected.contains(key)) continue;
-    const bool alike = values_of_rows(runs, rows, key).size() < 2 &&
-                       values_of_rows(runs, rows, std::string(kSettingPrefix) + key).size() < 2;
-    if (!alike) different.push_back(key);
+    if (!are_alike(runs, rows, key) || !are_alike(runs, rows, std::string(kSettingPrefix) + key)) {
+      different.push_back(key);
+    }
   }
   return different;
 }

@@ -83,13 +83,14 @@ ReportedNames names_of_program(const Recipe& recipe, const NamedByExhibits& name
 }
 
 /// A run that is done, without evaluations and numbers. `tokens`: of the training split, if the recipe says it.
-Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<std::int64_t> tokens) {
+Run finished_run(const OpenRun& open, const std::vector<OptionEntry>& entries, const std::string& corpus,
+                 std::optional<std::int64_t> tokens) {
   Run run;
   run.status = RunStatus::kDone;
   run.step = std::max<std::int64_t>(open.options.train.steps, 1);  // unknown with a budget
   run.experiment = open.options.experiment;
   run.experiments = {run.experiment};
-  for (const OptionEntry& entry : option_entries(open.options)) run.params.emplace_back(entry.key, entry.value);
+  for (const OptionEntry& entry : entries) run.params.emplace_back(entry.key, entry.value);
   for (const auto& [key, value] : open.open) {
     std::erase_if(run.params, [&name = key](const auto& param) { return param.first == name; });
     run.params.emplace_back(key, value);
@@ -103,9 +104,9 @@ Run finished_run(const OpenRun& open, const std::string& corpus, std::optional<s
 }
 
 /// Keys that a run's result depends on, including open lengths.
-std::set<std::string> setting_keys_of(const OpenRun& open) {
+std::set<std::string> setting_keys_of(const OpenRun& open, const std::vector<OptionEntry>& entries) {
   std::set<std::string> keys{"data.name", kTrainTokens};
-  for (const OptionEntry& entry : option_entries(open.options)) {
+  for (const OptionEntry& entry : entries) {
     if (entry.affects_result) keys.insert(entry.key);
   }
   for (const auto& [key, value] : open.open) keys.insert(key);
@@ -211,9 +212,10 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
     for (const RecordedChoice& choice : choose_values(configuration, choose)) sweep.chosen_keys.insert(choice.key);
     const OpenRun open = read_without_data(configuration);
     add_length(open, lengths);
-    Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
+    const std::vector<OptionEntry> entries = option_entries(open.options);
+    Run run = finished_run(open, entries, evaluations.corpus_of(open.options.data.path),
                            evaluations.tokens_of(open.options.data.path));
-    const std::set<std::string> keys = setting_keys_of(open);
+    const std::set<std::string> keys = setting_keys_of(open, entries);
     if (!seen.insert(identity_of(run, keys)).second) continue;
     sweep.setting_keys.insert(keys.begin(), keys.end());
     run.id = fmt::format("{}-{:05}", open.options.type(), sweep.runs.size());
@@ -230,9 +232,10 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
   sweep.length = lengths.text();
   for (const Yaml& source : sources) {
     const OpenRun open = read_without_data(source);
-    const Run run = finished_run(open, evaluations.corpus_of(open.options.data.path),
+    const std::vector<OptionEntry> entries = option_entries(open.options);
+    const Run run = finished_run(open, entries, evaluations.corpus_of(open.options.data.path),
                                  evaluations.tokens_of(open.options.data.path));
-    if (seen.contains(identity_of(run, setting_keys_of(open)))) continue;
+    if (seen.contains(identity_of(run, setting_keys_of(open, entries)))) continue;
     throw UsageError(
         fmt::format("{}: model.init_from asks for a run outside this sweep\n"
                     "add it to the sweep's points, or name an existing run or model",

@@ -20,6 +20,7 @@
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/runs/submission.h"
+#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
@@ -303,12 +304,13 @@ class RunMerge {
   MergedRun result_;
 };
 
-/// The records of searches in the folders that hold these runs.
-void merge_searches_next_to(const std::vector<fs::path>& folders, const fs::path& runs, const MergeSettings& settings) {
+/// The records of searches and of registered claims in the folders that hold these runs.
+void merge_records_next_to(const std::vector<fs::path>& folders, const fs::path& runs, const MergeSettings& settings) {
   std::set<fs::path> sources;
   for (const fs::path& folder : folders) sources.insert(folder.parent_path());
   for (const fs::path& source : sources) {
     if (settings.should_stop && settings.should_stop()) return;
+    if (!settings.dry_run) merge_registrations(source, runs);
     for (const MergedSearch& search : merge_searches(source, runs, settings.dry_run)) {
       if (settings.search) settings.search(search);
     }
@@ -341,7 +343,7 @@ std::vector<MergedRun> merge_runs(const std::vector<fs::path>& folders, const fs
     for (const char* prefix : {kStagePrefix, kUnpackPrefix}) remove_left_folders(runs, prefix);
   }
   // First: with its runs and without its record, a search could ask for other trials.
-  merge_searches_next_to(folders, runs, settings);
+  merge_records_next_to(folders, runs, settings);
   std::vector<MergedRun> merged;
   for (const fs::path& folder : folders) {
     if (settings.progress) settings.progress(static_cast<double>(merged.size()), static_cast<double>(folders.size()));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/argument_file.h"
 #include "base/error.h"
 #include "base/recipe_keys.h"
 #include "base/text.h"
@@ -14,6 +15,7 @@
 #include "experiments/configuration/option_checks.h"
 #include "experiments/configuration/requirements.h"
 #include "experiments/configuration/training_length.h"
+#include "experiments/configuration/yielding_defaults.h"
 
 namespace xlm {
 namespace {
@@ -255,16 +257,10 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   visit_options(run, reader);
   reader.finish();
   run.program = std::move(program);
+  run.data.path = expand_home(run.data.path);
   check_requirements(demanded, run);
   check_program_run(tree, run);
   return run;
-}
-
-/// A model that trains on random windows is evaluated on windows of that length, unless the file says another.
-void follow_block(const Yaml& tree, RunOptions& options) {
-  if (options.model.scheme() != TextScheme::kRandomWindows) return;
-  if (find_path(tree, "eval.context") == nullptr) options.eval.context = options.train.block;
-  if (find_path(tree, "eval.stride") == nullptr) options.eval.stride = options.eval.context;
 }
 
 }  // namespace
@@ -279,13 +275,15 @@ RunConfiguration read_run_options(const Yaml& given, Completeness completeness) 
   OptionReader reader(tree, {kKeysBesidesRun.begin(), kKeysBesidesRun.end()});
   visit_options(options, reader);
   reader.finish();
+  for (std::string* path : {&options.data.path, &options.init_from}) *path = expand_home(*path);
   check_requirements(demanded, options);
   adopt_pretrained(tree, options.model);
   options.model.complete(options.train);
-  follow_block(tree, options);
+  yield_to_written(tree, options);
   if (completeness == Completeness::kRun) {
     check_required(tree, options);
     if (options.train.block > 0) resolve_length(options);  // otherwise refused below
+    shorten_warmup(tree, options);
   }
   check_together(tree, options);
   return options;

@@ -26,6 +26,9 @@ Training is as long as one of `train.steps`, `train.epochs` and `train.tokens` s
 steps, so two epochs and as many steps are the same run. In their place, `train.flops` or `train.seconds` is a budget
 ([sweeps.md](sweeps.md#equal-arithmetic)).
 
+A default gives way to what the file says. A warm-up that is not written takes at most a tenth of the steps; with
+`schedule: constant` the default of `min_lr_ratio` is 0.
+
 Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
 file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
 `profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables

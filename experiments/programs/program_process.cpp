@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,16 +76,24 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return result;
 }
 
+/// Why a watcher ended without a word: it may have too few files.
+int error_of_lost_watcher() {
+  constexpr rlim_t kEnough = 64;
+  rlimit files{};
+  return ::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < kEnough ? EMFILE : EAGAIN;
+}
+
 [[noreturn]] void throw_start_failure(const ProgramCommand& command, const fs::path& file, int error, bool in_folder) {
   const std::string cause = std::strerror(error);
   if (in_folder)
     throw UsageError(fmt::format("the program's folder {} cannot be entered: {}", command.folder.string(), cause));
   const std::string what = fmt::format("cannot start {}: {}", file.string(), cause);
   switch (error) {
+    case EMFILE:
+      throw ResourceError(what + "\nthe limit of open files is too low: raise it, such as with ulimit -n 1024");
     case EAGAIN:
     case ENOMEM:
     case ENFILE:
-    case EMFILE:
       throw ResourceError(what);
     case E2BIG:
       throw UsageError(what + "\nits words and its environment are too long: pass long values in a file");
@@ -244,7 +253,7 @@ class ProgramProcess::State {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (watcher_ < 0) throw ResourceError(fmt::format("cannot start {}: {}", command_.words[0], std::strerror(error)));
     watchers_end.close();
-    if (!receive()) report_ = {.kind = WatcherReport::Kind::kNotStarted, .error = EAGAIN};
+    if (!receive()) report_ = {.kind = WatcherReport::Kind::kNotStarted, .error = error_of_lost_watcher()};
     if (report_.kind == WatcherReport::Kind::kStarted) return;
     wait_for_watcher();
     ended_ = true;

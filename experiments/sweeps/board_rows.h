@@ -18,16 +18,23 @@ struct BoardRow {
   std::vector<std::string> values;  // of the keys in which the runs differ
   BoardState state = BoardState::kWaiting;
   bool failed = false;
-  std::string status;  // one word for the user
-  std::string worker;  // the worker that has the run: "vm 13_2"; empty: none, or the only one
+  bool stopped = false;  // before its end: it waits for another command
+  std::string status;    // one word for the user
+  std::string worker;    // the worker that has the run: "vm 13_2"; empty: none, or the only one
   RunProgress progress;
 
-  double steps() const { return static_cast<double>(run->planned.options.train.steps); }
+  /// Of the whole run; with a budget, as many as the part that is spent lets expect; 0: not known.
+  double steps() const;
+  double step() const { return number_at(progress.metric, "step"); }
+  /// Whether the run has ended (the journal has its last record), and was not stopped before.
+  bool has_ended() const { return state == BoardState::kEnded && !stopped; }
+  /// What a run of ours does between its steps, by its last records: "evaluates valid", "evaluates", or "".
+  std::string evaluates() const;
   bool waits() const { return state == BoardState::kWaiting || state == BoardState::kHeld; }
   bool is_at_work() const { return state == BoardState::kRunning || state == BoardState::kElsewhere; }
 };
 
-/// Seconds until the row's run ends, by its own pace. Returns nullopt if that is unknown.
+/// Seconds until the row's run has done its steps, by its own pace. Returns nullopt if that is unknown, or if it has.
 std::optional<double> time_left(const BoardRow& row);
 
 /// Seconds until all runs have ended, if as many run at once as now. A run that has not begun counts like the runs most

@@ -89,10 +89,12 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
     if (row.state == BoardState::kRunning) cells.status = "starts";
     return cells;
   }
+  if (const std::string evaluates = row.evaluates(); !evaluates.empty()) cells.status = evaluates;
   if (row.progress.curve.size() >= kLeastForACurve) cells.curve = sparkline(row.progress.curve, kCurveWidth);
   const Json values = reported_by(row);
   cells.step = human_count(number_at(row.progress.metric, "step"));
-  if (row.steps() > 0) cells.step += "/" + human_count(row.steps());
+  const bool is_budget = row.run->planned.options.train.has_budget();
+  if (row.steps() > 0) cells.step += (is_budget ? "/~" : "/") + human_count(row.steps());
   if (const Quantity* headline = headline_in(values)) {
     const double value = number_at(values, headline->name.c_str());
     cells.headline =
@@ -114,14 +116,17 @@ std::string BoardText::summary() const {
   std::size_t failed = 0;
   std::size_t running = 0;
   std::size_t elsewhere = 0;
+  std::size_t stopped = 0;
   for (const BoardRow& row : rows_) {
-    if (row.state == BoardState::kEnded) ++ended;
+    if (row.has_ended()) ++ended;
+    if (row.stopped) ++stopped;
     if (row.failed) ++failed;
     if (row.state == BoardState::kRunning) ++running;
     if (row.state == BoardState::kElsewhere) ++elsewhere;
   }
   std::vector<std::string> parts{fmt::format("{} of {} runs ended", ended, rows_.size())};
   if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
+  if (stopped > 0) parts.push_back(fmt::format("{} stopped", stopped));
   if (running > 0) parts.push_back(fmt::format("{} running", running));
   if (elsewhere > 0) parts.push_back(fmt::format("{} elsewhere", elsewhere));
   if (const std::optional<double> left = time_left(rows_)) {
@@ -138,6 +143,7 @@ std::string BoardText::line(const BoardRow& row) const {
   if (!cells.validation.empty()) line += "  valid " + cells.validation;
   for (const auto& [name, number] : cells.live) line += fmt::format("  {} {}", quantity(name).live, number);
   if (!cells.left.empty()) line += "  " + cells.left + " left";
+  if (const std::string evaluates = row.evaluates(); !evaluates.empty()) line += "  " + evaluates;
   return line;
 }
 
@@ -293,7 +299,7 @@ Json BoardText::json() const {
   std::size_t failed = 0;
   std::size_t working = 0;
   for (const BoardRow& row : rows_) {
-    if (row.state == BoardState::kEnded) ++ended;
+    if (row.has_ended()) ++ended;
     if (row.failed) ++failed;
     if (row.is_at_work()) ++working;
     Json values = Json::object();
@@ -309,8 +315,10 @@ Json BoardText::json() const {
     entry["seconds_left"] = maybe(time_left(row));
     runs.push_back(std::move(entry));
   }
+  const auto is_stopped = [](const BoardRow& row) { return row.stopped; };
   return {{"ended", ended},
           {"failed", failed},
+          {"stopped", std::count_if(rows_.begin(), rows_.end(), is_stopped)},
           {"running", working},
           {"seconds_left", maybe(time_left(rows_))},
           {"runs", std::move(runs)}};

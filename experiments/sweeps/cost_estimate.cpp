@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/configuration/yielding_defaults.h"
 #include "results/store/statistics.h"
 
 namespace xlm {
@@ -125,6 +126,7 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
     const auto every = static_cast<double>(options.train.eval_every);
     const double last = std::max(arithmetic.steps.count - 1, 0.0);  // the last step's evaluation is the final one
     const double during = every > 0 ? std::max(std::floor(last / every) - std::floor(done / every), 0.0) : 0;
+    estimate.final_flops = arithmetic.final_flops;
     estimate.evaluation_flops += during * arithmetic.during_flops + arithmetic.final_flops;
   }
   if (speed_ == nullptr) return estimate;
@@ -136,12 +138,16 @@ CostEstimate CostEstimator::of(const SweepRun& run) {
 }
 
 std::string cost_lines(const std::vector<CostEstimate>& costs) {
+  double training = 0;
   double evaluations = 0;
+  double final_ones = 0;
   double training_time = 0;
   double evaluation_time = 0;
   bool all_known = !costs.empty();
   for (const CostEstimate& cost : costs) {
+    training += cost.flops;
     evaluations += cost.evaluation_flops;
+    final_ones += cost.final_flops;
     const bool knows = (cost.flops == 0 || cost.seconds) && (cost.evaluation_flops == 0 || cost.evaluation_seconds);
     all_known = all_known && knows;
     training_time += cost.seconds.value_or(0);
@@ -149,11 +155,37 @@ std::string cost_lines(const std::vector<CostEstimate>& costs) {
   }
   std::string text;
   if (evaluations > 0) text += fmt::format("evaluations: about {} FLOPs\n", human_count(evaluations));
+  if (training > 0 && evaluations > training) {
+    text +=
+        fmt::format("they cost more than training; {}\n",
+                    final_ones > evaluations / 2
+                        ? "eval.max_windows=N scores only the first N windows of a row"
+                        : "a larger train.eval_every makes fewer, eval.during.share=0.1 shorter ones while training");
+  }
   if (all_known && training_time + evaluation_time > 0) {
     text += fmt::format("time, one run after the other, as earlier runs took here: {} of training, {} of evaluations\n",
                         human_duration(training_time), human_duration(evaluation_time));
   }
   return text;
+}
+
+std::vector<std::string> warmup_warnings(const std::vector<SweepRun>& runs, const std::function<Core&()>& open_core) {
+  ArithmeticEstimator arithmetic(open_core);
+  std::map<std::string, std::size_t> notes;
+  for (const SweepRun& run : runs) {
+    const RunConfiguration& options = run.planned.options;
+    if (options.program) continue;
+    auto steps = static_cast<double>(options.train.steps);
+    if (options.train.flops > 0 && options.optimizer.warmup_steps > 0) {
+      steps = arithmetic.of(options, run.planned.inputs.data.symbols).steps.count;
+    }
+    if (const std::string note = warmup_note(options.optimizer, steps); !note.empty()) ++notes[note];
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [note, count] : notes) {
+    warnings.push_back(count == 1 ? note : fmt::format("in {} runs {}", count, note));
+  }
+  return warnings;
 }
 
 }  // namespace xlm

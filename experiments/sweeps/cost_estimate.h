@@ -16,6 +16,7 @@ struct CostEstimate {
   ExpectedSteps steps;            // of the whole run
   double flops = 0;               // of the remaining steps, forward and backward
   double evaluation_flops = 0;    // of the remaining evaluations, those that the sweep wants included
+  double final_flops = 0;         // of those, the run's own ones after training
   std::optional<double> seconds;  // of the remaining steps; unset: no earlier run shows the speed
   std::optional<double> evaluation_seconds;
 };
@@ -55,7 +56,11 @@ class CostEstimator {
   const MachineSpeed* speed_;
 };
 
-/// "about 1.2T FLOPs of evaluations", and the time if it is known: the lines below a list of runs.
+/// "about 1.2T FLOPs of evaluations", what shortens them if they cost more than training, and the time if it is known:
+/// the lines below a list of runs.
 std::string cost_lines(const std::vector<CostEstimate>& costs);
+
+/// What is said of runs whose warm-up takes most of their steps.
+std::vector<std::string> warmup_warnings(const std::vector<SweepRun>& runs, const std::function<Core&()>& open_core);
 
 }  // namespace xlm

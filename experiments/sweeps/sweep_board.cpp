@@ -45,7 +45,7 @@ void SweepBoard::clear() {
 void SweepBoard::set(const SweepRun& run, BoardState state, const std::string& status, const std::string& worker) {
   BoardRow& row = row_of(run);
   row.state = state;
-  row.failed = false;
+  row.failed = row.stopped = false;
   row.status = status;
   row.worker = worker;
 }
@@ -54,10 +54,10 @@ void SweepBoard::ended(const SweepRun& run, RunStatus status, const std::string&
   set(run, BoardState::kEnded, std::string(name_of(status)), "");
   BoardRow& row = row_of(run);
   row.failed = status == RunStatus::kFailed || status == RunStatus::kDiverged;
+  row.stopped = !has_ended(status);
   row.progress = read_progress(run.planned.paths.journal());
   if (settings_.terminal.is_terminal) return;  // the run's row shows it
-  const auto count =
-      std::count_if(rows_.begin(), rows_.end(), [](const BoardRow& each) { return each.state == BoardState::kEnded; });
+  const auto count = std::count_if(rows_.begin(), rows_.end(), [](const BoardRow& each) { return each.has_ended(); });
   note(fmt::format("[{}/{}] {}: {}", count, rows_.size(), run.id(), how));
 }
 

@@ -13,6 +13,7 @@
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/stop_request.h"
 #include "results/quantities/quantities.h"
+#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
@@ -50,6 +51,7 @@ void JournalSink::begin(const Extent& extent) {
 void JournalSink::state(RunStatus status, const Json& more) {
   check_owner();
   Json fields = {{"state", name_of(status)}};
+  if (status == RunStatus::kRunning) fields[kSeenRegistration] = last_registration(run_.folder.parent_path());
   fields.update(more);
   journal_.append("state", fields, true);
 }

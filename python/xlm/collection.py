@@ -55,7 +55,7 @@ class Runs:
             return self._exported("runs", where)
         names = [columns] if isinstance(columns, str) else list(columns)
         # A column that is the id is named once in JSON, whether or not it was asked for.
-        chosen = [argument for name in names for argument in ("--columns", name)]
+        chosen = [argument for name in names for argument in ("--columns", name)] or ["--all"]
         rows = self._call("runs", "ls", "--limit", "0", *chosen, *where_arguments(where))
         return frame_of_rows(rows or [], columns=_in_order(rows or [], names))
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/claims/side_formula.h"
+#include "results/quantities/quantities.h"
 #include "results/store/formula.h"
 #include "results/store/variation.h"
 #include "results/tables/printed_number.h"
@@ -68,6 +69,8 @@ std::optional<char> side_at(const Yaml& claim, const std::string& key) {
   return index ? std::optional(kLetters[*index]) : std::nullopt;
 }
 
+std::string text_of_setting(const Yaml& value) { return value.is_scalar() ? value.scalar : to_json(value).dump(); }
+
 std::string conditions_label(const std::vector<Filter>& where) {
   std::vector<std::string> texts;
   for (const Filter& filter : where) texts.push_back(filter.text());
@@ -77,9 +80,7 @@ std::string conditions_label(const std::vector<Filter>& where) {
 /// What a configuration is made with, as text: a list is a value there, and no choice.
 std::string settings_label(const Yaml& settings) {
   std::vector<std::string> texts;
-  for (const auto& [key, value] : settings.entries) {
-    texts.push_back(key + "=" + (value.is_scalar() ? value.scalar : to_json(value).dump()));
-  }
+  for (const auto& [key, value] : settings.entries) texts.push_back(key + "=" + text_of_setting(value));
   return texts.empty() ? "as the file has it" : join(texts, ", ");
 }
 
@@ -91,7 +92,7 @@ ClaimSide read_side(const Yaml& node, char letter, ClaimNeeds needs) {
   const Yaml* where = node.find("where");
   const bool labelled = where != nullptr || node.find("label") != nullptr;
   if (labelled) refuse_unknown(node, {"label", "where"});
-  if (const Yaml* label = node.find("label")) side.label = scalar_text(*label, "label");
+  if (const Yaml* label = node.find("label")) side.name = side.label = scalar_text(*label, "label");
   if (!labelled) {
     side.settings = node;
   } else if (where != nullptr) {
@@ -105,6 +106,48 @@ ClaimSide read_side(const Yaml& node, char letter, ClaimNeeds needs) {
     side.label = needs == ClaimNeeds::kRuns ? conditions_label(side.where) : settings_label(side.settings);
   }
   return side;
+}
+
+/// The conditions of a side by their columns, with their signs.
+std::vector<std::pair<std::string, std::string>> conditions_of_side(const ClaimSide& side, ClaimNeeds needs) {
+  std::vector<std::pair<std::string, std::string>> conditions;
+  if (needs == ClaimNeeds::kRuns) {
+    for (const Filter& filter : side.where)
+      conditions.emplace_back(filter.column, filter.text().substr(filter.column.size()));
+  } else {
+    for (const auto& [key, value] : side.settings.entries) {
+      conditions.emplace_back(key, "=" + text_of_setting(value));
+    }
+  }
+  return conditions;
+}
+
+/// A word says itself what it is about; a number does not.
+std::string condition_in_words(const std::string& column, std::string condition) {
+  const std::string name = column_label(column.starts_with("options.") ? column.substr(8) : column);
+  if (!condition.starts_with('=')) return name + " " + condition;
+  condition.erase(0, 1);
+  const bool is_word = std::holds_alternative<std::string>(to_value(condition)) && condition != "none";
+  return is_word ? condition : name + " " + condition;
+}
+
+/// Names sides that the file does not name by the conditions that not all of them have.
+void name_sides(ClaimDescription& claim) {
+  const auto all_have = [&](const std::pair<std::string, std::string>& condition) {
+    return claim.sides.size() > 1 && std::all_of(claim.sides.begin(), claim.sides.end(), [&](const ClaimSide& side) {
+             const auto conditions = conditions_of_side(side, claim.needs);
+             return std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
+           });
+  };
+  for (ClaimSide& side : claim.sides) {
+    std::vector<std::string> words;
+    if (side.name.empty()) {
+      for (const auto& condition : conditions_of_side(side, claim.needs)) {
+        if (!all_have(condition)) words.push_back(condition_in_words(condition.first, condition.second));
+      }
+    }
+    if (side.name.empty()) side.name = words.empty() ? side.label : join(words, ", ");
+  }
 }
 
 void read_sides(const Yaml& node, char letter, ClaimDescription& claim) {
@@ -344,7 +387,8 @@ const std::vector<std::string>& claim_keys() {
       "c",          "d",       "e",       "f",         "better",       "lower",  "higher",
       "not_better", "margin",  "within",  "order",     "trend",        "along",  "scale",
       "at_least",   "at_most", "printed", "tolerance", "printed_runs", "each",   "over",
-      "digits",     "needs",   "notes",   "nearest",   "choose",       "spread", "seeds"};
+      "digits",     "needs",   "notes",   "nearest",   "choose",       "spread", "seeds",
+      "family"};
   return keys;
 }
 
@@ -364,6 +408,7 @@ ClaimDescription read_claim_description(const Yaml& node) {
     if (claim.needs == ClaimNeeds::kRuns) claim.where = read_filters(*where);
   }
   claim.margin = distance_of(node, "margin", 0);
+  claim.family = text_at(node, "family");
   claim.along = text_at(node, "along");
   claim.each = text_at(node, "each");
   claim.nearest = text_at(node, "nearest");
@@ -377,6 +422,7 @@ ClaimDescription read_claim_description(const Yaml& node) {
     fail_at(*node.find("each"), "'each' needs runs: leave `needs: costs` out");
   }
   read_all_sides(node, claim);
+  name_sides(claim);
   read_value(node, claim);
   read_printed_claim(node, claim);
   read_expectation(node, claim);

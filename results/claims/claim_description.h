@@ -19,6 +19,7 @@ namespace xlm {
 struct ClaimSide {
   char letter = 'a';          // by which formulas name it; of an order 'a' for all
   std::string label;          // "model.span=1024", or as the file calls it
+  std::string name;           // what sets it apart from other sides, in words: "adaptive", "span limit 1024"
   std::vector<Filter> where;  // conditions on its runs
   Yaml settings;              // the same as the file writes them: of `needs: costs`, what a configuration is made with
 };
@@ -62,8 +63,9 @@ struct ClaimSpread {
 };
 
 struct ClaimDescription {
-  std::string claim;  // what the paper says, with its section
-  std::string name;   // for --name
+  std::string claim;   // what the paper says, with its section
+  std::string name;    // for --name
+  std::string family;  // of claims that are corrected together; empty: of all without one
   Expectation expects = Expectation::kBetter;
   std::string value;             // a column, a formula over runs, or one over sides: =1 - params[a]/params[b]
   ClaimGrid grid;                // instead of `value`

@@ -71,7 +71,8 @@ std::string claim_as_text(const JudgedClaim& judged, int width) {
   constexpr std::size_t kIndent = 11;  // behind the longest verdict
   const ClaimDescription& claim = judged.description;
   const std::string verdict(name_of(judged.verdict));
-  std::string out = paragraph(claim.claim, kIndent, width);
+  const std::string record = judged.registered.empty() ? "" : " (" + judged.registered + ")";
+  std::string out = paragraph(claim.claim + record, kIndent, width);
   out.replace(0, verdict.size(), verdict);
   for (const ClaimPart& part : judged.parts) {
     std::string line = fmt::format("{}: {}", part.label, sentence_of(claim, part));
@@ -82,6 +83,7 @@ std::string claim_as_text(const JudgedClaim& judged, int width) {
   if (const std::string printed = claim_printed(judged); !printed.empty()) {
     out += paragraph("paper: " + printed, kIndent, width);
   }
+  if (const std::string other = at_other_margins(judged); !other.empty()) out += paragraph(other, kIndent, width);
   if (const std::vector<std::string> runs = runs_of(judged); !runs.empty()) {
     out += paragraph(fmt::format("{}, runs {}", value_name(claim), listed_names(runs, kMaxListedRuns)), kIndent, width);
   }
@@ -122,8 +124,13 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
 Sheet claims_sheet(const ClaimList& list) {
   Sheet sheet{.title = list.title, .name = list.name, .notes = {counted_claims(count_claims(list.claims))}};
   sheet.notes.insert(sheet.notes.end(), list.notes.begin(), list.notes.end());
+  const bool has_paper = any_printed(list);
   for (const std::string& head : heads()) sheet.columns.push_back({head});
-  for (const std::vector<std::string>& row : comparison_rows(list)) sheet.add(row);
+  if (!has_paper) sheet.columns.pop_back();
+  for (std::vector<std::string> row : comparison_rows(list)) {
+    if (!has_paper) row.pop_back();
+    sheet.add(row);
+  }
   return sheet;
 }
 
@@ -185,6 +192,21 @@ std::string claim_printed(const JudgedClaim& claim) {
   return fmt::format("{}, {}", claim.description.printed, name_of(*claim.against));
 }
 
+std::string at_other_margins(const JudgedClaim& claim) {
+  if (!claim.at_half_margin || !claim.at_twice_margin) return "";
+  const auto word = [&](Verdict verdict) { return verdict == claim.verdict ? "the same verdict" : name_of(verdict); };
+  if (claim.at_half_margin == claim.at_twice_margin) {
+    return fmt::format("{} with half and with twice the margin", word(*claim.at_half_margin));
+  }
+  return fmt::format("{} with half the margin, {} with twice", word(*claim.at_half_margin),
+                     word(*claim.at_twice_margin));
+}
+
+bool any_printed(const ClaimList& list) {
+  return std::any_of(list.claims.begin(), list.claims.end(),
+                     [](const JudgedClaim& claim) { return !claim.description.printed.empty(); });
+}
+
 std::string claim_needs(const ClaimPart& part) {
   if (part.verdict == Verdict::kNotTried) return part.missing;
   if (part.verdict != Verdict::kUndecided) return "";
@@ -236,16 +258,20 @@ Json to_json(const ClaimList& list) {
                        {"mixes", part.mixes},
                        {"differ_in", part.differ_in}});
     }
-    claims.push_back({{"claim", claim.claim},
-                      {"name", claim.name},
-                      {"value", value_name(claim)},
-                      {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
-                      {"verdict", name_of(judged.verdict)},
-                      {"p", or_null(judged.p)},
-                      {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
-                      {"against_printed", judged.against ? Json(name_of(*judged.against)) : Json()},
-                      {"parts", std::move(parts)},
-                      {"notes", judged.notes}});
+    claims.push_back(
+        {{"claim", claim.claim},
+         {"name", claim.name},
+         {"value", value_name(claim)},
+         {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
+         {"verdict", name_of(judged.verdict)},
+         {"p", or_null(judged.p)},
+         {"registered", judged.registered.empty() ? Json() : Json(judged.registered)},
+         {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
+         {"verdict_at_half_margin", judged.at_half_margin ? Json(name_of(*judged.at_half_margin)) : Json()},
+         {"verdict_at_twice_margin", judged.at_twice_margin ? Json(name_of(*judged.at_twice_margin)) : Json()},
+         {"against_printed", judged.against ? Json(name_of(*judged.against)) : Json()},
+         {"parts", std::move(parts)},
+         {"notes", judged.notes}});
   }
   return claims;
 }

@@ -37,6 +37,12 @@ std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part)
 /// "−0.021, consistent"; empty if the paper prints no number.
 std::string claim_printed(const JudgedClaim& claim);
 
+/// "undecided with half the margin, the same with twice"; empty if the claim has no margin.
+std::string at_other_margins(const JudgedClaim& claim);
+
+/// Whether a claim of the list has such a number.
+bool any_printed(const ClaimList& list);
+
 /// What a claim still needs, in a sentence: more seeds, or what is missing. Empty for what is decided.
 std::string claim_needs(const ClaimPart& part);
 

@@ -33,7 +33,9 @@ class ClaimJudge {
       leave_if_smaller(number.part);
     }
     conclude(numbers, judged);
+    try_margins(numbers, judged);
     if (numbers.size() == 1) judged.against = against_printed(numbers.front());
+    if (judged.against) judged.paper = paper_mean().value;
     for (PartNumber& number : numbers) judged.parts.push_back(std::move(number.part));
     if (judged.parts.empty()) {
       judged.parts.push_back({.label = claim_.each, .missing = fmt::format("no run has a value of {}", claim_.each)});
@@ -48,6 +50,7 @@ class ClaimJudge {
     if (number.estimate.seeds == 0) return;
     const LimitsTest test = tested(number.estimate, number.limits);
     part.value = number.estimate.value;
+    part.limits = number.limits;
     part.seeds = number.estimate.is_exact() ? 0 : number.estimate.seeds;
     part.is_exact = number.estimate.is_exact();
     part.half_width = half_width_of(number.estimate, kLevel);
@@ -89,12 +92,45 @@ class ClaimJudge {
   /// Such a number is of runs, and not exact itself. It is judged as in tables: by the difference of two means of runs.
   /// Without a tolerance nothing confirms it, for no interval is so narrow.
   bool is_of_printed_runs(const Estimate& ours) const { return is_printed_alone() && !ours.is_exact(); }
-  Limits printed_limits() const { return Limits::within(claim_.tolerance.value_or(0)); }
+  Limits printed_limits(double margins = 1) const { return Limits::within(margins * claim_.tolerance.value_or(0)); }
 
-  LimitsTest tested(const Estimate& estimate, const Limits& limits) const {
-    if (!is_of_printed_runs(estimate)) return test_limits(estimate, limits);
+  /// `margins`: how many of the claim's own margins are allowed.
+  LimitsTest tested(const Estimate& estimate, const Limits& limits, double margins = 1) const {
+    if (!is_of_printed_runs(estimate)) return test_limits(estimate, with_margins(limits, margins));
     if (!estimate.has_error()) return {};
-    return test_limits(difference_from_printed(own_mean_of(estimate), paper_mean()), printed_limits());
+    return test_limits(difference_from_printed(own_mean_of(estimate), paper_mean()), printed_limits(margins));
+  }
+
+  bool has_margin() const {
+    return claim_.margin > 0 || claim_.within.value_or(0) > 0 ||
+           (is_printed_alone() && claim_.tolerance.value_or(0) > 0);
+  }
+
+  /// Limits of a difference are multiples of its margin; those of a value may lie around a printed one.
+  Limits with_margins(Limits limits, double margins) const {
+    if (margins == 1) return limits;
+    if (claim_.expects != Expectation::kValue) return {limits.low * margins, limits.high * margins, limits.open};
+    const double further = (margins - 1) * claim_.tolerance.value_or(0);
+    return {limits.low - further, limits.high + further, limits.open};
+  }
+
+  /// Whether another margin would have led to another verdict. A look decides nothing at any.
+  void try_margins(const std::vector<PartNumber>& numbers, JudgedClaim& judged) const {
+    if (!has_margin() || judged.verdict == Verdict::kNotTried) return;
+    for (const auto& [margins, verdict] :
+         {std::pair(0.5, &judged.at_half_margin), std::pair(2.0, &judged.at_twice_margin)}) {
+      std::vector<PartVerdict> parts;
+      for (const PartNumber& number : numbers) {
+        if (number.part.is_a_look()) return;
+        if (number.part.verdict == Verdict::kNotTried) {
+          parts.emplace_back(Verdict::kNotTried, 1);
+          continue;
+        }
+        const LimitsTest test = tested(number.estimate, number.limits, margins);
+        parts.emplace_back(verdict_on_claim(test.decision), test.p.value_or(0));
+      }
+      *verdict = whole_of(parts).verdict;
+    }
   }
 
   /// What a paper prints, a − b for two sides.
@@ -131,26 +167,45 @@ class ClaimJudge {
     part.missing = "the runs are not configured as the paper's";
   }
 
+  using PartVerdict = std::pair<Verdict, double>;  // with its p
+  struct Whole {
+    Verdict verdict = Verdict::kNotTried;
+    double p = 0;
+    std::vector<double> refuting;  // corrected, of each part that was tried
+  };
+
   /// A claim holds where each of its parts does, so no part needs a correction for that. It is refuted where one part
-  /// is; of many parts one would be by chance, so these are corrected, and what is not refuted then is undecided.
-  void conclude(std::vector<PartNumber>& numbers, JudgedClaim& judged) const {
-    std::vector<double> refuting;
+  /// is; of many parts one would be by chance, so these are corrected.
+  static Whole whole_of(const std::vector<PartVerdict>& parts) {
+    Whole whole;
     bool is_confirmed = true;
-    double confirming = 0;
-    for (const PartNumber& number : numbers) {
-      const ClaimPart& part = number.part;
-      is_confirmed = is_confirmed && part.verdict == Verdict::kConfirmed;
-      if (part.verdict == Verdict::kNotTried) continue;
-      refuting.push_back(part.verdict == Verdict::kRefuted ? part.p.value_or(0) : 1);
-      confirming = std::max(confirming, part.p.value_or(0));
+    for (const auto& [verdict, p] : parts) {
+      is_confirmed = is_confirmed && verdict == Verdict::kConfirmed;
+      if (verdict == Verdict::kNotTried) continue;
+      whole.refuting.push_back(verdict == Verdict::kRefuted ? p : 1);
+      whole.p = std::max(whole.p, p);
     }
-    if (refuting.empty()) return;
-    refuting = holm(refuting);
-    const double refuted = *std::min_element(refuting.begin(), refuting.end());
-    judged.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
-    if (std::any_of(numbers.begin(), numbers.end(), [](const PartNumber& number) { return number.part.p.has_value(); }))
-      judged.p = is_confirmed ? confirming : refuted;
-    auto corrected = refuting.begin();
+    if (whole.refuting.empty()) return whole;
+    whole.refuting = holm(whole.refuting);
+    const double refuted = *std::min_element(whole.refuting.begin(), whole.refuting.end());
+    whole.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
+    if (!is_confirmed) whole.p = refuted;
+    return whole;
+  }
+
+  /// A part that only the correction keeps from being refuted is undecided.
+  static void conclude(std::vector<PartNumber>& numbers, JudgedClaim& judged) {
+    std::vector<PartVerdict> parts;
+    bool has_p = false;
+    for (const PartNumber& number : numbers) {
+      parts.emplace_back(number.part.verdict, number.part.p.value_or(0));
+      has_p = has_p || number.part.p.has_value();
+    }
+    const Whole whole = whole_of(parts);
+    if (whole.refuting.empty()) return;
+    judged.verdict = whole.verdict;
+    if (has_p) judged.p = whole.p;
+    auto corrected = whole.refuting.begin();
     for (PartNumber& number : numbers) {
       ClaimPart& part = number.part;
       if (part.verdict == Verdict::kNotTried) continue;
@@ -242,35 +297,87 @@ std::vector<std::string> runs_of(const JudgedClaim& claim) {
   return runs;
 }
 
+namespace {
+
+/// Whether chance has a part in a verdict.
+bool is_of_chance(const JudgedClaim& claim) { return claim.p && claim.verdict != Verdict::kNotTried; }
+
+}  // namespace
+
 std::string chance_note(const std::vector<const JudgedClaim*>& claims) {
-  std::vector<double> p;
-  std::vector<const JudgedClaim*> tried;
+  std::map<std::string, std::vector<double>> families;  // their p, in the order of the claims
+  std::size_t tried = 0;
   for (const JudgedClaim* claim : claims) {
-    if (!claim->p || claim->verdict == Verdict::kNotTried) continue;
-    p.push_back(*claim->p);
-    tried.push_back(claim);
+    if (!is_of_chance(*claim)) continue;
+    families[claim->description.family].push_back(*claim->p);
+    ++tried;
   }
-  if (tried.size() < 2) return "";
-  const std::vector<double> all = holm(p);
-  const std::vector<double> share = benjamini_hochberg(p);
+  if (tried < 2) return "";
+  std::map<std::string, std::vector<double>> all;
+  std::map<std::string, std::vector<double>> share;
+  for (const auto& [family, p] : families) {
+    all[family] = holm(p);
+    share[family] = benjamini_hochberg(p);
+  }
   std::vector<std::string> names;
   std::size_t decided = 0;
   std::size_t in_share = 0;
-  for (std::size_t i = 0; i < tried.size(); ++i) {
-    if (p[i] > kRefuted) continue;
+  std::map<std::string, std::size_t> next;  // of each family
+  for (const JudgedClaim* claim : claims) {
+    if (!is_of_chance(*claim)) continue;
+    const std::string& family = claim->description.family;
+    const std::size_t place = next[family]++;
+    if (*claim->p > kRefuted) continue;
     ++decided;
-    if (share[i] <= kRefuted) ++in_share;
-    if (all[i] > kRefuted) names.push_back(tried[i]->description.name);
+    if (share[family][place] <= kRefuted) ++in_share;
+    if (all[family][place] > kRefuted) names.push_back(claim->description.name);
   }
   std::string text = fmt::format("{} claims were tried by seeds. If none held, up to {} would be confirmed by chance.",
-                                 tried.size(), with_digits((1 - kLevel) / 2 * static_cast<double>(tried.size()), 2));
+                                 tried, with_digits((1 - kLevel) / 2 * static_cast<double>(tried), 2));
   if (decided == 0) return text;
   text += fmt::format(
-      " {} {} confirmed or refuted; with Holm's correction for all it is {}, with Benjamini and Hochberg's {} "
+      " {} {} confirmed or refuted; with Holm's correction for {} it is {}, with Benjamini and Hochberg's {} "
       "(at most 5 % of them false).",
-      decided, decided == 1 ? "is" : "are", decided - names.size(), in_share);
+      decided, decided == 1 ? "is" : "are", families.size() == 1 ? "all" : "each family", decided - names.size(),
+      in_share);
   constexpr std::size_t kMaxNames = 6;
   return names.empty() ? text : text + fmt::format(" By chance alone may be: {}.", listed_names(names, kMaxNames));
+}
+
+namespace {
+
+/// "Written down before the runs: 3 registered, 1 changed since."; empty if no claim has a record.
+std::string counted_registrations(const std::vector<const JudgedClaim*>& claims) {
+  std::map<std::string, int> counts;
+  bool has_any = false;
+  for (const JudgedClaim* claim : claims) {
+    const std::string word = claim->registered.substr(0, claim->registered.find(':'));
+    has_any = has_any || !word.empty();
+    ++counts[word.empty() ? "without a record" : word];
+  }
+  std::vector<std::string> parts;
+  for (const auto& [word, count] : counts) parts.push_back(fmt::format("{} {}", count, word));
+  return has_any ? fmt::format("Records of these claims: {}.", join(parts, ", ")) : "";
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_all(const std::vector<const JudgedClaim*>& claims) {
+  constexpr std::int64_t kShownBySigns = 6;  // with five, p of a test that flips signs is at least 2/32
+  std::vector<std::string> notes;
+  if (std::string counts = counted_registrations(claims); !counts.empty()) notes.push_back(std::move(counts));
+  if (std::string chance = chance_note(claims); !chance.empty()) notes.push_back(std::move(chance));
+  const auto rests_on_normality = [](const ClaimPart& part) {
+    const bool is_decided = part.verdict == Verdict::kConfirmed || part.verdict == Verdict::kRefuted;
+    return is_decided && part.seeds > 0 && part.seeds < kShownBySigns && (part.is_paired || !part.is_of_two_sides);
+  };
+  if (std::any_of(claims.begin(), claims.end(), [&](const JudgedClaim* claim) {
+        return std::any_of(claim->parts.begin(), claim->parts.end(), rests_on_normality);
+      })) {
+    notes.emplace_back(
+        "Verdicts by fewer than six seeds rest on noise being normal: signs alone never show 5 % with so few.");
+  }
+  return notes;
 }
 
 ClaimCounts count_claims(const std::vector<JudgedClaim>& claims) {

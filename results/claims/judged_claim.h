@@ -30,6 +30,7 @@ struct ClaimPart {
   bool is_exact = false;             // it follows from the configuration
   bool is_paired = false;
   bool is_of_two_sides = false;
+  Limits limits;  // within which the claim has the number
   Verdict verdict = Verdict::kNotTried;
   bool is_refuted_alone = false;  // but not corrected for the other parts of its claim: it is undecided
   std::optional<SeedsToDecide> seeds_to_decide;
@@ -57,6 +58,10 @@ struct JudgedClaim {
       against;              // of the number that the paper prints; nothing: it prints none, or there is none of ours
   std::optional<double> p;  // of the whole claim, corrected for its parts; 1 while it is undecided, nothing if no
                             // chance has a part in it
+  std::optional<double> paper;            // the number that `against` is about, where ours goes the same way
+  std::optional<Verdict> at_half_margin;  // what it would be with another margin; nothing: it has none
+  std::optional<Verdict> at_twice_margin;
+  std::string registered;  // the second word of its verdict (registered_claim.h); empty: it has none
   std::vector<ClaimPart> parts;
   std::vector<std::string> notes;
 };
@@ -81,6 +86,9 @@ std::vector<std::string> runs_of(const JudgedClaim& claim);
 /// What many claims owe to chance: "5 claims were tried by seeds. If none held, up to 0.12 would be confirmed by
 /// chance. …"; empty for fewer than two.
 std::string chance_note(const std::vector<const JudgedClaim*>& claims);
+
+/// What holds for all of these claims: the note on chance, and what verdicts by few seeds take for granted.
+std::vector<std::string> notes_on_all(const std::vector<const JudgedClaim*>& claims);
 
 /// Claims by verdict, in the order of kVerdictNames.
 using ClaimCounts = std::array<std::int64_t, kClaimVerdicts>;

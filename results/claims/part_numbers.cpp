@@ -125,18 +125,19 @@ class PartMaker {
   bool asks_for_corpora() const {
     return std::any_of(claim_.sides.begin(), claim_.sides.end(), [](const ClaimSide& side) {
       return std::any_of(side.where.begin(), side.where.end(), [](const Filter& filter) {
-        return filter.column.starts_with("data.") || filter.column.starts_with("at.data.");
+        const std::string key =
+            filter.column.starts_with(kSettingPrefix) ? filter.column.substr(kSettingPrefix.size()) : filter.column;
+        return key.starts_with("data.") || key == "eval.max_windows";
       });
     });
   }
 
-  /// Numbers of different corpora cannot be compared, unless that is asked for. `over`: what pairs them, or "". A grid
+  /// Numbers of different corpora cannot be compared, unless that is asked for. A grid
   /// is of the model, not of a text.
   void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
-                         const std::vector<std::size_t>& other_rows, const std::string& column,
-                         const std::string& over) {
+                         const std::vector<std::size_t>& other_rows, const std::string& column, bool is_paired) {
     if (!part.missing.empty() || column.empty() || asks_for_corpora()) return;
-    if (have_same_corpora(runs_, rows, other_rows, column, over)) return;
+    if (are_alike(runs_, rows, other_rows, column, claim_.over, is_paired)) return;
     part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 
@@ -186,7 +187,7 @@ class PartMaker {
   PartNumber difference(const ClaimSide& first, const ClaimSide& second, const std::vector<Filter>& each) {
     PartNumber number;
     ClaimPart& part = number.part;
-    part.label = fmt::format("{} − {}", first.label, second.label);
+    part.label = fmt::format("{} − {}", first.name, second.name);
     std::string chosen;
     const auto numbers_of = [&](const ClaimSide& side, const ClaimSide& other) {
       const bool is_chosen = !claim_.nearest.empty() && side.letter == 'b';
@@ -205,7 +206,7 @@ class PartMaker {
     const SeedComparison compared = compare_seeds(a.values.by_group, b.values.by_group);
     part.is_paired = compared.is_paired;
     part.is_of_two_sides = true;
-    need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired ? claim_.over : "");
+    need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired);
     if (!part.missing.empty()) return number;
     number.limits = limits_of_difference(part.rows);
     note_left_out(part, compared);
@@ -231,14 +232,14 @@ class PartMaker {
     const std::vector<const ClaimSide*> a = claim_.sides_called('a');
     const std::vector<const ClaimSide*> b = claim_.sides_called('b');
     const ClaimSide* first = a.empty() ? nullptr : a.front();
-    std::string of = first == nullptr ? "" : " of " + first->label;
+    std::string of = first == nullptr ? "" : " of " + first->name;
     std::vector<TrendPoint> points = points_of(first, each, part);
     if (!b.empty()) {
-      of += " − " + b.front()->label;
+      of += " − " + b.front()->name;
       points = less(points, points_of(b.front(), each, part));
     }
     const bool is_log = claim_.scale == TrendScale::kLog && claim_.tends;
-    part.label = fmt::format("slope along {}{}{}", is_log ? "log " : "", claim_.along, of);
+    part.label = fmt::format("slope along {}{}{}", is_log ? "log " : "", column_label(claim_.along), of);
     need_same_corpora_along(part);
     if (is_log) {
       if (std::erase_if(points, [](const TrendPoint& point) { return point.x <= 0; }) > 0) {
@@ -281,7 +282,7 @@ class PartMaker {
     const auto add = [&](auto from, auto to, double least) {
       PartNumber step = whole;
       step.limits = limits_of_trend(least);
-      step.part.label = fmt::format("{} {:g} − {:g}{}", claim_.along, to->first, from->first, of);
+      step.part.label = fmt::format("{} {:g} − {:g}{}", column_label(claim_.along), to->first, from->first, of);
       const SeedComparison compared = compare_seeds(to->second, from->second);
       step.estimate = compared.difference;
       step.part.is_paired = compared.is_paired;
@@ -299,7 +300,7 @@ class PartMaker {
   void need_same_corpora_along(ClaimPart& part) {
     std::map<std::string, std::vector<std::size_t>> places;
     for (const std::size_t row : part.rows) places[to_text(runs_.column(claim_.along)[row])].push_back(row);
-    for (const auto& [place, rows] : places) need_same_corpora(part, places.begin()->second, rows, claim_.value, "");
+    for (const auto& [place, rows] : places) need_same_corpora(part, places.begin()->second, rows, claim_.value, false);
   }
 
   std::vector<TrendPoint> points_of(const ClaimSide* side, const std::vector<Filter>& each, ClaimPart& part) {
@@ -338,10 +339,12 @@ class PartMaker {
     }
     const ClaimSide* side = a.empty() ? nullptr : a.front();
     const SideNumbers numbers = reader_.numbers(side, each);
-    number.part.label = side == nullptr ? (claim_.value.empty() ? claim_.grid.name : claim_.value) : side->label;
+    number.part.label =
+        side == nullptr ? (claim_.value.empty() ? claim_.grid.name : column_label(claim_.value)) : side->name;
     add_runs(number.part, numbers, number.part.label);
     number.part.missing = numbers.missing;
-    if (!numbers.missing.empty()) return number;
+    need_same_corpora(number.part, numbers.values.rows, numbers.values.rows, claim_.value, true);
+    if (!number.part.missing.empty()) return number;
     number.estimate = estimate_of(numbers.values.means());
     share_noise(number, claim_.spread, reader_, each, {numbers.values.means()});
     if (number.part.diverged > 0) {
@@ -374,7 +377,7 @@ class PartMaker {
       const SideNumbers& found = columns.back();
       add_runs(number.part, found, side == nullptr ? wanted.column : side->label);
       is_exact = is_exact && found.is_exact;
-      need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column, claim_.over);
+      need_same_corpora(number.part, columns.front().values.rows, found.values.rows, wanted.column, true);
       if (found.missing.empty() || !number.part.missing.empty()) continue;
       number.part.missing = side == nullptr ? found.missing : fmt::format("{}: {}", side->label, found.missing);
     }

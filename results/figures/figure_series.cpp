@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "results/figures/plot_style.h"
+#include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
 #include "results/store/directions.h"
 #include "results/store/pareto.h"
@@ -27,7 +28,7 @@ constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x
 /// The label of a series. A number needs its column's name, too.
 std::string series_label(const std::string& column, const Value& value) {
   if (is_missing(value)) return "other";
-  return as_number(value) ? column_label(column) + " " + to_text(value) : to_text(value);
+  return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
 }
 
 /// A run and those that it goes on from, each up to the step at which the next one begins.
@@ -42,17 +43,23 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
   const std::size_t dot = y.find('.');
   runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(
-        database, std::string(kFamily) +
-                      (dot == std::string::npos
-                           ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
-                             "AND step <= last AND abs(value) < 9e999 ORDER BY step"
-                           : "SELECT step, value FROM family f JOIN evaluations USING (run_id) WHERE split = ?2 "
-                             "AND metric = ?3 AND ((main = 1 AND f.run_id = ?1) OR (final = 0 AND settings = '{}')) "
-                             "AND step <= last AND abs(value) < 9e999 ORDER BY step"));
+        database,
+        std::string(kFamily) +
+            (dot == std::string::npos
+                 ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
+                   "AND step <= last AND abs(value) < 9e999 ORDER BY step"
+                 : "SELECT e.step, v.value, (SELECT value FROM json_each(e.\"values\") WHERE key = 'tokens') "
+                   "FROM family f JOIN stored_runs r USING (run_id) JOIN stored_evaluations e USING (number), "
+                   "json_each(e.\"values\") v WHERE e.split = ?2 AND v.key = ?3 AND ((e.main = 1 AND "
+                   "f.run_id = ?1) OR (e.final = 0 AND e.settings = '{}')) AND e.step <= last "
+                   "AND abs(v.value) < 9e999 ORDER BY e.step"));
     query.bind(1, runs.id(run));
     query.bind(2, y.substr(0, dot));
     if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));
-    while (query.executeStep()) out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble()});
+    while (query.executeStep()) {
+      const double tokens = query.getColumnCount() > 2 ? query.getColumn(2).getDouble() : 0;
+      out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), tokens});
+    }
   });
 }
 
@@ -75,7 +82,39 @@ std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, con
     if (next == of_run.end()) continue;
     const auto before = next == of_run.begin() ? std::pair<const double, double>(0, 0) : *std::prev(next);
     const double share = next->first > before.first ? (step - before.first) / (next->first - before.first) : 1;
-    placed.push_back({sample.run, before.second + share * (next->second - before.second), sample.y});
+    placed.push_back({sample.run, before.second + share * (next->second - before.second), sample.y, sample.tokens});
+  }
+  return placed;
+}
+
+/// The value of a curve at a place. Beyond its ends its outermost value counts up to `further`, because runs of a
+/// budget end at slightly different places; nothing beyond that.
+std::optional<double> value_at(const std::map<double, double>& curve, double x, double further) {
+  const auto next = curve.lower_bound(x);
+  if (next == curve.end())
+    return x <= curve.rbegin()->first + further ? std::optional(curve.rbegin()->second) : std::nullopt;
+  if (next->first == x) return next->second;
+  if (next == curve.begin()) return x >= next->first - further ? std::optional(next->second) : std::nullopt;
+  const auto before = std::prev(next);
+  return before->second + (x - before->first) / (next->first - before->first) * (next->second - before->second);
+}
+
+/// Runs that spent other amounts at their records, at the places of the one with the most records: otherwise a mean
+/// over all of them would be next to one of a few.
+std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& samples) {
+  std::map<std::size_t, std::map<double, double>> curves;
+  for (const FigureSample& sample : samples) curves[sample.run][as_number(sample.x).value_or(0)] = sample.y;
+  const auto& longest = std::max_element(curves.begin(), curves.end(), [](const auto& a, const auto& b) {
+                          return a.second.size() < b.second.size();
+                        })->second;
+  std::vector<FigureSample> placed;
+  for (const auto& [run, curve] : curves) {
+    for (auto at = longest.begin(); at != longest.end(); ++at) {
+      const auto other = at == longest.begin() ? std::next(at) : std::prev(at);
+      const double step = other == longest.end() ? 0 : std::abs(at->first - other->first);
+      if (const auto y = value_at(curve, at->first, step / 2))
+        placed.push_back({run, at->first, *y, samples.front().tokens});
+    }
   }
   return placed;
 }
@@ -205,9 +244,12 @@ std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
 std::string SeriesBuilder::label_of(const std::vector<Value>& key, bool rename) const {
   const FigureLooks& looks = figure_.description.looks;
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < key.size(); ++i) {
+  for (std::size_t i = 0; i < series_.size(); ++i) {
     const std::string& column = figure_.description.series[i];
     parts.push_back(rename ? value_label(looks, column, key[i]) : series_label(column, key[i]));
+  }
+  if (key.size() > series_.size()) {
+    parts.push_back(fmt::format("on {} tokens", in_thousands(std::llround(*as_number(key.back())))));
   }
   const std::string whole = join(parts, ", ");
   return rename && parts.size() > 1 ? renamed(looks, whole) : whole;
@@ -241,8 +283,15 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   };
   if (figure_.description.front) find_corpora(samples);
   std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
-  for (const FigureSample& sample : samples) by_series[key_of(sample.run)].push_back(sample);
-  for (const auto& [key, members] : by_series) {
+  tell_parts_apart(samples);
+  for (const FigureSample& sample : samples) {
+    std::vector<Value> key = key_of(sample.run);
+    if (of_parts_.contains(key)) key.emplace_back(sample.tokens);
+    by_series[std::move(key)].push_back(sample);
+  }
+  const bool is_spent = !axis_series(figure_.description.x).empty();
+  for (auto& [key, members] : by_series) {
+    if (is_spent) members = on_common_grid(members);
     FigureSeries line;
     line.label = label_of(key, true);
     line.value = label_of(key, false);
@@ -251,6 +300,17 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
+}
+
+/// Finds the series in which a run measured several parts of a text, such as a share while it trained and all of it at
+/// the end. One line through both would rise or fall where the model does not.
+void SeriesBuilder::tell_parts_apart(const std::vector<FigureSample>& samples) {
+  std::map<std::size_t, double> tokens;
+  for (const FigureSample& sample : samples) {
+    if (sample.tokens > 0 && tokens.try_emplace(sample.run, sample.tokens).first->second != sample.tokens) {
+      of_parts_.insert(key_of(sample.run));
+    }
+  }
 }
 
 void SeriesBuilder::find_corpora(const std::vector<FigureSample>& samples) {

@@ -17,6 +17,7 @@ struct FigureSample {
   std::size_t run = 0;
   Value x;
   double y = 0;
+  double tokens = 0;  // of the text that was measured; 0: nothing says it
 };
 
 struct SeriesRules {
@@ -49,6 +50,7 @@ class SeriesBuilder {
   std::vector<Value> key_of(std::size_t run) const;
   std::string label_of(const std::vector<Value>& key, bool rename) const;
   double place_of(const Value& x) const;
+  void tell_parts_apart(const std::vector<FigureSample>& samples);
   FigurePoint point_of(const std::vector<const FigureSample*>& members);
   void find_corpora(const std::vector<FigureSample>& samples);
   std::string corpus_of(const std::vector<std::size_t>& rows) const;
@@ -58,6 +60,7 @@ class SeriesBuilder {
   Better better_ = Better::kLower;                 // which way y is, where the best run makes a point
   std::vector<const std::vector<Value>*> series_;  // values of every run, for each column; empty: one series
   std::map<Value, double, ValueOrder> places_;
+  std::set<std::vector<Value>> of_parts_;       // keys of series whose runs measured several parts of a text
   std::map<std::size_t, std::string> corpora_;  // of every row, if the figure has a front
   Variation variation_;                         // of the runs of a point
 };

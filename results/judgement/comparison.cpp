@@ -36,6 +36,20 @@ void check_apart(const Setting& a, const Setting& b) {
                   shared.size() == 1 ? "is" : "are", b.name));
 }
 
+/// A setting whose seeds were measured on several corpora has no mean.
+void check_mixed(RunTable& runs, const Comparison& compared) {
+  if (compared.question.over != "seed") return;
+  for (const Setting* side : {&compared.a, &compared.b}) {
+    const std::set<std::string> corpora = corpora_of_each(runs, {side->rows}, compared.question.value).front();
+    if (corpora.size() < 2) continue;
+    throw DataError(
+        fmt::format("{} of '{}' was measured on {}: a mean over them would say nothing\n"
+                    "compare on each alone: --where data.name=NAME (data.fingerprint if names are equal, "
+                    "eval.max_windows for parts)",
+                    compared.question.value, side->name, listed_names({corpora.begin(), corpora.end()}, 4)));
+  }
+}
+
 void check_tested(const Comparison& compared) {
   const bool over_documents = compared.documents && compared.documents->test;
   const Estimate& difference = compared.seeds.difference;
@@ -85,6 +99,7 @@ Comparison compare_settings(RunTable& runs, Setting a, Setting b, const Comparis
     compared.worst_case =
         verdict_on_difference(test_limits(worst.difference, Limits::within(0), question.level).decision);
   }
+  check_mixed(runs, compared);
   compared.is_of_one_corpus = have_same_corpora(runs, compared.a.rows, compared.b.rows, question.value,
                                                 compared.seeds.is_paired ? question.over : "");
   compared.differ_in = keys_between(runs, compared.a.rows, compared.b.rows, question.over);

@@ -139,6 +139,12 @@ bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const 
   });
 }
 
+bool are_alike(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+               const std::string& column, const std::string& over, bool is_paired) {
+  if (!have_same_corpora(runs, a, b, column, is_paired ? over : "")) return false;
+  return over != "seed" || corpora_of_each(runs, {a}, column).front().size() <= 1;
+}
+
 std::vector<std::set<std::string>> corpora_of_each(RunTable& runs, const std::vector<std::vector<std::size_t>>& sets,
                                                    const std::string& column) {
   std::vector<std::size_t> rows;

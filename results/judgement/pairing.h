@@ -68,6 +68,11 @@ SeedComparison compare_with_worst(const SeedValues& a, const SeedValues& b, int 
 bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
                        const std::string& column, const std::string& over);
 
+/// Whether means by `over` of two sets of rows can be compared: have_same_corpora, and no mean over seeds is one over
+/// corpora. `is_paired`: by `over`.
+bool are_alike(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+               const std::string& column, const std::string& over, bool is_paired);
+
 /// The corpora on which the numbers of each of several sets of rows were measured, by the names of corpora_of.
 std::vector<std::set<std::string>> corpora_of_each(RunTable& runs, const std::vector<std::vector<std::size_t>>& sets,
                                                    const std::string& column);

@@ -12,7 +12,7 @@
 
 namespace xlm {
 
-/// The claims with their verdicts and notes, without their title: a row for each comparison.
+/// The claims with their notes, without their title: what is decided first, and last and folded what is not tried.
 std::string claims_html(const ClaimList& list, const RunReferences& references);
 
 /// A page of claims alone.

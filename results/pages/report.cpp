@@ -125,7 +125,7 @@ std::string claims_of(Page& page, const Report& report) {
   }
   if (out.empty()) return "";
   return fmt::format("<section id=\"claims\">\n<h2>What is claimed</h2>\n<p>{}. {}</p>\n{}</section>\n",
-                     counted_claims(all), html_escape(chance_note(judged)), out);
+                     counted_claims(all), html_escape(join(notes_on_all(judged), " ")), out);
 }
 
 std::string counts_row(const std::string& label, const PrintedCounts& counts) {

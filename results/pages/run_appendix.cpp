@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "results/pages/html.h"
 #include "results/quantities/quantities.h"
+#include "results/store/filter.h"
 #include "results/store/run_list.h"
 
 namespace xlm {
@@ -163,7 +164,8 @@ std::string RunAppendix::section() const {
     const Json params = run.value("params", Json::object());
     std::vector<std::string> differences;
     if (const auto keys = differing.find(experiment_of(run)); keys != differing.end()) {
-      for (const std::string& key : keys->second) differences.push_back(key + " " + text_of(params.value(key, Json())));
+      for (const std::string& key : keys->second)
+        differences.push_back(key + " " + shown_hash(text_of(params.value(key, Json()))));
     }
     out += fmt::format("<tbody id=\"{}\">\n<tr><td>{}</td><td class=\"id\">{}</td>{}<td class=\"number\">{}</td>",
                        run_anchor(i + 1), i + 1, html_escape(text_of(run["run_id"])), status_cell(run), step_text(run));

@@ -72,6 +72,16 @@ std::string to_text(const Value& value) {
   return is_missing(value) ? "" : std::string(word_of(value));
 }
 
+std::string shown_hash(std::string text) {
+  constexpr std::size_t kAll = 64;
+  constexpr std::size_t kShown = 8;
+  const bool is_hash = text.size() == kAll && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (is_hash) text.resize(kShown);
+  return text;
+}
+
+std::string shown_text(const Value& value) { return shown_hash(to_text(value)); }
+
 std::string to_word(const Value& value) {
   if (is_missing(value)) return "null";
   const std::string text = to_text(value);

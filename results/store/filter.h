@@ -23,6 +23,9 @@ inline bool is_missing(const Value& value) { return std::holds_alternative<std::
 std::optional<double> as_number(const Value& value);
 /// A value as text: "512", "0.07", "adaptive", "true". Empty for a missing one.
 std::string to_text(const Value& value);
+/// As tables and lists show it: of a hash of 64 digits the first 8.
+std::string shown_text(const Value& value);
+std::string shown_hash(std::string text);
 /// The same as a condition names it: "null", and text in quotes where it needs them.
 std::string to_word(const Value& value);
 /// The value that a text stands for, as in a configuration: a number, true or false, nothing, otherwise the text

@@ -252,7 +252,9 @@ void RunTable::copy_to_evaluations(std::vector<Value>& values) const {
 
 RunTable::Column RunTable::load_field(const std::string& name) {
   Column column{std::vector<Value>(ids_.size() + further_.size())};
-  load_rows(fmt::format("SELECT number, {} FROM stored_runs", name), {}, column.values);
+  // What waits has made no step: its 0 would be part of means.
+  const std::string value = name == "step" ? "CASE WHEN step > 0 OR status <> 'queued' THEN step END" : name;
+  load_rows(fmt::format("SELECT number, {} FROM stored_runs", value), {}, column.values);
   copy_to_evaluations(column.values);
   if (name != "seed_group") return column;
   for (std::size_t i = 0; i < further_.size(); ++i) {  // seeds are grouped with those that were measured alike

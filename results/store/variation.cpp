@@ -70,6 +70,21 @@ std::string known_fingerprint(RunTable& runs, std::size_t row) {
   return own ? to_text(runs.column_or_nothing("at.data.fingerprint")[row]) : "";
 }
 
+/// What an evaluation of the beginning of a text is of; empty if it is of all.
+std::string part_of_corpus(RunTable& runs, std::size_t row) {
+  const double windows = as_number(runs.column_or_nothing("at.eval.max_windows")[row]).value_or(0);
+  return windows > 0 ? fmt::format(" (its first {:g} windows)", windows) : "";
+}
+
+/// Whether rows of one data.name have one data.fingerprint.
+bool names_tell_contents(RunTable& runs, const std::vector<std::size_t>& rows) {
+  std::map<std::string, std::string> contents;
+  return std::all_of(rows.begin(), rows.end(), [&](std::size_t row) {
+    const std::string content = to_text(runs.column_or_nothing("data.fingerprint")[row]);
+    return contents.try_emplace(to_text(runs.column_or_nothing("data.name")[row]), content).first->second == content;
+  });
+}
+
 }  // namespace
 
 NumberOrigin origin_of(RunTable& runs, const std::string& column) {
@@ -98,6 +113,8 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
                                                            : std::vector<std::string>{"seed"};
   }
   std::vector<std::string> keys = differing_parameters(runs, one_of_each_group(runs, rows));
+  const auto content = std::find(keys.begin(), keys.end(), "data.fingerprint");
+  if (content != keys.end() && names_tell_contents(runs, rows)) keys.erase(content);
   if (!all_alike(runs.column_or_nothing("seed"), rows)) {
     const auto place = std::lower_bound(keys.begin(), keys.end(), "seed");
     if (place == keys.end() || *place != "seed") keys.insert(place, "seed");
@@ -135,7 +152,7 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
   std::vector<std::string> fingerprints;
   std::map<std::string, std::set<std::string>> contents;  // by name
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]);
+    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]) + part_of_corpus(runs, rows[i]);
     fingerprints.push_back(known_fingerprint(runs, rows[i]));
     if (!fingerprints[i].empty()) contents[corpora[i]].insert(fingerprints[i]);
   }

@@ -17,8 +17,8 @@ namespace xlm {
 /// "3 seeds", "1 seed"; of another column "3 values of model.span".
 std::string counted_over(std::int64_t count, std::string_view over);
 
-/// Keys of the configuration in which rows differ, by name, but those that only say where a run was made; at.KEY where
-/// evaluations differ in a setting that their runs share.
+/// Keys of the configuration in which rows differ, by name, but those that only say where a run was made, and
+/// data.fingerprint if data.name tells as much; at.KEY where evaluations differ in a setting that their runs share.
 std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::size_t>& rows);
 
 /// The differing_keys of all these rows whose values in rows `a` are not those in rows `b`, without `over`, which pairs
@@ -27,9 +27,9 @@ std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::siz
                                       const std::vector<std::size_t>& b, const std::string& over);
 
 /// On which corpus the numbers of `columns` in each of `rows` were measured; equal where they can be compared. A corpus
-/// is called by its name, and where `rows` have several contents of one name by the beginning of its fingerprint too:
-/// "text8", "text8 (data.fingerprint 3fa9c1d2)". Empty for all rows where no column is a measurement, or each says
-/// itself on which corpus (test.bpc@data.name=pg-19).
+/// is called by its name, with the part of it if that is not all (eval.max_windows), and where `rows` have several
+/// contents of one name by the beginning of its fingerprint too: "text8", "text8 (data.fingerprint 3fa9c1d2)". Empty
+/// for all rows where no column is a measurement, or each says itself on which corpus (test.bpc@data.name=pg-19).
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns);
 

@@ -39,7 +39,7 @@ std::vector<TableEntry> entries_of(RunTable& runs, const std::vector<std::size_t
   values.erase(std::unique(values.begin(), values.end(), same_value), values.end());
   std::vector<TableEntry> entries;
   for (const Value& value : values) {
-    entries.push_back({to_text(value), {{column, Filter::Relation::kEqual, {value}}}});
+    entries.push_back({shown_text(value), {{column, Filter::Relation::kEqual, {value}}}});
   }
   return entries;
 }

@@ -15,13 +15,6 @@ namespace {
 
 bool is_better(double difference, Better better) { return better == Better::kLower ? difference < 0 : difference > 0; }
 
-/// Whether a difference of two cells is none of their texts. Numbers by seed are of one corpus each.
-bool are_of_one_corpus(RunTable& runs, const TableCell& own, const TableCell& other, const CellOptions& options,
-                       bool is_paired) {
-  if (!have_same_corpora(runs, own.rows, other.rows, options.value, is_paired ? options.over : "")) return false;
-  return options.over != "seed" || corpora_of_each(runs, {own.rows}, options.value).front().size() == 1;
-}
-
 /// The rows that a table's stars speak of, as far as it has them.
 std::vector<std::size_t> rows_of(const Table& table, const Stars& stars, TableNotes& notes) {
   std::vector<std::size_t> rows;
@@ -66,8 +59,8 @@ class StarTests {
       return std::nullopt;
     }
     const SeedComparison compared = compare_seeds(samples_[row][column].by_group, theirs);
-    if (!are_of_one_corpus(runs_, table_.rows[row].cells[column], table_.rows[other].cells[column], options,
-                           compared.is_paired)) {
+    if (!are_alike(runs_, table_.rows[row].cells[column].rows, table_.rows[other].cells[column].rows, options.value,
+                   options.over, compared.is_paired)) {
       notes_.of_other_corpora.insert({row, column});
       return std::nullopt;
     }

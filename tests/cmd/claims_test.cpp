@@ -51,6 +51,17 @@ TEST_F(ResultsCommands, ClaimsWithoutAnyRunsAreNotTried) {
   EXPECT_THAT(xlm("claims wrong.yaml").err, HasSubstr("wrong.yaml:1: the claim 'c' does not say"));
 }
 
+TEST_F(ResultsCommands, OwnClaimsHaveNoColumnForAPaper) {
+  make_sweep();
+  write("claims.yaml", kTwoClaims);
+  EXPECT_THAT(xlm("claims claims.yaml --format markdown").out, HasSubstr("| paper"));
+  std::string own = kTwoClaims;
+  own.erase(own.find("    printed: -0.1\n"), std::string("    printed: -0.1\n").size());
+  write("claims.yaml", own);
+  const ProgramResult result = xlm("claims claims.yaml --format markdown");
+  EXPECT_THAT(result.out, AllOf(HasSubstr("| seeds"), Not(HasSubstr("paper"))));
+}
+
 TEST_F(ResultsCommands, ClaimsHaveTheFormsOfTables) {
   make_sweep();
   write("claims.yaml", kTwoClaims);

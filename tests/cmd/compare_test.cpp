@@ -214,6 +214,25 @@ TEST_F(Compare, WarnsIfNumbersAreOfDifferentData) {
   }
 }
 
+TEST_F(Compare, RefusesMeansOverCorpora) {
+  for (const char* type : {"fixed", "adaptive"}) {
+    for (const char* data : {"text8", "enwik8"}) {
+      for (const int seed : {1, 2}) {
+        const MadeRun run{
+            .id = fmt::format("{}-{}-{}", type, data, seed), .type = type, .seed = seed, .bpc = 1 + 0.1 * seed};
+        maker_.make(run);
+        write_file(RunPaths{maker_.folder(run.id)}.environment(),
+                   Json{{"dataset", data}, {"language", ""}, {"fingerprint", data}}.dump());
+      }
+    }
+  }
+  const ProgramResult mixed = compare(kTypes);
+  EXPECT_EQ(mixed.code, kBadData) << mixed.out;
+  EXPECT_THAT(mixed.err, HasSubstr("was measured on enwik8 and text8: a mean over them would say nothing"));
+  EXPECT_EQ(compare(kTypes + std::string("--where data.name=text8")).code, 0);
+  EXPECT_EQ(compare(kTypes + std::string("--value params")).code, 0);
+}
+
 TEST_F(Compare, CountsRunsThatHaveNoNumber) {
   maker_.make_sweep({"fixed", "adaptive"}, {64}, {1, 2});
   EXPECT_THAT(compare(kTypes).out, Not(HasSubstr("not in the number")));

@@ -57,6 +57,19 @@ TEST_F(ResultsCommands, HelpIsACommandToo) {
   EXPECT_EQ(bare.err, xlm("--help").out);
 }
 
+TEST_F(ResultsCommands, HelpExplainsTheWordsThatTheProgramPrintsAndPrintsPages) {
+  EXPECT_EQ(xlm("help stale").out, "stale: its worker exited without a final record; it resumes likewise\n");
+  EXPECT_EQ(xlm("help Run Folder").out, "Run Folder: runs/RUN_ID/: everything about a run, and the truth\n");
+  EXPECT_THAT(xlm("help status").out, HasSubstr("| queued | submitted; no worker is running it |"));
+  EXPECT_EQ(xlm("help sweeps").out, read_file(fs::path(XLM_SOURCE_DIR) / "docs/sweeps.md"));
+  EXPECT_EQ(xlm("help sweeps.md").out, xlm("help sweeps").out);
+  EXPECT_EQ(xlm("help sweep").out, xlm("sweep --help").out) << "commands come first";
+  const ProgramResult wrong = xlm("help nothing");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("unknown command, word or page 'nothing'"));
+  EXPECT_THAT(wrong.err, HasSubstr("bibliography, "));
+}
+
 TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
   const std::string page = xlm("help --man").out;
   for (const char* part :

@@ -329,6 +329,19 @@ TEST_F(ResultsCommands, AMistypedRunIsSuggestedAndAnotherOneIsNot) {
   EXPECT_THAT(xlm("runs rm adaptive-span-text8-1234abcd --yes").err, Not(HasSubstr("did you mean")));
 }
 
+TEST_F(ResultsCommands, JsonOfAListHasTheColumnsOfTheTextUnlessAllIsAskedFor) {
+  make_sweep();
+  const Json listed = json("runs ls --limit 1").at(0);
+  for (const char* key : {"run_id", "experiment", "status", "step", "valid.bpc", "test.bpc", "created"}) {
+    EXPECT_TRUE(listed.contains(key)) << key;
+  }
+  EXPECT_FALSE(listed.contains("params"));
+  EXPECT_LT(listed.dump().size(), 400);
+  const Json all = json("runs ls --all --limit 1").at(0);
+  EXPECT_EQ(all["params"]["model.span"], 256);
+  EXPECT_GT(all["evaluations"].size(), 0);
+}
+
 TEST_F(ResultsCommands, WarnAboutMalformedRunsAndContinue) {
   make_sweep();
   maker_.make({.id = "broken"});

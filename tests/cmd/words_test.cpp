@@ -124,12 +124,34 @@ TEST_F(Names, BooleansAndTimesOfListsAreTyped) {
   EXPECT_TRUE(run["seed"].is_number_integer());
   const Json names = json("runs ls --columns data.name").at(0);
   EXPECT_EQ(names["data.name"], "true") << "a name";
-  const Json all = json("runs ls").at(0);
+  const Json all = json("runs ls --all").at(0);
   EXPECT_EQ(all["params"]["data.name"], "true");
   EXPECT_EQ(all["params"]["train.tf32"], false);
   EXPECT_THAT(seeds("train.tf32=false"), ElementsAre(1));
   EXPECT_THAT(seeds("train.tf32=False"), ElementsAre(1));
   EXPECT_EQ(xlm("runs ls --columns train.tf32 --format csv").out.find("False"), std::string::npos);
+}
+
+/// A shell leaves ~ in --runs=~/x and data.path=~/x.
+TEST_F(Names, ATildeBehindAnEqualsSignIsTheHomeFolder) {
+  make_sweep();
+  const std::string home = "HOME=" + temporary_.path().string();
+  const auto at_home = [&](const std::string& arguments) {
+    return shell(temporary_.path(), fmt::format("{} '{}' {}", home, XLM_BINARY, arguments));
+  };
+  EXPECT_EQ(Json::parse(at_home("runs ls --json --runs=~/runs").out).size(), 8);
+  EXPECT_FALSE(fs::exists(temporary_.path() / "~"));
+  write("train.yaml", "data: {path: ~/corpus}\nmodel: {type: adaptive-span}\ntrain: {steps: 10}\n");
+  EXPECT_THAT(at_home("train train.yaml --dry-run").err, HasSubstr(temporary_.path().string() + "/corpus"));
+  EXPECT_THAT(at_home("train train.yaml data.path=~/other --dry-run").err,
+              HasSubstr(temporary_.path().string() + "/other"));
+}
+
+TEST_F(Names, RecipesOfTheProgramNeedNoFolder) {
+  const ProgramResult checked = xlm("sweep adaptive-span/span-limit --profile smoke --check");
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_THAT(checked.out, HasSubstr("span-limit.yaml, profile smoke"));
+  EXPECT_THAT(xlm("sweep adaptive-span/no-such --check").err, HasSubstr("adaptive-span/no-such"));
 }
 
 }  // namespace

@@ -38,6 +38,17 @@ TEST_F(ProgramOfUser, ATrainingIsARunLikeOthers) {
   EXPECT_EQ(only_run().history.size(), done.history.size());
 }
 
+TEST_F(ProgramOfUser, TooFewFileHandlesAreCalledSo) {
+  configure("[python3, -c, pass]");
+  std::string said;
+  for (int files = 9; files < 16; ++files) {
+    const ProgramResult result = shell(
+        folder_.path(), fmt::format("ulimit -n {0}; exec '" XLM_FAKE_BINARY "' train run.yaml --runs few-{0}", files));
+    if (result.code != kDone) said += result.err;
+  }
+  EXPECT_THAT(said, AllOf(HasSubstr("open files"), Not(HasSubstr("temporarily unavailable"))));
+}
+
 TEST_F(ProgramOfUser, ATrainingWithoutEvaluationsPrintsNoTable) {
   configure("[python3, -c, pass]");
   const ProgramResult result = run({"train", "run.yaml"});

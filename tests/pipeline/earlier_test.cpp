@@ -36,7 +36,7 @@ class Earlier : public ::testing::Test {
   }
 
   /// What the store says of every run.
-  Json store() const { return parse_json(xlm({"runs", "ls", "--json"}).out, "runs ls"); }
+  Json store() const { return parse_json(xlm({"runs", "ls", "--all", "--json"}).out, "runs ls"); }
 
   TemporaryFolder folder_;
 };

@@ -139,6 +139,19 @@ TEST_F(PartSumsTest, ThousandsOfDocumentsAreTakenTogether) {
   }
 }
 
+TEST_F(PartSumsTest, MaxWindowsLimitsTheBlocksOfStreamedRows) {
+  const Split split = text(600, 0);  // three rows of 199 predictions, in blocks of 64
+  const TokenSource source(split, {});
+  for (const auto& [most, tokens] :
+       std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 3 * 64}, {3, 3 * 192}, {4, 3 * 199}, {0, 3 * 199}}) {
+    settings_.max_windows = most;
+    const SplitLoss result = evaluated(TextScheme::kStreaming, source);
+    EXPECT_EQ(result.tokens, tokens);
+    EXPECT_EQ(result.whole, tokens == 3 * 199);
+    EXPECT_EQ(std::accumulate(result.parts.tokens.begin(), result.parts.tokens.end(), std::int64_t{0}), tokens);
+  }
+}
+
 TEST_F(PartSumsTest, AreKeptOnlyIfTheyAreWanted) {
   const Split split = text(500, 0);
   const TokenSource source(split, {});

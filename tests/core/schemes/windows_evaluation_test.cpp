@@ -115,6 +115,21 @@ TEST_F(OverlapTest, StateStaysWithinADocument) {
   EXPECT_EQ(handed.at(78), sum(70, 10));
 }
 
+/// Blocks of 16 predictions: 23 of the first document, and 9 of the third.
+TEST_F(OverlapTest, MaxWindowsLimitsTheBlocksOfTheSplit) {
+  const TokenSource source(split_, {});
+  for (const bool recurrent : {false, true}) {
+    for (const auto& [most, tokens] :
+         std::vector<std::pair<std::int64_t, std::int64_t>>{{1, 16}, {2, 32}, {6, 96}, {7, 96}, {0, 96}}) {
+      WindowListener model({10, 2}, recurrent);
+      const SplitLoss result = evaluate_split(model, source, {.rows = 3, .block = 16, .max_windows = most}, never_stop);
+      EXPECT_EQ(result.tokens, tokens) << most;
+      EXPECT_EQ(result.whole, tokens == 96) << most;
+      EXPECT_NEAR(result.loss, right_guess(), 1e-6);
+    }
+  }
+}
+
 TEST_F(OverlapTest, FirstTokensAreScoredAfterTheEndOfATextIfAskedFor) {
   TokenSource source(split_, {});
   const SplitSettings settings{.rows = 3, .first_token = true};

@@ -106,7 +106,7 @@ TEST_F(OtherFiles, JsonLinesAreReadByAColumn) {
   expect_error<DataError>(wanted, "b.jsonl:2 is not valid JSON");
   wanted.from = {file("c.jsonl", "{\"text\": \"one\"}\n[\"two\"]\n")};
   expect_error<DataError>(wanted, "c.jsonl:2 is not a JSON object, but array");
-  wanted.from = {file("e.csv", "text,number\none,1\n")};
+  wanted.from = {file("e.csv", "content,number\none,1\n")};
   expect_error<DataError>(wanted,
                           "e.csv is neither a table nor JSON lines: it has no column 'text'\nleave --column out");
   wanted.from = {file("d.json", "[{\"text\": \"one\"},\n{\"text\": \"two\"}]")};
@@ -261,6 +261,62 @@ TEST_F(OtherFiles, CleaningOfOrdinaryTextIsSilentOfRealTexts) {
   wanted.clean = "text8";
   wanted.force = true;
   EXPECT_THAT(notes(wanted), HasSubstr("cleaning removed 3.7 %"));
+}
+
+/// NaN, a lone surrogate and a torn line are no JSON, also in the first row, by which files are recognised.
+TEST_F(OtherFiles, RowsThatCannotBeReadAreNamedOrLeftOutAndCounted) {
+  const std::string good = R"({"text": "one "})";
+  for (const std::string bad : {R"({"text": "half \ud83d", "n": 1})", R"({"score": NaN, "text": "two"})",
+                                R"({"text": 3})", R"({"text": "torn)", R"({"other": "two"})"}) {
+    for (const std::string& lines : {bad + "\n" + good + "\n" + good + "\n", good + "\n" + good + "\n" + bad}) {
+      PrepareRequest wanted = whole("text", {file("a.jsonl", lines)});
+      wanted.column = "text";
+      expect_error<DataError>(wanted, lines.starts_with(bad) ? "a.jsonl:1" : "a.jsonl:3");
+      expect_error<DataError>(wanted, "--skip-bad-rows leaves such rows out");
+      wanted.skip_bad_rows = true;
+      EXPECT_THAT(notes(wanted), HasSubstr("passed over: rows that cannot be read: 1 (a.jsonl)"));
+      EXPECT_EQ(text(open_prepared(wanted.out), "train"), "one one ");
+      fs::remove_all(wanted.out);
+    }
+  }
+  PrepareRequest wanted = whole("text", {file("b.jsonl", "{\"a\": \"b\"}\n{\"a\": \"c\"}\n")});
+  wanted.column = "text";
+  wanted.skip_bad_rows = true;
+  expect_error<DataError>(wanted, "b.jsonl:1 has no field 'text'");
+}
+
+TEST_F(OtherFiles, ColumnsOfCsvAndTsvAreRead) {
+  const auto rows = [&](const std::string& name, const std::string& content) {
+    PrepareRequest wanted = whole("text", {file(name, content)});
+    wanted.column = "review";
+    wanted.force = true;
+    return text(make(wanted), "train");
+  };
+  EXPECT_EQ(rows("a.csv", "id,review,stars\r\n0,\"He said \"\"well\"\",\r\nthen left.\",1\r\n1,plain,2\r\n"),
+            "He said \"well\",\nthen left.plain");
+  EXPECT_EQ(rows("a.tsv", "id\treview\n0\tone, and \"two\"\n1\tthree"), "one, and \"two\"three");
+  EXPECT_EQ(rows("semicolons.txt", "\xEF\xBB\xBFreview;id\na;1\nb;2\n"), "ab");
+  PrepareRequest wanted = whole("text", {file("b.csv", "id,review\n1,one\n2,two,three\n3,four\n")});
+  wanted.column = "review";
+  wanted.force = true;
+  expect_error_in<DataError>({.dataset = "text", .from = wanted.from, .out = path("other"), .column = "review"},
+                             "b.csv:3 has 3 cells, and the first line has 2 names");
+  wanted.skip_bad_rows = true;
+  EXPECT_EQ(text(make(wanted), "train"), "onefour");
+  expect_error_in<DataError>(
+      {.dataset = "text", .from = {file("c.csv", "review\n\"open\n")}, .out = path("other"), .column = "review"},
+      "c.csv:2: a quote is not closed");
+}
+
+TEST_F(OtherFiles, MarkupWithoutColumnsNamesTheWayOut) {
+  for (const auto& [content, complaint] : std::vector<std::pair<std::string, std::string>>{
+           {"WARC/1.0\r\nWARC-Type: conversion\r\n\r\na text\n", "a web archive (WARC, WET), which has no columns"},
+           {"<mediawiki xmlns=\"x\">\n<page>\n", "a dump of MediaWiki, which has no columns\nextract its text first"},
+           {"<doc id=\"1\" title=\"A\">\nA\n</doc>\n", "such as with wikiextractor --json"}}) {
+    PrepareRequest wanted = whole("text", {file("dump.txt", content)});
+    wanted.column = "text";
+    expect_error<DataError>(wanted, complaint);
+  }
 }
 
 }  // namespace

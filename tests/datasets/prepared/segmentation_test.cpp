@@ -89,6 +89,16 @@ TEST_F(Segmentation, MarksTheEndOfEveryPieceButAWordsLastAndEverySpace) {
   EXPECT_EQ(flags(prepared(kText), model_file().string()), kFlags);
 }
 
+/// Without a mark before the whole text, "the" at its beginning is not "▁the" within it.
+TEST_F(Segmentation, AWordIsCutAsSentencePieceCutsTheWholeText) {
+  const std::string model = hand_made_model() + length_delimited(3, std::string("\x18\0", 2));  // no dummy prefix
+  const std::string text = "the friendly the un the";
+  EXPECT_EQ(flags(prepared(text), write_quickly(path("bare.model"), model).string()), "11010000010010001001000");
+  sentencepiece::SentencePieceProcessor whole;
+  ASSERT_TRUE(whole.LoadFromSerializedProto(model).ok());
+  EXPECT_THAT(whole.EncodeAsPieces(text), ElementsAre("t", "h", "e", "▁friend", "ly", "▁the", "▁un", "▁the"));
+}
+
 TEST_F(Segmentation, IsStoredOnceAndReadBack) {
   const PreparedData data = prepared(kText);
   const std::string fingerprint = data.fingerprint;

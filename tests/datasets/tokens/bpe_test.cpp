@@ -37,6 +37,15 @@ TEST(Bpe, ReadsFilesOfEveryKindOfFolder) {
   EXPECT_EQ(again.merges_text(), bpe.merges_text());
 }
 
+TEST(Bpe, ABlankThatTransformersPutsBeforeATextIsRefused) {
+  const TemporaryFolder folder;
+  write_small_bpe(folder.path());
+  write_file(folder.path() / "tokenizer_config.json", R"({"add_prefix_space": false})");
+  EXPECT_NO_THROW(read_bpe(folder.path()));
+  write_file(folder.path() / "tokenizer_config.json", R"({"add_prefix_space": true})");
+  EXPECT_THAT([&] { read_bpe(folder.path()); }, ThrowsMessage<DataError>(HasSubstr("'add_prefix_space' puts a blank")));
+}
+
 TEST(Bpe, DataOfOtherMergesAreRefused) {
   const TemporaryFolder data;
   const TemporaryFolder model;

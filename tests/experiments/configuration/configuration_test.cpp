@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/gpt2_options.h"
+#include "experiments/configuration/yielding_defaults.h"
 #include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
 
@@ -146,6 +147,45 @@ TEST(Configuration, WindowsOfEvaluationAreAsLongAsThoseOfTraining) {
   EXPECT_EQ(eval("transformer", "eval: {stride: 32}\n"), std::pair(std::int64_t{96}, std::int64_t{32}));
   EXPECT_EQ(eval("transformer", "eval: {context: 128, stride: 16}\n"), std::pair(std::int64_t{128}, std::int64_t{16}));
   EXPECT_EQ(eval("hourglass", "").first, 2048) << "as published";
+}
+
+/// 32,000 steps of warm-up in a run of 1,000 would end at a thirtieth of the learning rate.
+TEST(Configuration, AWarmUpThatIsNotWrittenTakesATenthOfTheStepsAtMost) {
+  const auto warmup = [](const std::string& type, const std::string& steps, const std::string& rest = "") {
+    return read("data: {path: d}\ntrain: {steps: " + steps + "}\nmodel: {type: " + type + "}\n" + rest)
+        .optimizer.warmup_steps;
+  };
+  EXPECT_EQ(warmup("adaptive-span", "1000"), 100);
+  EXPECT_EQ(warmup("adaptive-span", "320000"), 32000) << "as published";
+  EXPECT_EQ(warmup("gpt2", "500"), 50);
+  EXPECT_EQ(warmup("gpt2", "5000"), 100);
+  EXPECT_EQ(warmup("hourglass", "200"), 20) << "a cosine takes more steps than its warm-up";
+  EXPECT_EQ(warmup("adaptive-span", "1000", "optimizer: {warmup_steps: 32000}\n"), 32000);
+  EXPECT_EQ(warmup("adaptive-span", "1000", "optimizer: {warmup_ratio: 0.05}\n"), 0);
+}
+
+TEST(Configuration, ALongWarmUpIsRemarkedOnWithTheRateThatIsReached) {
+  EXPECT_EQ(warmup_note({.lr = 0.07, .warmup_steps = 32000}, 1000),
+            "the warm-up takes 32000 of 1000 steps: the highest learning rate is 0.00219, and optimizer.lr is 0.07\n"
+            "a tenth of the steps is usual: optimizer.warmup_steps=100");
+  EXPECT_THAT(warmup_note({.lr = 0.5, .warmup_ratio = 0.75}, 100), HasSubstr("takes 0.75 of 100 steps"));
+  EXPECT_EQ(warmup_note({.lr = 0.07, .warmup_steps = 500}, 1000), "");
+  EXPECT_EQ(warmup_note({.lr = 0.07, .warmup_steps = 32000}, 0), "") << "the number of steps is not known";
+}
+
+TEST(Configuration, NoDefaultOfAnOptimizerContradictsWhatIsWritten) {
+  const auto optimizer = [](const std::string& values) {
+    return read("data: {path: d}\ntrain: {steps: 100}\nmodel: {type: transformer}\noptimizer: " + values).optimizer;
+  };
+  EXPECT_EQ(optimizer("{schedule: constant}").min_lr_ratio, 0);
+  EXPECT_EQ(optimizer("{schedule: linear}").min_lr_ratio, 0.1);
+  EXPECT_EQ(optimizer("{warmup_steps: 7}").warmup_ratio, 0);
+  EXPECT_EQ(optimizer("{type: adagrad}").beta2, 0);
+  EXPECT_EQ(optimizer("{type: adam}").weight_decay, 0);
+  EXPECT_THROW(optimizer("{schedule: constant, min_lr_ratio: 0.1}"), UsageError);
+  EXPECT_THROW(optimizer("{warmup_steps: 7, warmup_ratio: 0.1}"), UsageError);
+  const RunOptions gpt2 = read("data: {path: d}\ntrain: {steps: 100}\nmodel: {type: gpt2}\neval: {context: 8}\n");
+  EXPECT_EQ(gpt2.eval.stride, 8);
 }
 
 TEST(Configuration, AShorterWindowOfWeightsShortensItsStride) {
@@ -290,11 +330,12 @@ TEST(Configuration, ASettingThatMakesNoDifferenceToItsUseIsRefused) {
   };
   using Use = WeightsUse;
   EXPECT_EQ(accepted("adaptive-span", Use::kEval),
-            "train.block train.precision train.tf32 eval.batch eval.by_document ");
+            "train.block train.precision train.tf32 eval.batch eval.max_windows eval.by_document ");
   EXPECT_EQ(accepted("hourglass", Use::kEval),
             "train.block train.precision train.tf32 eval.batch eval.context eval.max_windows eval.by_document ");
-  EXPECT_EQ(accepted("gpt2", Use::kEval), "train.precision train.tf32 eval.batch eval.by_document model.window ");
-  EXPECT_EQ(accepted("gpt2", Use::kEvalOverlap), "train.precision train.tf32 eval.batch ");
+  EXPECT_EQ(accepted("gpt2", Use::kEval),
+            "train.precision train.tf32 eval.batch eval.max_windows eval.by_document model.window ");
+  EXPECT_EQ(accepted("gpt2", Use::kEvalOverlap), "train.precision train.tf32 eval.batch eval.max_windows ");
   EXPECT_EQ(accepted("hourglass", Use::kSegment), "train.precision train.tf32 eval.context ");
   EXPECT_EQ(accepted("adaptive-span", Use::kSample), "train.block train.tf32 ");
   EXPECT_EQ(accepted("hourglass", Use::kSample), "train.tf32 eval.context ");

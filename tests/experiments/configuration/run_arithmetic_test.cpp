@@ -53,6 +53,9 @@ TEST(EvaluationSize, IsThatOfEveryWindow) {
   eval.batch = 3;
   EXPECT_EQ(evaluation_size(TextScheme::kStreaming, eval, 16, 100).scored, 3 * 32);
   EXPECT_EQ(evaluation_size(TextScheme::kStreaming, eval, 16, 100).block, 16);
+  eval.max_windows = 1;
+  EXPECT_EQ(evaluation_size(TextScheme::kStreaming, eval, 16, 100).scored, 3 * 16);
+  EXPECT_EQ(evaluation_size(TextScheme::kWindows, eval, 16, 100).scored, 16);
 }
 
 class RunArithmeticTest : public ::testing::Test {

@@ -136,7 +136,8 @@ TEST_F(SweepWatchTest, TheBoardShowsTheStatusOfAStoppedRun) {
   EXPECT_EQ(SweepWatch(runs_, settings_).json()["runs"][0]["status"], "preempted");
   for (const SweepRun& run : runs_) request_stop(run.planned.paths.folder);
   const Json stopped = SweepWatch(runs_, settings_).json();
-  EXPECT_EQ(stopped["ended"], 2) << "no worker begins them";
+  EXPECT_EQ(stopped["stopped"], 2) << "no worker begins them";
+  EXPECT_EQ(stopped["ended"], 0);
   EXPECT_EQ(stopped["runs"][0]["status"], "preempted");
   EXPECT_EQ(stopped["runs"][1]["status"], "queued");
 }

@@ -16,6 +16,7 @@ namespace xlm {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class CostEstimateTest : public ::testing::Test {
  protected:
@@ -71,6 +72,23 @@ TEST_F(CostEstimateTest, EvaluationsWhileTrainingCount) {
   const double many = CostEstimator([this]() -> Core& { return core_; }).of(plan("", 3)[0]).evaluation_flops;
   EXPECT_GT(few, 0);
   EXPECT_GT(many, few);
+}
+
+TEST_F(CostEstimateTest, EvaluationsThatCostMoreThanTrainingAreSaidWithWhatShortensThem) {
+  CostEstimate cost{.flops = 10, .evaluation_flops = 10, .final_flops = 9};
+  EXPECT_THAT(cost_lines({cost}), Not(HasSubstr("more than training")));
+  cost.evaluation_flops = 11;
+  EXPECT_THAT(cost_lines({cost}), HasSubstr("they cost more than training; eval.max_windows=N"));
+  cost.final_flops = 2;
+  EXPECT_THAT(cost_lines({cost}), HasSubstr("more than training; a larger train.eval_every"));
+}
+
+TEST_F(CostEstimateTest, RunsThatWarmUpForMostOfTheirStepsAreCounted) {
+  const auto open_core = [this]() -> Core& { return core_; };
+  EXPECT_TRUE(warmup_warnings(plan("sweep: {grid: {seed: [1, 2]}}\n"), open_core).empty());
+  const auto long_ones = plan("sweep: {grid: {seed: [1, 2], optimizer.warmup_steps: [1, 4000]}}\n");
+  ASSERT_EQ(warmup_warnings(long_ones, open_core).size(), 1);
+  EXPECT_THAT(warmup_warnings(long_ones, open_core)[0], HasSubstr("in 2 runs the warm-up takes 4000 of "));
 }
 
 }  // namespace

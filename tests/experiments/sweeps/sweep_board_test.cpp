@@ -249,6 +249,65 @@ TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
   EXPECT_THAT(screen()[0], HasSubstr("about 9 min 24 s left"));
 }
 
+TEST_F(SweepBoardTest, ABudgetLastsAsLongAsItsSpentPartLetsExpect) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const std::string budget = "sweep: {grid: {train.flops: [1000], train.steps: [0], seed: [1, 2, 3]}}\n";
+  const auto runs = planned(budget);
+  const auto spend = [&](int step, double flops, double time) {
+    Journal(runs[0].planned.paths.journal(), [time] {
+      return time;
+    }).append("metric", {{"step", step}, {"values", {{"bpc", 2.5}, {"training_flops", flops}}}});
+  };
+  spend(10, 100, 50);
+  spend(20, 200, 60);
+  written(kScreen, runs, [&](SweepBoard& board) {
+    board.runs_here(runs[0]);
+    now_ = 1;
+    board.update();
+  });
+  // A second a step, 100 steps each: 80 of the running one, and two more runs.
+  EXPECT_THAT(screen()[0], HasSubstr("about 4 min 40 s left"));
+  EXPECT_THAT(screen()[3], AllOf(HasSubstr("20/~100"), HasSubstr("1 min 20 s")));
+  spend(100, 1000, 140);
+  written(kScreen, runs, [&](SweepBoard& board) {
+    board.runs_here(runs[0]);
+    now_ = 2;
+    board.update();
+  });
+  EXPECT_THAT(screen()[0], HasSubstr("about 3 min 20 s left"));
+  EXPECT_THAT(screen()[3], AllOf(HasSubstr("  evaluates  "), Not(HasSubstr("0.0 s"))));
+}
+
+TEST_F(SweepBoardTest, AFinalEvaluationHasNoTimeLeftThatIsZero) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs = planned("sweep: {grid: {train.eval_every: [5], seed: [1]}}\n");
+  const auto drawn = [&] {
+    written(kScreen, runs, [&](SweepBoard& board) {
+      board.runs_here(runs[0]);
+      now_ += 1;
+      board.update();
+    });
+    return before_end_;
+  };
+  log_metric(runs[0], 1, 100);
+  log_metric(runs[0], 5, 104);
+  EXPECT_THAT(drawn(), AllOf(HasSubstr("evaluates valid"), HasSubstr("about 5.0 s left")));
+  log_metric(runs[0], 10, 109);
+  EXPECT_THAT(drawn(), AllOf(HasSubstr("evaluates"), Not(HasSubstr("left,")), Not(HasSubstr("0.0 s"))));
+}
+
+TEST_F(SweepBoardTest, RunsThatWereStoppedHaveNotEnded) {
+  const auto runs = planned("sweep: {grid: {seed: [1, 2, 3]}}\n");
+  const std::string text = written({}, runs, [&](SweepBoard& board) {
+    board.ended(runs[0], RunStatus::kDone, "done");
+    board.ended(runs[1], RunStatus::kQueued, "stopped by xlm runs stop");
+    board.ended(runs[2], RunStatus::kPreempted, "preempted");
+    now_ = 31;
+    board.update();
+  });
+  EXPECT_THAT(text, HasSubstr("[1/3] " + runs[2].id() + ": preempted\n1 of 3 runs ended, 2 stopped, "));
+}
+
 TEST_F(SweepBoardTest, ShowsTheLastValidationAndTheCurveOfTraining) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const auto runs = planned("sweep: {grid: {seed: [1, 2]}}\n");

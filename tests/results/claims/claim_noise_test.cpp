@@ -159,6 +159,12 @@ TEST(ManyClaims, WhatTheyOweToChanceIsSaid) {
             "4 claims were tried by seeds. If none held, up to 0.1 would be confirmed by chance. 3 are confirmed or "
             "refuted; with Holm's correction for all it is 1, with Benjamini and Hochberg's 3 (at most 5 % of them "
             "false). By chance alone may be: two and three.");
+  std::vector<JudgedClaim> apart = claims;
+  apart[1].description.family = "second";
+  const std::string note = chance_note({&apart[0], &apart[1], &apart[2], &apart[3]});
+  EXPECT_THAT(note, HasSubstr("correction for each family it is 2, with")) << "0.02 stands alone";
+  EXPECT_THAT(note, HasSubstr("By chance alone may be: three."));
+  EXPECT_EQ(claim_of("claim: c\nvalue: x\nat_least: 1\nfamily: speed\n").family, "speed");
   EXPECT_EQ(chance_note({all.front()}), "");
   EXPECT_EQ(chance_note({all[3], all[3]}),
             "2 claims were tried by seeds. If none held, up to 0.05 would be confirmed by chance.");

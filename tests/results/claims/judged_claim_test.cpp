@@ -163,6 +163,48 @@ TEST_F(Claims, APrintedNumberAloneIsJudgedAsInTables) {
   EXPECT_EQ(verdict(claim + "printed: 1.502\ntolerance: 0.005\n"), Verdict::kUndecided);
 }
 
+TEST_F(Claims, AMeanOverCorporaIsNoNumber) {
+  for (const char* type : {"fixed", "adaptive"}) {
+    for (const int seed : {1, 2, 3}) add(type, 64, seed, 1.1 + 0.001 * seed, "enwik8");
+  }
+  const JudgedClaim both = judged(kAdaptiveOrFixed);
+  EXPECT_EQ(both.verdict, Verdict::kNotTried) << "each seed of a side has two numbers";
+  EXPECT_THAT(both.parts.front().missing, HasSubstr("different corpora"));
+  const std::string value = "claim: c\nvalue: test.bpc\na: {model.span_type: fixed, model.span: 64}\nat_most: 3\n";
+  EXPECT_EQ(verdict(value), Verdict::kNotTried);
+  EXPECT_EQ(verdict(value + "where: {data.name: text8}\n"), Verdict::kConfirmed);
+  EXPECT_EQ(judged(kAdaptiveOrFixed + "each: data.name\n").parts.size(), 2U);
+}
+
+TEST_F(Claims, OtherMarginsAreTried) {  // the interval is -0.1021 to -0.0992
+  const auto words = [&](const std::string& more) { return at_other_margins(judged(kAdaptiveOrFixed + more)); };
+  EXPECT_EQ(words("margin: 0.04\n"), "the same verdict with half and with twice the margin");
+  EXPECT_EQ(words("margin: 0.07\n"), "the same verdict with half the margin, refuted with twice");
+  EXPECT_EQ(words("margin: 0.0503\n"), "the same verdict with half the margin, undecided with twice");
+  EXPECT_EQ(words("margin: 0.2012\n"), "undecided with half the margin, the same verdict with twice");
+  EXPECT_EQ(words("within: 0.07\n"), "the same verdict with half the margin, confirmed with twice");
+  EXPECT_EQ(words("printed: -0.15\ntolerance: 0.04\n"), "the same verdict with half the margin, confirmed with twice");
+  EXPECT_EQ(words(""), "");
+  EXPECT_EQ(words("margin: 0.04\nseeds: 5\n"), "") << "a look decides nothing at any margin";
+}
+
+TEST_F(Claims, SidesAreNamedByWhatSetsThemApart) {
+  const auto label = [&](const std::string& sides) {
+    return judged("claim: c\nvalue: test.bpc\n" + sides).parts.front().label;
+  };
+  EXPECT_EQ(label("a: {model.span_type: adaptive, model.span: 64}\nb: {model.span_type: fixed, model.span: 64}\n"),
+            "adaptive − fixed");
+  EXPECT_EQ(label("a: {model.span: 128}\nb: {model.span: 64}\n"), "span limit 128 − span limit 64");
+  EXPECT_EQ(label("a: {model.span: \"> 64\"}\nb: {label: short, where: {model.span: 64}}\n"), "span limit >64 − short");
+}
+
+TEST_F(Claims, FewSeedsRestOnNormality) {
+  const JudgedClaim three = judged(kAdaptiveOrFixed);
+  EXPECT_THAT(notes_on_all({&three}), Contains(HasSubstr("fewer than six seeds")));
+  const JudgedClaim open = judged(kAdaptiveOrFixed + "margin: 0.1005\n");
+  EXPECT_THAT(notes_on_all({&open}), IsEmpty()) << "nothing is decided";
+}
+
 TEST_F(Claims, NumbersOfOtherCorporaAreNotCompared) {
   for (const int seed : {1, 2, 3}) add("adaptive", 512, seed, 1.1 + 0.001 * seed, "enwik8");
   const std::string sides = "a: {model.span: 512}\nb: {model.span: 64, model.span_type: adaptive}\n";
@@ -275,7 +317,7 @@ TEST_F(Claims, WhatFallsFallsAtEachStep) {
   const JudgedClaim falls = judged(start + "trend: falls\n");
   EXPECT_EQ(falls.verdict, Verdict::kConfirmed);
   ASSERT_THAT(falls.parts, SizeIs(2));
-  EXPECT_EQ(falls.parts.front().label, "model.span 128 − 64 of model.span_type=fixed");
+  EXPECT_EQ(falls.parts.front().label, "span limit 128 − 64 of fixed");
   EXPECT_EQ(verdict(start + "trend: rises\n"), Verdict::kRefuted);
   for (const int seed : {1, 2, 3}) add("fixed", 512, seed, 1.77 + 0.01 * seed + 0.0001 * (seed % 2));
   EXPECT_EQ(verdict(start + "trend: falls\n"), Verdict::kRefuted) << "it turns at 256";

@@ -42,6 +42,45 @@ TEST_F(Figures, TrainingMayBeDrawnOverWhatItSpent) {
   EXPECT_EQ(curve.series[0].points[2].y, 2);
 }
 
+TEST_F(Figures, SeedsThatEndAtOtherPlacesMakeMeansOnOneGrid) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun run{.id = fmt::format("ends-{}", seed), .experiment = "ends", .seed = seed, .state = "queued"};
+    maker_.make(run);
+    Journal journal = maker_.journal(run);
+    for (const int step : {50, 100}) {  // what is learnt changes what a step costs
+      const double flops = 10.0 * step + seed;
+      journal.append("metric",
+                     {{"step", step}, {"values", {{"loss", seed + 1000 - flops}, {"training_flops", flops}}}});
+    }
+  }
+  store_.sync(maker_.runs());
+  const Figure curve = figure("figure: f\nkind: line\nx: flops\ny: loss\nwhere: {experiment: ends}\n");
+  ASSERT_EQ(curve.series.at(0).points.size(), 2) << "and not one of each seed";
+  for (const FigurePoint& point : curve.series[0].points) EXPECT_EQ(point.runs.size(), 3);
+  EXPECT_EQ(curve.series[0].points[1].x, 1001) << "at the records of one of them";
+  EXPECT_NEAR(curve.series[0].points[1].y, (1.0 - 1 + 2 - 1 + 3 - 1) / 3, 1e-9) << "lines between two records";
+}
+
+TEST_F(Figures, PartsOfATextAreLinesOfTheirOwn) {
+  const MadeRun run{.id = "parts", .experiment = "parts", .span = 32, .state = "running"};
+  maker_.make(run);
+  Journal journal = maker_.journal(run);
+  const auto evaluate = [&](int step, double bpc, int tokens, bool final) {
+    Json record = RunMaker::evaluation("test", bpc, final, step);
+    record["tokens"] = tokens;
+    journal.append("evaluation", record);
+  };
+  for (const int step : {25, 50, 75}) evaluate(step, 2 - 0.01 * step, 50, false);
+  evaluate(100, 1.4, 1000, true);  // the whole split is harder than its beginning
+  store_.sync(maker_.runs());
+  const Figure curve = figure("figure: f\nkind: line\nx: step\ny: test.bpc\nwhere: {experiment: parts}\n");
+  ASSERT_EQ(curve.series.size(), 2);
+  EXPECT_EQ(curve.series[0].label, "on 50 tokens");
+  EXPECT_EQ(curve.series[0].points.size(), 3) << "which falls";
+  EXPECT_EQ(curve.series[1].label, "on 1,000 tokens");
+  EXPECT_EQ(curve.series[1].points.at(0).y, 1.4);
+}
+
 TEST_F(Figures, TimesCountFromTheFirstRun) {
   const std::vector<double> means{3, 2.5, 2.75, 2};
   for (std::size_t trial = 0; trial < means.size(); ++trial) {

@@ -82,7 +82,8 @@ TEST_F(Browser, AwkwardTextStaysText) {
 
 TEST_F(Browser, APhoneNeedNotScrollSideways) {
   Report report{.title = "R", .origin = "", .recipes = {}};
-  report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {figure(line_yaml()), grid()}});
+  report.recipes.push_back(
+      {.title = "a", .file = "a.yaml", .claims = claims(), .exhibits = {figure(line_yaml()), grid()}});
   const std::string told =
       told_by_a_phone(report_page(store_, report),
                       "e.scrollWidth > e.clientWidth ? 'too wide: ' + e.scrollWidth : 'fits ' + e.clientWidth");

@@ -7,6 +7,7 @@
 #include "results/figures/figures.h"
 #include "results/figures/plot_style.h"
 #include "results/pages/assets.h"
+#include "results/pages/exhibit_pages.h"
 #include "results/pages/report.h"
 #include "tests/results/pages/pages.h"
 #include "tests/results/tables/paper_with.h"
@@ -38,6 +39,39 @@ Json trace_of(const Json& figure, const std::string& name) {
 }
 
 using Pages = PagesTest;
+
+TEST_F(Pages, DecidedClaimsComeFirstAndUntriedOnesAreFolded) {
+  const ClaimList list = claims();
+  const std::string page = own_part(claims_page(store_, list));
+  std::size_t last = 0;
+  for (const char* claim : {"<b>right</b>", "<b>wrong</b>", "<b>open</b>", "<details class=\"untried\">", "<li>none"}) {
+    const std::size_t at = page.find(claim);
+    ASSERT_NE(at, std::string::npos) << claim;
+    EXPECT_GT(at, last) << claim;
+    last = at;
+  }
+  EXPECT_EQ(occurrences(page, "<svg class=\"forest\""), 4) << "of each comparison that has a number";
+  EXPECT_THAT(page, HasSubstr("<div>64: adaptive − fixed<span class=\"note\">p"));
+  for (const std::string& run : list.claims[2].parts[0].runs) EXPECT_THAT(page, HasSubstr(run));
+  EXPECT_THAT(page, HasSubstr("the same verdict with half the margin"));
+}
+
+TEST_F(Pages, APictureHasTheIntervalTheLimitAndThePapersNumber) {
+  ClaimList list = claims();
+  JudgedClaim& claim = list.claims.back();
+  claim.parts.resize(1);
+  claim.parts[0].value = -0.4;
+  claim.parts[0].half_width = 0.2;
+  claim.parts[0].limits = {.high = 0, .open = true};
+  claim.paper = -0.3;
+  list.claims = {claim};
+  const std::string page = claims_page(store_, list);
+  // From -0.6 at 10 to 0 at 230, so 0.1 is 36.67.
+  EXPECT_THAT(page, HasSubstr(R"(<line class="ours" x1="10.0" x2="156.7" y1="10" y2="10"/><circle cx="83.3")"));
+  EXPECT_THAT(page, HasSubstr(R"(<rect class="holds" x="0.0" y="1" width="230.0")"));
+  EXPECT_THAT(page, HasSubstr(R"(<line class="limit" x1="230.0")"));
+  EXPECT_THAT(page, HasSubstr(R"(<path class="paper" d="M120.0 4)"));
+}
 
 TEST_F(Pages, CellsLeadToTheirRuns) {
   const Table made = grid();

@@ -43,6 +43,25 @@ class PagesTest : public ::testing::Test {
         "cells: {value: test.bpc, spread: sd, digits: 3}\nstars: {against: [fixed]}\nprinted: {adaptive: {64: 1.9}}\n");
   }
 
+  /// One of each verdict, the first in the file last on a page.
+  ClaimList claims() {
+    constexpr const char* kSides = ", value: test.bpc, a: {model.span_type: adaptive}, b: {model.span_type: fixed}, ";
+    const Yaml file =
+        parse_yaml(fmt::format("claims:\n"
+                               "- {{claim: none, value: test.bpc, a: {{model.span: 4096}}, b: {{model.span: 64}}}}\n"
+                               "- {{claim: open{0}where: {{model.span: 64, seed: 1}}}}\n"
+                               "- {{claim: wrong{0}better: b, where: {{model.span: 64}}}}\n"
+                               "- {{claim: right{0}margin: 0.05, printed: -0.11, each: model.span}}\n",
+                               kSides),
+                   "c.yaml");
+    RunTable runs(store_);
+    ClaimList list{.title = "Claims"};
+    for (const Yaml& claim : find_exhibits(file, ExhibitKind::kClaim)) {
+      list.claims.push_back(judge_claim(runs, read_claim_description(claim), {}));
+    }
+    return list;
+  }
+
   static std::string line_yaml() {
     return "figure: Bpc against span\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nx_scale: log\n";
   }

@@ -55,6 +55,13 @@ TEST_F(Columns, AreKeysEvaluationsCostsAndFields) {
               ElementsAre(Value(std::int64_t{100}), Value(std::int64_t{100}), Value(std::int64_t{100})));
 }
 
+TEST_F(Columns, WhatWaitsHasMadeNoStep) {
+  maker_.make({.id = "d", .state = "queued"});
+  store_.sync(maker_.runs());
+  EXPECT_THAT(RunTable(store_).column("step"),
+              ElementsAre(Value(std::int64_t{100}), Value(std::int64_t{100}), Value(std::int64_t{50}), Value()));
+}
+
 TEST_F(Columns, AreMeasuredOrSet) {
   RunTable runs(store_);
   EXPECT_TRUE(runs.is_measured("test.bpc"));

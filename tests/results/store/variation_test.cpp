@@ -64,6 +64,24 @@ TEST_F(Variations, WhereWeightsOfOneContentLieIsNoDifference) {
   EXPECT_THAT(differing_keys(runs, {0, 2}), ElementsAre("weights"));
 }
 
+TEST_F(Variations, AFingerprintIsADifferenceOnlyBelowOneName) {
+  const auto make = [&](const std::string& id, const std::string& name, char digit) {
+    maker_.make({.id = id});
+    const Json data = {{"dataset", name}, {"language", ""}, {"fingerprint", std::string(64, digit)}};
+    write_file(RunPaths{maker_.folder(id)}.environment(), data.dump());
+  };
+  make("a", "text8", 'a');
+  make("b", "pg-19", 'b');
+  make("c", "text8", 'c');
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(differing_keys(runs, {0, 1}), ElementsAre("data.name"));
+  EXPECT_THAT(differing_keys(runs, {0, 2}), ElementsAre("data.fingerprint"));
+  EXPECT_THAT(differing_keys(runs, {0, 1, 2}), ElementsAre("data.fingerprint", "data.name"));
+  EXPECT_EQ(shown_text(runs.column("data.fingerprint")[2]), "cccccccc");
+  EXPECT_EQ(shown_hash(std::string(63, 'c')), std::string(63, 'c'));
+}
+
 TEST_F(Variations, AKeyThatSomeRunsLackIsADifference) {
   maker_.make({.id = "a"});
   maker_.make({.id = "b"});
@@ -100,6 +118,14 @@ TEST_F(Variations, OnlyWhatWasMeasuredIsOfACorpus) {
   for (const char* set : {"train.steps", "eval.batch", "=2*train.steps", "test.bpc@data.name=pg-19"}) {
     EXPECT_EQ(corpus(set), "") << set;
   }
+}
+
+TEST_F(Variations, APartOfACorpusIsAnotherText) {
+  maker_.make({.id = "a"});
+  maker_.evaluate({.id = "a"}, "test", 3, {{"eval.max_windows", 5}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(corpora_of(runs, rows(2), {"test.bpc"}), ElementsAre("text8", "text8 (its first 5 windows)"));
 }
 
 TEST_F(Variations, SayWhatAllNumbersTogetherAreMadeOf) {

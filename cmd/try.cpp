@@ -1,0 +1,173 @@
+// xlm try: whether a change is a gain.
+#include <memory>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/sha256.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/docs_pages.h"
+#include "cmd/results_store.h"
+#include "cmd/trust.h"
+#include "cmd/try_text.h"
+#include "cmd/try_trial.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/model_locator.h"
+#include "experiments/runs/runs_in_use.h"
+
+namespace xlm {
+namespace {
+
+/// docs/agents.md as a skill file: a head with a name and a description, and the page.
+std::string skill_file() {
+  return "---\nname: xlm-try\ndescription: Try a change to a model or a training program with xlm, and learn whether "
+         "it "
+         "is a gain: keep, discard, undecided or broken.\n---\n" +
+         std::string(docs_pages().at("agents"));
+}
+
+constexpr const char* kBest = "best";
+
+TriedSide side_of(const std::string& text, const TryCommand& command, const GlobalOptions& global) {
+  Yaml tree;
+  if (fs::is_regular_file(text)) {
+    tree = read_configuration(text, command.profile, command.overrides);
+    check_file_of_run(text, tree);
+  } else {
+    const std::optional<fs::path> folder = run_folder_of(text, global.runs);
+    if (!folder) throw UsageError(fmt::format("{} is a model alone, and no run", text));
+    tree = configuration_of_run(*folder, command.overrides);
+    check_file_of_run(RunPaths{*folder}.config(), tree);
+  }
+  Recipe recipe = recipe_of(run_part(std::move(tree)));
+  return {text, std::move(recipe)};
+}
+
+/// What a change is tried against: the best of the line, if nothing else is named.
+std::string base_of(const TryCommand& command, const GlobalOptions& global) {
+  if (!command.base.empty() && command.base != kBest) return command.base;
+  if (command.line.empty()) {
+    throw UsageError("what is the change tried against? name a file or a run with --against, or a --line");
+  }
+  const TryLine line(global.runs, command.line);
+  if (line.best().empty()) {
+    throw UsageError(
+        fmt::format("the line {} has no best yet\nname what its first try is against: --against FILE", command.line));
+  }
+  return line.best();
+}
+
+/// A single try has a separate line, which lists do not show.
+std::string line_of(const TryCommand& command, const TryQuestion& question) {
+  constexpr std::size_t kDigits = 12;
+  if (!command.line.empty()) return command.line;
+  return std::string(kSingleTry) + sha256(question.json().dump()).substr(0, kDigits);
+}
+
+SweepRun first_run(const TriedSide& side, const GlobalOptions& global) {
+  return runs_with_seeds(side.recipe, {1}, global.runs, choose_in_store(global)).front();
+}
+
+/// The try of a line that made this change its best.
+std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOptions& global,
+                                     const std::string& change) {
+  if (command.line.empty()) return std::nullopt;
+  const TryLine line(global.runs, command.line);
+  for (const TryRecord& tried : line.tries()) {
+    if (tried.change() == change && tried.is_kept()) return tried;
+  }
+  return std::nullopt;
+}
+
+int report(const Json& outcome, const TryCommand& command, const TryRecord& record, const GlobalOptions& global) {
+  Json shown = outcome;
+  if (!command.line.empty() && record.is_kept() && !record.moved_best) {
+    shown["reason"] = "the best of the line has moved since it began: try it against that";
+  }
+  if (!global.json) {
+    print(outcome_text(shown));
+    return code_of_outcome(outcome);
+  }
+  shown["folder"] = global.runs.string();
+  if (command.all) shown["first_runs"] = {record.change(), record.base()};
+  print(outcome_json(shown));
+  return code_of_outcome(outcome);
+}
+
+int run_try(const TryCommand& command, const GlobalOptions& global) {
+  find_launcher(command.launcher);  // complains before anything is written
+  const TriedSide change = side_of(command.change, command, global);
+  const TriedSide base = side_of(base_of(command, global), command, global);
+  const SweepRun of_change = first_run(change, global);
+  const SweepRun of_base = first_run(base, global);
+  TryQuestion question{of_change.id(), of_base.id(), command.value, command.min_gain, command.seeds, command.noise};
+  if (question.change == question.base) {
+    if (const std::optional<TryRecord> kept = kept_before(command, global, question.change)) {
+      return report(kept->outcome, command, *kept, global);
+    }
+    throw UsageError(fmt::format("{} changes nothing: both sides are the run {}", command.change, question.base));
+  }
+  const std::vector<std::string> differ_in = what_changes(of_change.planned, of_base.planned);
+  install_stop_handlers();
+  create_folders(global.runs);
+  const RunsInUse in_use(global.runs, RunsInUse::By::kSweep);
+  TryLine line(global.runs, line_of(command, question));
+  TryRecord record = line.begin(question, command.note, differ_in);
+  if (record.outcome.is_null()) {
+    const TryEnd end = Trial(command, global, change, base, line, record).run();
+    if (!end.is_final) return report(end.outcome, command, record, global);
+    record = line.end(record.number, end.outcome);
+  }
+  return report(record.outcome, command, record, global);
+}
+
+}  // namespace
+
+std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<TryCommand>();
+  app.add_option("change", command->change, "Configuration of a run with the change, or a run")->type_name("CHANGE");
+  app.add_option("overrides", command->overrides, "Values that override both sides: train.steps=1000")
+      ->type_name("KEY=VALUE");
+  app.add_option("--against", command->base,
+                 "What it is tried against: a configuration, a run, or best, that of the line")
+      ->type_name("BASE");
+  app.add_option("--value", command->value, "Column that should get better")->capture_default_str();
+  app.add_option("--min-gain", command->min_gain, "A gain must be larger than this")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--seeds", command->seeds, "Pairs of a screen, and fresh pairs of a confirmation")
+      ->capture_default_str()
+      ->check(CLI::Range(2, 1000));
+  app.add_option("--noise", command->noise,
+                 "Runs of the base that show how much seeds differ, so that a screen may stop after its first pair")
+      ->check(CLI::Range(2, 1000));
+  app.add_option("--spend", command->spend, "What the try may cost: 20min, 8runs, 1e15flops, 5e6tokens");
+  app.add_option("--spend-line", command->spend_line, "What the whole line may cost");
+  app.add_option("--line", command->line, "Line of tries, whose errors are controlled together")->type_name("NAME");
+  app.add_option("--note", command->note, "Why it is tried, for the line's log");
+  app.add_option("--profile", command->profile, "Profile of the files to apply")->type_name("NAME");
+  app.add_option("--launcher", command->launcher, "How to start workers (see xlm sweep)")->capture_default_str();
+  app.add_option("--jobs", command->jobs, "Runs at once")->check(CLI::Range(1, 4096))->type_name("N");
+  app.add_option("--site", command->site, "How to submit jobs on this cluster")->type_name("FILE");
+  app.add_flag("--all", command->all, "With --json: ids of runs, too");
+  app.add_flag("--print-skill", command->print_skill, "Print the page for agents as a skill file");
+  app.footer(
+      "Exit code: 0 keep, 10 discard, 11 undecided, 12 broken; 75 stopped: the same command goes on.\n"
+      "How it decides: docs/agents.md, and docs/judging.md\n\n"
+      "Examples:\n"
+      "  xlm try change.yaml --against base.yaml --value valid.loss --min-gain 0.01 --seeds 5 --noise 5\n"
+      "  xlm try change.yaml --line night --note 'wider' --spend 20min --json\n"
+      "  xlm runs log --line night");
+  return [command, &global] {
+    if (command->print_skill) {
+      print(skill_file());
+      return static_cast<int>(kDone);
+    }
+    if (command->change.empty()) throw UsageError("a change is needed: xlm try CHANGE.yaml --against BASE");
+    return run_try(*command, global);
+  };
+}
+
+}  // namespace xlm

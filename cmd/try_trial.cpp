@@ -1,0 +1,259 @@
+// One try from its first pair of runs to its verdict.
+#include "cmd/try_trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/results_store.h"
+#include "cmd/sweep_dry_run.h"
+#include "cmd/sweep_launch.h"
+#include "experiments/runs/live_run.h"
+#include "experiments/sweeps/try_equality.h"
+#include "results/judgement/verdict.h"
+#include "results/quantities/number_format.h"
+#include "results/run_folder/journal.h"
+#include "results/store/directions.h"
+
+namespace xlm {
+namespace {
+
+constexpr double kBetweenLooks = 2;  // seconds, at what running runs have cost
+
+std::string points_of_chance(double chance) {
+  return chance < 0.01 ? "below 1 %" : fmt::format("{:.0f} %", 100 * chance);
+}
+
+}  // namespace
+
+/// A verdict, or the end of the budget.
+struct Trial::Stop {
+  TryEnd end;
+};
+
+Trial::Trial(const TryCommand& command, const GlobalOptions& global, const TriedSide& change, const TriedSide& base,
+             TryLine& line, const TryRecord& record)
+    : command_(command),
+      quiet_(global),
+      change_(change),
+      base_(base),
+      line_(line),
+      record_(record),
+      budget_(command.spend, "--spend"),
+      line_budget_(command.spend_line, "--spend-line"),
+      plan_{.min_gain = command.min_gain, .seeds = command.seeds, .noise = {}} {
+  quiet_.quiet = global.quiet || !global.standard_error.is_terminal;
+}
+
+TryEnd Trial::run() {
+  try {
+    if (command_.noise > 0) measure_noise();
+    screen();
+    confirm();
+  } catch (const Stop& stop) {
+    return stop.end;
+  }
+  return {};  // confirm() always ends
+}
+
+void Trial::measure_noise() {
+  Seeds seeds;
+  for (std::int64_t seed = 1; seed <= command_.noise; ++seed) seeds.push_back(seed);
+  const std::vector<SweepRun> runs = runs_with_seeds(base_.recipe, seeds, quiet_.runs, choose_in_store(quiet_));
+  for (const SweepRun& run : runs) base_runs_.insert(run.planned.paths.folder);
+  do_runs(runs);
+  const std::vector<double> numbers = numbers_of(runs);
+  const std::optional<SpreadEstimate> spread = spread_of_rounded(numbers, step_of(numbers));
+  if (!spread || spread->deviation <= 0) {
+    throw UsageError(fmt::format(
+        "--noise: the base has the same {} with all seeds\ngive its program the seed: {{seed}}", command_.value));
+  }
+  plan_.noise = noise_of_pairs(*spread);
+}
+
+void Trial::screen() {
+  for (std::int64_t seed = 1; seed <= plan_.seeds; ++seed) {
+    screened_.push_back(gains_of({seed}).front());
+    gain_ = gain_of(screened_, plan_);
+    const ScreenLook look = look_at_screen(screened_, plan_);
+    if (look.step == ScreenStep::kPass) return;
+    if (look.step == ScreenStep::kStop) {
+      end("discard", fmt::format("the chance that {} pairs show a gain above {} is {}", plan_.seeds,
+                                 with_digits(plan_.min_gain, 3), points_of_chance(*look.chance)));
+    }
+    if (look.step != ScreenStep::kUndecided) continue;
+    test_ = test_limits(gain_, plan_.limits());
+    const bool is_none = test_->decision == Decision::kOutside;
+    end(is_none ? "discard" : "undecided",
+        is_none ? "the screen shows no such gain" : seeds_in_words(range_to_decide(gain_, plan_.limits()), "pairs"));
+  }
+}
+
+void Trial::confirm() {
+  const TryConfirmation fresh = line_.confirm(record_.number, plan_.seeds, highest_seed());
+  const std::vector<double> gains = gains_of(fresh.seeds);
+  level_ = fresh.level;
+  gain_ = gain_of(gains, plan_);
+  test_ = confirm_gain(gains, plan_, level_);
+  if (test_->decision == Decision::kInside) end("keep", "");
+  if (test_->decision == Decision::kOutside) end("discard", "fresh pairs show no such gain");
+  end("undecided", seeds_in_words(range_to_decide(gain_, plan_.limits()), "pairs"));
+}
+
+/// Of a pair for each seed: how much better the change is.
+std::vector<double> Trial::gains_of(const Seeds& seeds) {
+  const ChooseValue choose = choose_in_store(quiet_);
+  const std::vector<SweepRun> changes = runs_with_seeds(change_.recipe, seeds, quiet_.runs, choose);
+  const std::vector<SweepRun> bases = runs_with_seeds(base_.recipe, seeds, quiet_.runs, choose);
+  for (const SweepRun& run : changes) change_runs_.insert(run.planned.paths.folder);
+  for (const SweepRun& run : bases) base_runs_.insert(run.planned.paths.folder);
+  std::vector<SweepRun> both = bases;
+  both.insert(both.end(), changes.begin(), changes.end());
+  do_runs(both);
+  const std::vector<double> before = numbers_of(bases);
+  std::vector<double> gains = numbers_of(changes);
+  const double sign = better_ == Better::kLower ? -1 : 1;
+  std::transform(gains.begin(), gains.end(), before.begin(), gains.begin(),
+                 [sign](double after, double base) { return sign * (after - base); });
+  return gains;
+}
+
+void Trial::do_runs(const std::vector<SweepRun>& runs) {
+  std::vector<SweepRun> open;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
+  check_ended(runs, open.empty() ? LaunchReport{} : launch(open));
+}
+
+LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
+  const std::int64_t fresh =
+      std::count_if(open.begin(), open.end(), [](const auto& run) { return run.status.is_absent(); });
+  if (!budget_.has_room_for(fresh, cost())) end_of_budget(budget_);
+  if (!line_budget_.has_room_for(fresh, cost_of_line())) end_of_budget(line_budget_);
+  double next_look = 0;
+  const auto should_stop = [this, next_look]() mutable {
+    if (wall_seconds() < next_look) return false;
+    next_look = wall_seconds() + kBetweenLooks;
+    return has_spent();
+  };
+  SweepLaunch sweep(find_launcher(command_.launcher), base_.recipe, open,
+                    {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
+  sweep.start();
+  LaunchReport report = sweep.wait();
+  if (report.interrupted && !stop_requested()) end_of_budget(budget_.is_spent(cost()) ? budget_ : line_budget_);
+  if (report.interrupted) throw Error("stopped; the same command goes on", kStopped);
+  return report;
+}
+
+/// A change whose run ends without a result is broken; a base cannot be compared with.
+void Trial::check_ended(const std::vector<SweepRun>& runs, const LaunchReport& report) {
+  for (const SweepRun& planned : runs) {
+    const Run run = read_live_run(planned.planned.paths.folder);
+    if (run.status == RunStatus::kDone) continue;
+    const auto killed = report.ended.find(run.id);
+    const std::string how = killed != report.ended.end() ? killed->second : first_line(run.reason);
+    const std::string text = fmt::format("{} {}{}", run.id, name_of(run.status), how.empty() ? "" : ": " + how);
+    const bool of_change = change_runs_.contains(run.folder);
+    const bool has_failed = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
+    if (of_change && has_failed) end("broken", text);
+    throw Error(fmt::format("{}\nsee {}; the same command goes on", text, RunPaths{run.folder}.log().string()));
+  }
+}
+
+std::vector<double> Trial::numbers_of(const std::vector<SweepRun>& runs) {
+  Store store = open_store(quiet_);
+  RunTable table(store);
+  const std::vector<Value>& column = table.column(command_.value);
+  std::vector<double> numbers;
+  AskedRows rows;
+  for (const SweepRun& run : runs) {
+    const auto row = std::find(table.ids().begin(), table.ids().end(), run.id());
+    const auto place = static_cast<std::size_t>(row - table.ids().begin());
+    const std::optional<double> number = row == table.ids().end() ? std::nullopt : as_number(column[place]);
+    if (!number || !std::isfinite(*number)) {
+      const bool of_change = change_runs_.contains(run.planned.paths.folder);
+      const std::string text = fmt::format("{} has no {}", run.id(), command_.value);
+      if (of_change) end("broken", text);
+      throw DataError(fmt::format("{}\nname what it has with --value: xlm runs show {}", text, run.id()));
+    }
+    numbers.push_back(*number);
+    rows.push_back(place);
+  }
+  better_ = needed_direction(table, rows, command_.value, "try", "declare it in the file: program.better");
+  return numbers;
+}
+
+/// The highest seed with which one of the sides was ever run here.
+std::int64_t Trial::highest_seed() {
+  Store store = open_store(quiet_);
+  RunTable table(store);
+  const std::vector<Value>& seeds = table.column("seed");
+  const std::vector<Value>& groups = table.column("seed_group");
+  std::vector<std::size_t> sides;
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    if (table.id(row) == record_.change() || table.id(row) == record_.base()) sides.push_back(row);
+  }
+  std::int64_t highest = std::max(plan_.seeds, command_.noise);
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const auto is_same = [&](std::size_t side) { return same_value(groups[row], groups[side]); };
+    if (std::none_of(sides.begin(), sides.end(), is_same)) continue;
+    highest = std::max(highest, static_cast<std::int64_t>(as_number(seeds[row]).value_or(0)));
+  }
+  return highest;
+}
+
+TryCost Trial::cost() const {
+  std::set<fs::path> folders = change_runs_;
+  folders.insert(base_runs_.begin(), base_runs_.end());
+  return cost_since(folders, record_.time);
+}
+
+TryCost Trial::cost_of_line() const {
+  TryCost all = cost();
+  for (const TryRecord& tried : line_.tries()) {
+    if (tried.number != record_.number && tried.outcome.is_object()) {
+      all += cost_from_json(tried.outcome.value("cost", Json::object()));
+    }
+  }
+  return all;
+}
+
+bool Trial::has_spent() const {
+  if (budget_.is_limited() && budget_.is_spent(cost())) return true;
+  return line_budget_.is_limited() && line_budget_.is_spent(cost_of_line());
+}
+
+void Trial::end(const char* verdict, const std::string& reason) {
+  Json outcome = {{"verdict", verdict}};
+  outcome.update(facts());
+  if (!reason.empty()) outcome["reason"] = reason;
+  throw Stop{{.outcome = std::move(outcome)}};
+}
+
+void Trial::end_of_budget(const TryBudget& budget) {
+  Json outcome = {{"verdict", "undecided"}};
+  outcome.update(facts());
+  outcome["reason"] = fmt::format("{} are spent; with more the same command goes on", budget.text());
+  throw Stop{{.outcome = std::move(outcome), .is_final = false}};
+}
+
+Json Trial::facts() const {
+  Json facts = {{"line", line_.name()},       {"try", record_.number},        {"value", command_.value},
+                {"min_gain", plan_.min_gain}, {"screened", screened_.size()}, {"cost", to_json(cost())}};
+  if (gain_.seeds > 0) facts.update({{"gain", gain_.value}, {"pairs", gain_.seeds}});
+  if (level_ > 0) facts["level"] = level_;
+  if (test_ && test_->half_width) {
+    facts.update({{"low", gain_.value - *test_->half_width}, {"high", gain_.value + *test_->half_width}});
+    if (test_->p) facts["p"] = *test_->p;
+  }
+  facts["equal"] = equality_in_words(change_runs_, base_runs_);
+  facts["differ_in"] = record_.differ_in;
+  return facts;
+}
+
+}  // namespace xlm

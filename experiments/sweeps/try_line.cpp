@@ -1,0 +1,156 @@
+// Lines of tries.
+#include "experiments/sweeps/try_line.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "experiments/runs/run_lock.h"
+#include "results/judgement/screen.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+constexpr const char* kTry = "try";
+constexpr const char* kConfirmation = "confirmation";
+constexpr const char* kOutcome = "outcome";
+
+fs::path lines_folder(const fs::path& runs) { return runs / "lines"; }
+
+/// Commands hold a line for milliseconds.
+std::unique_ptr<RunLock> lock_of_line(const fs::path& folder) {
+  constexpr int kAttempts = 600;
+  constexpr std::chrono::milliseconds kBetween(50);
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return std::make_unique<RunLock>(folder);
+    } catch (const RunLockedError&) {
+      if (attempt == kAttempts) throw;
+    }
+    std::this_thread::sleep_for(kBetween);
+  }
+}
+
+}  // namespace
+
+Json TryQuestion::json() const {
+  return {{"change", change},     {"base", base},   {"value", value},
+          {"min_gain", min_gain}, {"seeds", seeds}, {"noise", noise}};
+}
+
+TryLine::TryLine(const fs::path& runs, const std::string& name) : name_(name), folder_(lines_folder(runs) / name) {
+  const bool is_single = name.starts_with(kSingleTry);
+  if (name.empty() || name.find('/') != std::string::npos || (name.front() == '.' && !is_single)) {
+    throw UsageError(fmt::format("'{}' is no name of a line\nuse letters, digits and dashes", name));
+  }
+  read();
+}
+
+bool TryLine::exists() const { return fs::exists(folder_ / "journal.jsonl"); }
+
+void TryLine::read() {
+  tries_.clear();
+  best_.clear();
+  if (!exists()) return;
+  read_journal(folder_ / "journal.jsonl", [this](const Json& record) { add(record); });
+}
+
+TryRecord& TryLine::numbered(std::int64_t number) {
+  if (number < 1 || number > std::ssize(tries_)) {
+    throw DataError(fmt::format("{} has no try {}", (folder_ / "journal.jsonl").string(), number));
+  }
+  return tries_[static_cast<std::size_t>(number - 1)];
+}
+
+void TryLine::add(const Json& record) {
+  const std::string type = record.value("type", "");
+  if (type == kTry) {
+    tries_.push_back({.number = std::ssize(tries_) + 1,
+                      .question = record.value("question", Json::object()),
+                      .time = record.value("time", 0.0),
+                      .note = record.value("note", ""),
+                      .differ_in = record.value("differ_in", std::vector<std::string>())});
+    return;
+  }
+  TryRecord& tried = numbered(record.value("try", std::int64_t{0}));
+  if (type == kConfirmation) {
+    tried.confirmation = {record.value("seeds", std::vector<std::int64_t>()), record.value("level", 0.0)};
+  } else if (type == kOutcome && tried.outcome.is_null()) {
+    const std::string before = best();
+    tried.outcome = record.value("outcome", Json::object());
+    tried.moved_best = tried.is_kept() && tried.base() == before;
+    if (tried.moved_best) best_ = tried.change();
+  }
+}
+
+std::string TryLine::best() const {
+  if (tries_.empty()) return "";
+  return best_.empty() ? tries_.front().base() : best_;
+}
+
+template <typename Work>
+void TryLine::change_journal(const Work& work) {
+  create_folders(folder_);
+  const std::unique_ptr<RunLock> lock = lock_of_line(folder_);
+  read();
+  Journal journal(folder_ / "journal.jsonl");
+  work(journal);
+  read();
+}
+
+TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
+                         const std::vector<std::string>& differ_in) {
+  const Json asked = question.json();
+  std::int64_t number = 0;
+  change_journal([&](Journal& journal) {
+    const auto same =
+        std::find_if(tries_.begin(), tries_.end(), [&](const auto& one) { return one.question == asked; });
+    number = same == tries_.end() ? std::ssize(tries_) + 1 : same->number;
+    if (same != tries_.end()) return;
+    journal.append(kTry, {{"question", asked}, {"note", note}, {"differ_in", differ_in}}, true);
+  });
+  return numbered(number);
+}
+
+TryConfirmation TryLine::confirm(std::int64_t number, std::int64_t seeds, std::int64_t highest) {
+  change_journal([&](Journal& journal) {
+    if (numbered(number).confirmation) return;
+    std::int64_t not_kept = 0;
+    for (const TryRecord& tried : tries_) {
+      if (!tried.confirmation) continue;
+      not_kept += tried.is_kept() ? 0 : 1;
+      for (const std::int64_t seed : tried.confirmation->seeds) highest = std::max(highest, seed);
+    }
+    std::vector<std::int64_t> fresh;
+    for (std::int64_t seed = 1; seed <= seeds; ++seed) fresh.push_back(highest + seed);
+    journal.append(kConfirmation, {{"try", number}, {"seeds", fresh}, {"level", level_of_confirmation(not_kept)}},
+                   true);
+  });
+  return *numbered(number).confirmation;
+}
+
+TryRecord TryLine::end(std::int64_t number, const Json& outcome) {
+  change_journal([&](Journal& journal) {
+    if (numbered(number).outcome.is_null()) journal.append(kOutcome, {{"try", number}, {"outcome", outcome}}, true);
+  });
+  return numbered(number);
+}
+
+std::vector<std::string> line_names(const fs::path& runs) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(lines_folder(runs), error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with('.') && fs::exists(entry->path() / "journal.jsonl")) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace xlm

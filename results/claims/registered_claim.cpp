@@ -1,0 +1,163 @@
+// Claims and the records of them.
+#include "results/claims/registered_claim.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
+
+namespace xlm {
+namespace {
+
+constexpr std::size_t kMaxNamed = 3;
+constexpr const char* kRegistered = "registered";
+
+std::vector<std::string> keys_apart(const Json& a, const Json& b) {
+  std::set<std::string> keys;
+  for (const Json* one : {&a, &b}) {
+    for (const auto& [key, value] : one->items()) keys.insert(key);
+  }
+  std::erase_if(keys, [&](const std::string& key) { return a.value(key, Json()) == b.value(key, Json()); });
+  return {keys.begin(), keys.end()};
+}
+
+/// What a run saw of the chain when it began: nothing if it does not say it.
+std::optional<std::string> seen_by(const fs::path& run) {
+  std::optional<std::string> seen;
+  bool has_begun = false;
+  read_journal(RunPaths{run}.journal(), [&](const Json& record) {
+    if (record.value("state", "") != "running" || (has_begun && !record.value("fresh", false))) return;
+    has_begun = true;
+    const auto field = record.find(kSeenRegistration);
+    seen = field != record.end() && field->is_string() ? std::optional(field->get<std::string>()) : std::nullopt;
+  });
+  return seen;
+}
+
+class RecordedClaim {
+ public:
+  RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain, std::size_t place,
+                const ClaimContext& context, const fs::path& folder)
+      : runs_(runs), claim_(judged.description), chain_(chain), place_(place), context_(context), folder_(folder) {
+    for (const std::string& id : runs_of(judged)) used_.insert(id);
+    for (std::size_t row = 0; row < runs.size(); ++row) rows_[runs.id(row)] = row;
+  }
+
+  std::string word() const {
+    std::vector<std::string> changes;
+    if (!is_after(chain_[place_].hash, "")) changes.emplace_back("the chain of records");
+    for (const std::string& id : used_) {
+      if (!recorded().contains(id)) changes.push_back(why_other(id));
+    }
+    for (const auto& [id, run] : recorded().items()) {
+      if (const std::string why = why_dropped(id, run); !why.empty()) changes.push_back(why);
+    }
+    std::vector<std::string> late;
+    bool is_proved = true;
+    for (const std::string& id : used_) {
+      const std::optional<std::string> seen = seen_by(folder_ / id);
+      if (!seen) {
+        is_proved = false;
+        continue;
+      }
+      if (!seen->empty() && !has_record(*seen))
+        changes.push_back(fmt::format("the chain of records ({} saw another)", id));
+      if (!is_after(*seen, chain_[place_].hash)) late.push_back(id);
+    }
+    if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
+    if (!late.empty()) return fmt::format("registered late: {} had begun", listed_names(late, kMaxNamed));
+    return is_proved ? kRegistered : "registered, order unproved";
+  }
+
+ private:
+  std::vector<Registration>::const_iterator record_of(const std::string& hash) const {
+    return std::find_if(chain_.begin(), chain_.end(), [&](const Registration& one) { return one.hash == hash; });
+  }
+  bool has_record(const std::string& hash) const { return record_of(hash) != chain_.end(); }
+
+  /// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
+  bool is_after(std::string hash, const std::string& other) const {
+    for (std::size_t steps = 0; hash != other && steps <= chain_.size(); ++steps) {
+      const auto at = record_of(hash);
+      if (at == chain_.end()) return false;
+      hash = at->before();
+    }
+    return hash == other;
+  }
+
+  const Json& recorded() const { return chain_[place_].record["runs"]; }
+
+  /// Why a run is not among those of the record.
+  std::string why_other(const std::string& id) const {
+    for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
+      const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
+      const auto has_it = [&](const Json& run) { return run.value(what, "") == own; };
+      if (!recorded().empty() && std::none_of(recorded().begin(), recorded().end(), has_it))
+        return fmt::format("{} (of {})", what, id);
+    }
+    return fmt::format("runs ({} was not planned)", id);
+  }
+
+  /// Whether the claim is about a run of the record, as far as what its point sets says it.
+  bool is_of_claim(const Json& run) const {
+    const Json& point = run["point"];
+    const auto holds = [&](const Filter& filter) {
+      const auto value = point.find(filter.column);
+      return value == point.end() || filter.holds_for(to_value(value->get<std::string>()));
+    };
+    const auto all_hold = [&](const std::vector<Filter>& filters) {
+      return std::all_of(filters.begin(), filters.end(), holds);
+    };
+    return all_hold(claim_.where) &&
+           (claim_.sides.empty() || std::any_of(claim_.sides.begin(), claim_.sides.end(),
+                                                [&](const ClaimSide& side) { return all_hold(side.where); }));
+  }
+
+  /// Why a run of the record is missing where all others are there; empty if it is not.
+  std::string why_dropped(const std::string& id, const Json& run) const {
+    if (used_.empty() || used_.contains(id) || !is_of_claim(run)) return "";
+    const auto row = rows_.find(id);
+    if (row == rows_.end()) return fmt::format("seeds ({} is not there)", id);
+    if (!is_missing(runs_.column("bad")[row->second])) return fmt::format("seeds ({} is marked as bad)", id);
+    const std::vector<std::size_t> shown = runs_.select(context_.filters);
+    const bool is_left_out = std::find(shown.begin(), shown.end(), row->second) == shown.end();
+    return is_left_out ? fmt::format("seeds (a condition leaves {} out)", id) : "";
+  }
+
+  RunTable& runs_;
+  const ClaimDescription& claim_;
+  const std::vector<Registration>& chain_;
+  std::size_t place_;
+  const ClaimContext& context_;
+  const fs::path& folder_;
+  std::set<std::string> used_;
+  std::map<std::string, std::size_t> rows_;
+};
+
+}  // namespace
+
+std::string registration_of(RunTable& runs, const JudgedClaim& judged, const Json& form,
+                            const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
+                            const fs::path& folder) {
+  const std::string& name = judged.description.name;
+  std::string first;
+  std::string changed;  // since the newest record of it in another form
+  for (std::size_t place = 0; place < counted; ++place) {
+    const Json& claims = chain[place].record["claims"];
+    if (!claims.contains(name)) continue;
+    if (claims[name] != form) {
+      changed = "changed since: " + listed_names(keys_apart(claims[name], form), kMaxNamed);
+      continue;
+    }
+    std::string word = RecordedClaim(runs, judged, chain, place, context, folder).word();
+    if (word == kRegistered) return word;
+    if (first.empty()) first = std::move(word);
+  }
+  return first.empty() ? changed : first;
+}
+
+}  // namespace xlm

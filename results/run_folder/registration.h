@@ -1,0 +1,40 @@
+// The chain of registered claims in a folder of runs: records that name the one before them by its hash, so
+// that none can be changed, taken out or dated back without a trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+
+namespace xlm {
+
+/// The key under which a run's record "running" says the hash of the last record that was there when it started; empty:
+/// there was none.
+inline constexpr const char* kSeenRegistration = "registered";
+
+struct Registration {
+  std::string hash;  // of its line
+  Json record;
+  std::string before() const {
+    return record.value("before", "");
+  }  // the hash of the one before; empty: it is the first
+};
+
+/// The file of a folder of runs. It may hold several chains, where folders were merged.
+inline constexpr const char* kRegistrations = "registered.jsonl";
+
+/// In their order; empty without a chain. Throws DataError for a line that is no record.
+std::vector<Registration> read_registrations(const fs::path& runs);
+
+/// Empty without a chain.
+std::string last_registration(const fs::path& runs);
+
+/// Appends a record, to which it adds the hash of the one before it. It is on the disk on return.
+Registration register_record(const fs::path& runs, Json record);
+
+/// Appends the records of another folder of runs that are not here.
+void merge_registrations(const fs::path& from, const fs::path& runs);
+
+}  // namespace xlm

@@ -1,0 +1,157 @@
+// xlm try with a program: verdicts, lines, budgets.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <gmock/gmock.h>
+
+#include "base/text.h"
+#include "tests/experiments/tried_program.h"
+#include "tests/pages.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+using ProgramTry = TriedProgram;
+
+TEST_F(ProgramTry, AGainIsConfirmedOnFreshSeedsOfBothSides) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml"});
+  ASSERT_EQ(result.code, 0) << result.out << result.err;
+  EXPECT_LE(result.out.size(), 1'000U);
+  const Json outcome = Json::parse(result.out);
+  EXPECT_EQ(outcome["verdict"], "keep");
+  EXPECT_EQ(outcome["level"], 0.025);
+  EXPECT_EQ(outcome["differ_in"], "options.gain");
+  EXPECT_EQ(outcome["cost"]["runs"], 20) << "five pairs of the screen and five fresh ones";
+  std::map<double, double> loss_of_base;
+  std::map<double, double> loss_of_change;
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run run = read_live_run(folder);
+    const double seed = run.param("seed")->get<double>();
+    if (seed <= 5) continue;
+    (option_of(folder) == "0" ? loss_of_base : loss_of_change)[seed] = main_evaluation(run, "valid")->values.at("loss");
+  }
+  ASSERT_EQ(loss_of_base.size(), 5U);
+  double sum = 0;
+  for (const auto& [seed, loss] : loss_of_base) sum += loss - loss_of_change.at(seed);
+  EXPECT_NEAR(outcome["gain"].get<double>(), sum / 5, 1e-12);
+  EXPECT_LT(outcome["low"].get<double>(), outcome["gain"].get<double>());
+  EXPECT_GT(outcome["low"].get<double>(), 0.01);
+  const ProgramResult again = try_change({"change.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(again.out, result.out) << "the same try is not judged twice";
+  EXPECT_EQ(run_folders().size(), 20U);
+}
+
+TEST_F(ProgramTry, ALoserStopsAfterOnePairIfTheNoiseIsKnown) {
+  write_tried("change.yaml", "{gain: -0.2}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml", "--noise", "5"});
+  EXPECT_EQ(result.code, 10) << result.out << result.err;
+  EXPECT_EQ(runs_of("-0.2"), 1U);
+  EXPECT_EQ(runs_of("0"), 5U);
+  const Json outcome = Json::parse(result.out);
+  EXPECT_EQ(outcome["verdict"], "discard");
+  EXPECT_LT(outcome["gain"].get<double>(), -0.1);
+  EXPECT_FALSE(outcome.contains("level"));
+}
+
+TEST_F(ProgramTry, AChangeThatFailsIsBroken) {
+  write_tried("change.yaml", "{gain: 0.1, fails_with: 7}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(result.code, 12) << result.out << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr("broken"), HasSubstr("failed")));
+}
+
+TEST_F(ProgramTry, ABaseThatFailsIsNoVerdict) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  write_tried("bad.yaml", "{gain: 0, fails_with: 1}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "bad.yaml"});
+  EXPECT_EQ(result.code, 1) << result.out;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("failed"), HasSubstr("log.txt")));
+}
+
+TEST_F(ProgramTry, SidesMustDifferInTheChangeAlone) {
+  const ProgramResult same = try_change({"base.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(same.code, 2);
+  EXPECT_THAT(same.err, HasSubstr("changes nothing"));
+  write_file(folder_.path() / "text.txt", "other");
+  write_tried("change.yaml", "{gain: 0.1}", "data: {path: text.txt}\n");
+  const ProgramResult other = try_change({"change.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(other.code, 2);
+  EXPECT_THAT(other.err, HasSubstr("differ in options.gain, and in data too"));
+}
+
+TEST_F(ProgramTry, ALineGoesOnFromItsBestThoughTheCodeIsEditedInPlace) {
+  write_code("0.1");
+  write_tried("change.yaml", "{gain: 0.0}");
+  write_code("0");
+  EXPECT_EQ(try_change({"base.yaml", "train.threads=1", "--against", "base.yaml"}).code, 2);
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  const std::string base = run_folders().front().filename().string();
+  write_code("0.1");
+  const ProgramResult kept = try_change({"base.yaml", "--against", base, "--line", "night", "--note", "a bonus"});
+  ASSERT_EQ(kept.code, 0) << kept.out << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("code (train.py)"));
+  write_code("-0.1");
+  const ProgramResult lost = try_change({"base.yaml", "--line", "night"});
+  EXPECT_EQ(lost.code, 10) << lost.out << lost.err;
+  const ProgramResult log = run({"runs", "log", "--line", "night"});
+  EXPECT_THAT(log.out, AllOf(HasSubstr("night: 2 tries, 1 kept"), HasSubstr("against " + base), HasSubstr("  1 keep"),
+                             HasSubstr("a bonus"), HasSubstr("  2 discard")));
+  const Json json = Json::parse(run({"runs", "log", "--line", "night", "--json"}).out);
+  EXPECT_EQ(json["best"], json["tries"][0]["question"]["change"]);
+  EXPECT_EQ(json["tries"][1]["question"]["base"], json["best"]);
+}
+
+TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  const ProgramResult spent = try_change({"change.yaml", "--against", "base.yaml", "--spend", "5runs"});
+  EXPECT_EQ(spent.code, 11) << spent.out << spent.err;
+  EXPECT_THAT(spent.out, HasSubstr("5runs are spent"));
+  EXPECT_EQ(run_folders().size(), 4U) << "two pairs; a third does not fit";
+  EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--spend", "20runs"}).code, 0);
+}
+
+TEST_F(ProgramTry, TriesAtOnceOnOneLineSpendTheirOwnLevels) {
+  write_tried("one.yaml", "{gain: 0.1}");
+  write_tried("two.yaml", "{gain: 0.12}");
+  const std::vector<std::string> options{"--against", "base.yaml",  "--line", "night",
+                                         "--value",   "valid.loss", "--json"};
+  std::vector<std::string> first{"try", "one.yaml"};
+  std::vector<std::string> second{"try", "two.yaml"};
+  for (auto* arguments : {&first, &second}) arguments->insert(arguments->end(), options.begin(), options.end());
+  BackgroundProgram one = start(first);
+  BackgroundProgram two = start(second);
+  EXPECT_EQ(one.wait().code, 0);
+  EXPECT_EQ(two.wait().code, 0);
+  const Json line = Json::parse(run({"runs", "log", "--line", "night", "--json"}).out);
+  ASSERT_EQ(line["tries"].size(), 2U);
+  std::size_t best = 0;
+  for (const Json& tried : line["tries"]) {
+    EXPECT_EQ(tried["outcome"]["verdict"], "keep");
+    best += tried["is_best_then"].get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(best, 1U) << "the other was tried against an older best";
+}
+
+TEST_F(ProgramTry, ThePageForAgentsRuns) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  write_tried("next.yaml", "{gain: 0.3}");
+  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "agents.md");
+  const std::size_t begin = page.find("```sh\n") + 6;
+  const std::string commands = page.substr(begin, page.find("```", begin) - begin);
+  const fs::path script = folder_.path() / "page.sh";
+  write_file(script, fmt::format("set -e\nxlm() {{ '{}' \"$@\"; }}\n{}", XLM_FAKE_BINARY, commands));
+  const ProgramResult result = BackgroundProgram({"/bin/sh", script.string()}, folder_.path()).wait();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(HasSubstr(R"("verdict":"keep")"), HasSubstr("night: 2 tries, 2 kept")));
+  EXPECT_EQ(run({"help", "agents"}).out, page);
+  const std::string skill = run({"try", "--print-skill"}).out;
+  EXPECT_TRUE(skill.starts_with("---\nname: xlm-try\n") && skill.ends_with(page));
+}
+
+}  // namespace
+}  // namespace xlm
