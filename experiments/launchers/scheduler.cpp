@@ -166,23 +166,23 @@ void Scheduler::take_results() {
     if (taken_[i].run == nullptr) continue;
     const std::optional<int> code = slots_.ended(i);
     if (!code) continue;
-    const SweepRun& run = *taken_[i].run;
     longest_ = std::max(longest_, settings_.clock() - taken_[i].began);
     Slot left = std::exchange(taken_[i], {});
     left.claim.reset();  // a worker that exited before it had the lock left it to this process
-    take_result(run, left.pause, *code, memory_kills() > left.memory_kills);
+    take_result(left, *code);
     any = true;
   }
   if (any && halving_) halving_->look();
 }
 
 /// Handles the end of a worker. The journal gives the run's status. Without a final record, the exit code does.
-void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill) {
+void Scheduler::take_result(const Slot& left, int code) {
+  const SweepRun& run = *left.run;
   if (has_live_worker(run.planned.paths.folder)) return leave_to_other_worker(run);  // another worker was faster
   const RunStatus status = status_of(run);
   if (halving_) halving_->look_at(run);
-  if (pause > 0 && status == RunStatus::kPreempted && halving_->has_reached(run, pause)) {
-    board_.holds(run, pause);
+  if (left.pause > 0 && status == RunStatus::kPreempted && halving_->has_reached(run, left.pause)) {
+    board_.holds(run, left.pause);
     queue_.push_back(&run);
   } else if (status == RunStatus::kDone && code == kStopped) {
     ended(run, status, "done, stopped during an evaluation");
@@ -195,7 +195,7 @@ void Scheduler::take_result(const SweepRun& run, std::int64_t pause, int code, b
   } else if (code == kStopped) {
     ended(run, status, "stopped before it had begun");
   } else {
-    handle_lost_worker(run, end_of_worker(code, memory_kill));
+    handle_lost_worker(run, end_of_worker(code, memory_kills() > left.memory_kills), left.started);
   }
 }
 
@@ -233,13 +233,16 @@ void Scheduler::give_up(const SweepRun& run, const std::string& how) {
 }
 
 /// Handles a worker of this scheduler that exited without a final record.
-void Scheduler::handle_lost_worker(const SweepRun& run, const AttemptEnd& end) {
+void Scheduler::handle_lost_worker(const SweepRun& run, const AttemptEnd& end, double started) {
   try {
     const RunLock lock(run.planned.paths.folder);
     const Run present = read_run(run.planned.paths.folder);
     // Another worker has done it; a network file system may have shown that late.
     if (has_ended(present.status)) return ended(run, present.status, std::string(name_of(present.status)));
-    if (!record_lost_attempt(run, present, end, lock.token())) return;
+    // A worker that found the run without its process may have said so first. An attempt is lost once.
+    const RunState* last = present.history.empty() ? nullptr : &present.history.back();
+    const bool is_said = last != nullptr && !last->cause.empty() && last->time >= started;
+    if (!is_said && !record_lost_attempt(run, present, end, lock.token())) return;
     board_.waits(run);
     queue_.push_back(&run);
   } catch (const RunLockedError&) {
@@ -362,6 +365,7 @@ void Scheduler::start(std::size_t slot, const SweepRun& run) {
   try {
     Slot taken{.run = &run,
                .began = settings_.clock(),
+               .started = wall_seconds(),
                .pause = halving_ ? halving_->pause_of(run) : 0,
                .memory_kills = memory_kills(),
                .claim = nullptr};

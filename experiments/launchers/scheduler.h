@@ -100,6 +100,15 @@ class Scheduler {
   LaunchReport run();
 
  private:
+  struct Slot {
+    const SweepRun* run = nullptr;  // null: free
+    double began = 0;
+    double started = 0;              // wall_seconds
+    std::int64_t pause = 0;          // the step at which it pauses; 0: none
+    std::int64_t memory_kills = 0;   // of this machine, at the start
+    std::unique_ptr<RunLock> claim;  // until its worker has the lock
+  };
+
   bool may_train(const SweepRun& run);
   bool has_source(const SweepRun& run);
   const SweepRun* next_run();
@@ -110,7 +119,7 @@ class Scheduler {
   void record_status(const SweepRun& run, RunStatus state, std::int64_t token);
   void prune_held_runs();
   void take_results();
-  void take_result(const SweepRun& run, std::int64_t pause, int code, bool memory_kill);
+  void take_result(const Slot& left, int code);
   RunStatus status_of(const SweepRun& run);
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
   void stop_workers();
@@ -121,20 +130,12 @@ class Scheduler {
   bool may_retry(const Run& run, const AttemptEnd& end) const;
   bool record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token);
   void give_up(const SweepRun& run, const std::string& how);
-  void handle_lost_worker(const SweepRun& run, const AttemptEnd& end);
+  void handle_lost_worker(const SweepRun& run, const AttemptEnd& end, double started);
   bool record_gone_worker(const SweepRun& run);
   bool is_idle() const;
   SweepRun with_current_status(const SweepRun& run) const;
   void leave_to_other_worker(const SweepRun& run);
   void check_other_workers();
-
-  struct Slot {
-    const SweepRun* run = nullptr;  // null: free
-    double began = 0;
-    std::int64_t pause = 0;          // the step at which it pauses; 0: none
-    std::int64_t memory_kills = 0;   // of this machine, at the start
-    std::unique_ptr<RunLock> claim;  // until its worker has the lock
-  };
 
   const WorkList& list_;
   const LaunchSettings& settings_;

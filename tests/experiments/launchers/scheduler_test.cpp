@@ -305,6 +305,25 @@ TEST_F(SchedulerTest, ARunOfAnotherWorkerIsCheckedAndTakenOverIfThatIsGone) {
   EXPECT_EQ(now_, 11);
 }
 
+/// A worker on another list may look at the run between the death of its process and this scheduler's next look.
+TEST_F(SchedulerTest, AnAttemptWhoseLossAnotherWorkerHasToldIsNotCountedAgain) {
+  sweep_.resize(1);
+  settings_.attended = false;
+  FakeSlots slots(1);
+  const auto append = [&](const Json& state) { Journal(sweep_[0].planned.paths.journal()).append("state", state); };
+  const auto lose = [&] {
+    append({{"state", "running"}, {"host", "elsewhere"}, {"pid", 1}});
+    append({{"state", "queued"}, {"cause", "gone"}, {"reason", "its worker is gone"}});
+    slots.end(0, 128 + SIGKILL);
+  };
+  const LaunchReport report = run(slots, {lose, lose, [&] { slots.end(0, 0, "done"); }});
+  EXPECT_THAT(report.ended, IsEmpty());
+  EXPECT_EQ(slots.started.size(), 3U);
+  const Run done = read_run(folder_of(0));
+  EXPECT_EQ(std::count_if(done.history.begin(), done.history.end(), [](const RunState& s) { return !s.cause.empty(); }),
+            2);
+}
+
 TEST_F(SchedulerTest, ARunThatAnotherWorkerFinishesIsNotStarted) {
   sweep_.resize(1);
   auto lock = std::make_unique<RunLock>(folder_of(0));  // taken between the plan and its turn
