@@ -219,18 +219,15 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
 }
 
 ImportedRun RunImport::update(const std::string& id, const Json& foreign) const {
-  const auto conflict = [&](const std::string& why) {
-    return ImportedRun{.id = id, .outcome = ImportOutcome::kConflict, .note = why};
-  };
   const RunPaths paths{runs_ / id};
   const std::string changed = change_of_settings(
       to_json(read_yaml(paths.config())), to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), "")));
-  if (!changed.empty()) return conflict(changed);
+  if (!changed.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = changed};
   const JournalContent journal = read_journal(paths.journal());
   const Numbers here = numbers_in(journal.records);
   ForeignNumbers there(foreign);
   const std::string other = change_of_numbers(here, there.numbers);
-  if (!other.empty()) return conflict(other);
+  if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
   for (const auto& [key, value] : here) there.numbers.erase(key);
   std::vector<Json> news = records_of(there.numbers, there.final);
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),

@@ -34,8 +34,7 @@ class RunImport {
 
  private:
   ImportedRun update(const std::string& id, const Json& foreign) const;
-  /// Returns what was left out.
-  std::string write(const std::string& id, const Json& foreign);
+  std::string write(const std::string& id, const Json& foreign);  // returns what was left out
 
   fs::path runs_;
   std::unique_ptr<StagedFolder> staged_;
