@@ -319,7 +319,7 @@ TEST_F(SchedulerTest, AnAttemptWhoseLossAnotherWorkerHasToldIsNotCountedAgain) {
   const LaunchReport report = run(slots, {lose, lose, [&] { slots.end(0, 0, "done"); }});
   EXPECT_THAT(report.ended, IsEmpty());
   EXPECT_EQ(slots.started.size(), 3U);
-  const Run done = read_run(folder_of(0));
+  const auto done = read_run(folder_of(0));
   EXPECT_EQ(std::count_if(done.history.begin(), done.history.end(), [](const RunState& s) { return !s.cause.empty(); }),
             2);
 }
