@@ -80,8 +80,8 @@ TEST_F(FitCommand, HasTheFormsOfTablesAndAFigure) {
         << name;
   }
   EXPECT_THAT(read_file(temporary_.path() / "fits.html"), AllOf(HasSubstr("data-figure"), HasSubstr("95 % interval")));
-  EXPECT_EQ(xlm("fit fits.yaml --figure fit.svg").code, 0);
-  EXPECT_THAT(read_file(temporary_.path() / "fit.svg"), HasSubstr("<svg"));
+  EXPECT_EQ(xlm("fit fits.yaml --figure fit.py").code, 0);
+  EXPECT_THAT(read_file(temporary_.path() / "fit.py"), HasSubstr("import matplotlib"));
   const ProgramResult wrong = xlm("fit fits.yaml --figure fit.html");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("--out FILE.html"));

@@ -193,7 +193,7 @@ TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {
   EXPECT_THAT(useless.err,
               HasSubstr("'eval.context' changes nothing in xlm eval with a model of type adaptive-span\n"
                         "leave it out; what counts: train.block, train.precision, train.threads, train.tf32, "
-                        "eval.batch, eval.by_document, device"));
+                        "eval.batch, eval.max_windows, eval.by_document, device"));
   EXPECT_EQ(run({"eval", id, "--data", "nowhere"}).code, kBadData);
 }
 
