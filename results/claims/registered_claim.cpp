@@ -95,7 +95,7 @@ class RecordedClaim {
   std::string why_other(const std::string& id) const {
     for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
       const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
-      const auto has_it = [&](const Json& run) { return run.value(what, "") == own; };
+      const auto has_it = [&own, key = what](const Json& run) { return run.value(key, "") == own; };
       if (!recorded().empty() && std::none_of(recorded().begin(), recorded().end(), has_it))
         return fmt::format("{} (of {})", what, id);
     }
