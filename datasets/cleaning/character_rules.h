@@ -1,4 +1,5 @@
-// The replacement of each Unicode character, by a language's rules: a table made once, from the rules in docs/corpora.md.
+// The replacement of each Unicode character, by a language's rules: a table made once, from the rules in
+// docs/corpora.md.
 #pragma once
 
 #include <array>

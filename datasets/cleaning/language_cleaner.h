@@ -1,6 +1,6 @@
-// Cleans any text to the alphabet of a language (letters, single spaces and line breaks) by the rules of docs/corpora.md,
-// streaming and in several threads. The result depends neither on how the text is cut into pieces nor on the number of
-// threads.
+// Cleans any text to the alphabet of a language (letters, single spaces and line breaks) by the rules of
+// docs/corpora.md, streaming and in several threads. The result depends neither on how the text is cut into pieces nor
+// on the number of threads.
 #pragma once
 
 #include <cstddef>
