@@ -64,13 +64,11 @@ std::string glossary_entry(const std::string& word) {
   return entry;
 }
 
-/// What `words` are called in docs/: an entry of the glossary, or a page. Empty if there is none.
+/// What `words` are called in docs/: a page, or an entry of the glossary. Empty if there is none.
 std::string text_of_docs(const std::vector<std::string>& words) {
   const std::string word = join(words, " ");
-  std::string text = glossary_entry(word);
-  if (!text.empty()) return text;
   const auto page = docs_pages().find(word.ends_with(".md") ? word.substr(0, word.size() - 3) : word);
-  return page == docs_pages().end() ? "" : std::string(page->second);
+  return page == docs_pages().end() ? glossary_entry(word) : std::string(page->second);
 }
 
 std::string names_of_pages() {
@@ -102,7 +100,9 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
     command = found.front();
   }
   // App::help would print the help of the parsed command, which is `xlm help`.
-  return command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);
+  const std::string help = command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal);
+  const std::string word = join(words, " ");
+  return docs_pages().contains(word) ? fmt::format("{}\nThe page {}: xlm help {}.md\n", help, word, word) : help;
 }
 
 /// Escapes text for roff: backslashes, requests at the beginning of a line, minus signs.

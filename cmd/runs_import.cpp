@@ -18,7 +18,7 @@
 namespace xlm {
 namespace {
 
-const std::vector<std::string> kForeignKinds{"wandb", "mlflow", "trackio", "tensorboard",
+const std::vector<std::string> foreign_kinds{"wandb", "mlflow", "trackio", "tensorboard",
                                              "csv",   "jsonl",  "neptune", "lm-eval"};
 
 /// An option that the script reads (python/xlm/import_runs.py): it is handed on as it is.
@@ -82,9 +82,9 @@ int import_runs(const ImportCommand& command, const GlobalOptions& global) {
 
 std::function<int()> declare_runs_import(CLI::App& app, const GlobalOptions& global) {
   const auto command = std::make_shared<ImportCommand>();
-  app.add_option("KIND", command->kind, join(kForeignKinds, ", "))
+  app.add_option("KIND", command->kind, join(foreign_kinds, ", "))
       ->required()
-      ->check(CLI::IsMember(kForeignKinds).description(""));
+      ->check(CLI::IsMember(foreign_kinds).description(""));
   app.add_option("PLACE", command->place, "Its file or folder")->required();
   for (const ForeignOption& option : kForeignOptions) {
     app.add_option(fmt::format("--{}", option.name), command->options[option.name], option.help)

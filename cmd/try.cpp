@@ -16,16 +16,17 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/model_locator.h"
 #include "experiments/runs/runs_in_use.h"
+#include "experiments/sweeps/try_budget.h"
 
 namespace xlm {
 namespace {
 
 /// docs/agents.md as a skill file: a head with a name and a description, and the page.
 std::string skill_file() {
-  return "---\nname: xlm-try\ndescription: Try a change to a model or a training program with xlm, and learn whether "
-         "it "
-         "is a gain: keep, discard, undecided or broken.\n---\n" +
-         std::string(docs_pages().at("agents"));
+  return fmt::format("---\nname: xlm-try\ndescription: \"{}\"\n---\n{}",
+                     "Try a change to a model or a training program with xlm, and learn whether it is a gain: keep, "
+                     "discard, undecided or broken.",
+                     docs_pages().at("agents"));
 }
 
 constexpr const char* kBest = "best";
@@ -70,6 +71,13 @@ SweepRun first_run(const TriedSide& side, const GlobalOptions& global) {
   return runs_with_seeds(side.recipe, {1}, global.runs, choose_in_store(global)).front();
 }
 
+/// A column that no run has is a mistake if there are runs.
+void check_value(const std::string& value, const GlobalOptions& global) {
+  Store store = open_store(global);
+  RunTable runs(store);
+  if (runs.size() > 0) runs.column(value);
+}
+
 /// The try of a line that made this change its best.
 std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOptions& global,
                                      const std::string& change) {
@@ -84,7 +92,7 @@ std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOpti
 int report(const Json& outcome, const TryCommand& command, const TryRecord& record, const GlobalOptions& global) {
   Json shown = outcome;
   if (!command.line.empty() && record.is_kept() && !record.moved_best) {
-    shown["reason"] = "the best of the line has moved since it began: try it against that";
+    shown["reason"] = "what it was tried against is not the best of the line: try it against that";
   }
   if (!global.json) {
     print(outcome_text(shown));
@@ -97,7 +105,11 @@ int report(const Json& outcome, const TryCommand& command, const TryRecord& reco
 }
 
 int run_try(const TryCommand& command, const GlobalOptions& global) {
-  find_launcher(command.launcher);  // complains before anything is written
+  // What follows complains before anything is written.
+  find_launcher(command.launcher);
+  TryBudget(command.spend, "--spend");
+  TryBudget(command.spend_line, "--spend-line");
+  check_value(command.value, global);
   const TriedSide change = side_of(command.change, command, global);
   const TriedSide base = side_of(base_of(command, global), command, global);
   const SweepRun of_change = first_run(change, global);

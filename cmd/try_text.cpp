@@ -66,7 +66,7 @@ std::string line_of_try(const TryRecord& tried) {
       outcome.is_null() || !outcome.contains("gain") ? "" : difference_with_digits(outcome["gain"].get<double>(), 3);
   return fmt::format("{:>3} {:<9} {:>9}  {}\n", tried.number, verdict, gain,
                      joined({what, outcome.is_null() ? "" : cost_text(outcome), tried.note,
-                             tried.is_kept() && !tried.moved_best ? "the best had moved" : ""}));
+                             tried.is_kept() && !tried.moved_best ? "not against the best" : ""}));
 }
 
 void add_tries_against(const TryLine& line, const std::string& base, std::size_t depth, std::string& text) {

@@ -81,6 +81,8 @@ void Trial::screen() {
   for (std::int64_t seed = 1; seed <= plan_.seeds; ++seed) {
     screened_.push_back(gains_of({seed}).front());
     gain_ = gain_of(screened_, plan_);
+    if (seed > 1 && std::all_of(screened_.begin(), screened_.end(), [](double gain) { return gain == 0; }))
+      end("discard", "both sides have the same numbers, so the change makes no difference");
     const ScreenLook look = look_at_screen(screened_, plan_);
     if (look.step == ScreenStep::kPass) return;
     if (look.step == ScreenStep::kStop) {

@@ -139,7 +139,10 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
     if (fs::symlink_status(request.folder / path, ignored).type() != fs::file_type::not_found) found.push_back(path);
   }
   std::vector<std::string> left_out;
-  std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), looks_like_code);
+  const auto may_be_meant = [](const std::string& path) {  // and no copy of the code below a folder of runs
+    return looks_like_code(path) && path.find("/.programs/") == std::string::npos;
+  };
+  std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), may_be_meant);
   std::vector<std::string> of_untracked;
   left_out = without_others(request, request.folder, std::move(left_out), of_untracked);
   if (found.empty()) {

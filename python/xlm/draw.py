@@ -576,6 +576,9 @@ PICTURE: Optional[Picture] = None
 if __name__ == "__main__":
     if PICTURE is None:
         sys.exit(main())
-    target = sys.argv[1] if len(sys.argv) > 1 else "figure.pdf"
+    target = sys.argv[1] if len(sys.argv) > 1 else f"{sys.argv[0].removesuffix('.py')}.pdf"
+    if len(sys.argv) > 2 or not target.endswith((".svg", ".pdf", ".png")):
+        sys.exit(f"usage: python3 {sys.argv[0]} [FILE.svg, FILE.pdf or FILE.png]")
     with open(target, "wb") as file:
         file.write(saved(PICTURE, target.rpartition(".")[2]))
+    print(target)

@@ -551,6 +551,10 @@ def _runs_of_rows(file: pathlib.Path, rows: List[Dict[str, Any]], request: Reque
             columns = ", ".join(row)
             raise ImportProblem(f"{file}, row {place}: no column '{request.run}' that names the run; there are {columns}")
         groups.setdefault(str(row[request.run]) if request.run else file.stem, []).append(row)
+    known = {column for row in rows for column in row}
+    for name in request.settings:
+        if name and name not in known:
+            raise ImportProblem(f"{file} has no column '{name}' for --settings; there are {', '.join(known)}", usage=True)
     for name, of_run in groups.items():
         run = ForeignRun(f"{request.name or project}/{name}", project, name, seen=file.stat().st_mtime)
         _add_rows(run, of_run, request)

@@ -87,10 +87,13 @@ Json Painter::ask(const Json& request) {
   } catch (const ResourceError&) {
     throw;
   } catch (const Error& error) {
+    const std::string why = first_line(error.what());
+    const std::size_t last = why.rfind("Error: ");  // Python's own words, without who ended how
+    const std::size_t begin = last == std::string::npos ? 0 : why.rfind(' ', last) + 1;
     throw Error(
         fmt::format("figures are drawn with matplotlib from 3.7 on: {}\nto install it: {} -m pip install matplotlib\n"
                     "XLM_PYTHON=PROGRAM names another Python, and --format html needs none",
-                    first_line(error.what()), shell_word(python_program())));
+                    why.substr(begin), shell_word(python_program())));
   }
 }
 

@@ -170,9 +170,10 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
     }
   }
   if (untried.size() < list.claims.size()) {
-    out +=
+    out += fmt::format(
         "<p class=\"note\">Each picture has its own scale: our number with its 95 % interval, shaded where the claim "
-        "holds, and ◇ is the paper's number. Verdicts are about further seeds with these data and settings.</p>\n";
+        "holds{}. Verdicts are about further seeds with these data and settings.</p>\n",
+        any_printed(list) ? ", and ◇ is the paper's number" : "");
   }
   return out + untried_html(untried) + "</div>\n" + notes_html(list.notes);
 }

@@ -87,7 +87,7 @@ std::string step_text(const Json& run) {
   const Json params = run.value("params", Json::object());
   const std::string step = text_of(run.value("step", Json()));
   const std::string steps = text_of(params.value("train.steps", Json()));
-  return steps.empty() || steps == step ? step : step + " of " + steps;
+  return steps.empty() || steps == "0" || steps == step ? step : step + " of " + steps;
 }
 
 }  // namespace

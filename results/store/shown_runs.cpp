@@ -61,7 +61,7 @@ std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) 
     imported.insert(runs.id(row));
   }
   const auto listed = [](const std::set<std::string>& names) { return listed_names({names.begin(), names.end()}, 3); };
-  const std::string note = files.empty() ? "" : fmt::format("Code not frozen: {} ({}).", listed(files), kNotFrozen);
+  std::string note = files.empty() ? "" : fmt::format("Code not frozen: {} ({}).", listed(files), kNotFrozen);
   if (imported.empty()) return note;
   return note + fmt::format("{}{} imported from {} ({}): that code and data are those of other runs is not proved.",
                             note.empty() ? "" : " ", counted(imported.size(), "run"), listed(trackers),

@@ -64,6 +64,8 @@ TEST_F(ResultsCommands, HelpExplainsTheWordsThatTheProgramPrintsAndPrintsPages) 
   EXPECT_EQ(xlm("help sweeps").out, read_file(fs::path(XLM_SOURCE_DIR) / "docs/sweeps.md"));
   EXPECT_EQ(xlm("help sweeps.md").out, xlm("help sweeps").out);
   EXPECT_EQ(xlm("help sweep").out, xlm("sweep --help").out) << "commands come first";
+  EXPECT_THAT(xlm("help claims").out, HasSubstr("The page claims: xlm help claims.md"));
+  EXPECT_EQ(xlm("help store").out, read_file(fs::path(XLM_SOURCE_DIR) / "docs/store.md")) << "it is a word, too";
   const ProgramResult wrong = xlm("help nothing");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_THAT(wrong.err, HasSubstr("unknown command, word or page 'nothing'"));

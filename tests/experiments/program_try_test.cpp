@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "base/text.h"
+#include "base/yaml.h"
 #include "tests/experiments/tried_program.h"
 #include "tests/pages.h"
 
@@ -106,6 +107,29 @@ TEST_F(ProgramTry, ALineGoesOnFromItsBestThoughTheCodeIsEditedInPlace) {
   EXPECT_EQ(json["tries"][1]["question"]["base"], json["best"]);
 }
 
+TEST_F(ProgramTry, AMistakeInTheCommandIsNoTry) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  const std::vector<std::string> words{"try", "change.yaml", "--against", "base.yaml", "--line", "night"};
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"--value", "valid.los"}, {"--value", "valid.loss", "--spend", "20minutes"}}) {
+    std::vector<std::string> command = words;
+    command.insert(command.end(), wrong.begin(), wrong.end());
+    EXPECT_EQ(run(command).code, 2);
+  }
+  EXPECT_NE(run({"runs", "log", "--line", "night"}).code, 0) << "no line has begun";
+}
+
+TEST_F(ProgramTry, AChangeWithoutAnyEffectIsDiscardedAfterTwoPairs) {
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  const std::string base = run_folders().front().filename().string();
+  write_file(folder_.path() / "code" / "train.py", read_file(folder_.path() / "code" / "train.py") + "# a comment\n");
+  const ProgramResult result = try_change({"base.yaml", "--against", base});
+  EXPECT_EQ(result.code, 10) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("the change makes no difference"));
+  EXPECT_EQ(run_folders().size(), 4U);
+}
+
 TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
   write_tried("change.yaml", "{gain: 0.1}");
   const ProgramResult spent = try_change({"change.yaml", "--against", "base.yaml", "--spend", "5runs"});
@@ -151,6 +175,8 @@ TEST_F(ProgramTry, ThePageForAgentsRuns) {
   EXPECT_EQ(run({"help", "agents"}).out, page);
   const std::string skill = run({"try", "--print-skill"}).out;
   EXPECT_TRUE(skill.starts_with("---\nname: xlm-try\n") && skill.ends_with(page));
+  const Yaml head = parse_yaml(skill.substr(4, skill.find("\n---\n") - 4), "head");
+  EXPECT_THAT(head.find("description")->scalar, HasSubstr("a gain: keep, discard"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -184,3 +186,14 @@ def test_answers_are_lines_of_json(monkeypatch, capsys):
     answer = json.loads(json.dumps(draw.answer({"picture": picture([points()]), "format": "pdf"})))
     assert answer["warnings"] == [] and answer["file"].startswith("JVBERi")
     assert "error" in draw.answer({"picture": picture([{"type": "unknown"}]), "format": "pdf"})
+
+
+def test_a_script_writes_only_pictures(tmp_path):
+    script = tmp_path / "one.py"
+    source = pathlib.Path(draw.__file__).read_text()
+    script.write_text(
+        source.replace("PICTURE: Optional[Picture] = None", f"PICTURE: Optional[Picture] = {picture([points()])!r}")
+    )
+    for words, made in ((["--help"], 1), (["a.xyz"], 1), ([], 0)):
+        assert subprocess.run([sys.executable, str(script), *words], cwd=tmp_path, capture_output=True).returncode == made
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["one.pdf", "one.py"]

@@ -426,6 +426,12 @@ def test_unknown_words_are_errors(imported, tmp_path):
     assert "no column 'who' that names the run" in str(imported("csv", place, "--run", "who", code=3))
 
 
+def test_a_setting_that_no_row_has_is_an_error(imported, tmp_path):
+    (tmp_path / "r.csv").write_text("name,lr,loss\na,1,2\n")
+    error = imported("csv", tmp_path / "r.csv", "--run", "name", "--settings", "lr,rank", code=2)
+    assert "no column 'rank' for --settings; there are" in str(error)
+
+
 def test_an_imported_run_is_never_done_again(imported, tmp_path):
     imported("csv", place_of("csv", tmp_path), *OPTIONS, *OF_ROWS)
     (run, *_) = [row["run_id"] for row in rows_of(imported.runs.frame(columns=["run_id"]))]
