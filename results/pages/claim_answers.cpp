@@ -76,7 +76,7 @@ std::string picture_of(const JudgedClaim& judged, const ClaimPart& part) {
   out += limit_svg(scale, part.limits.low, are_two ? "end" : "middle");
   if (part.limits.high > part.limits.low) out += limit_svg(scale, part.limits.high, are_two ? "start" : "middle");
   if (judged.paper) {
-    out += fmt::format("<path class=\"paper\" d=\"M{:.1f} 4l6 6l-6 6l-6 -6z\"><title>paper: {}</title></path>",
+    out += fmt::format(R"(<path class="paper" d="M{:.1f} 4l6 6l-6 6l-6 -6z"><title>paper: {}</title></path>)",
                        scale.place(*judged.paper), html_escape(judged.description.printed));
   }
   return out + fmt::format(
