@@ -107,8 +107,8 @@ int report(const Json& outcome, const TryCommand& command, const TryRecord& reco
 int run_try(const TryCommand& command, const GlobalOptions& global) {
   // What follows complains before anything is written.
   find_launcher(command.launcher);
-  TryBudget(command.spend, "--spend");
-  TryBudget(command.spend_line, "--spend-line");
+  [[maybe_unused]] const TryBudget of_try(command.spend, "--spend");
+  [[maybe_unused]] const TryBudget of_line(command.spend_line, "--spend-line");
   check_value(command.value, global);
   const TriedSide change = side_of(command.change, command, global);
   const TriedSide base = side_of(base_of(command, global), command, global);

@@ -37,10 +37,10 @@ struct Trial::Stop {
   TryEnd end;
 };
 
-Trial::Trial(const TryCommand& command, const GlobalOptions& global, const TriedSide& change, const TriedSide& base,
+Trial::Trial(const TryCommand& command, GlobalOptions global, const TriedSide& change, const TriedSide& base,
              TryLine& line, const TryRecord& record)
     : command_(command),
-      quiet_(global),
+      quiet_(std::move(global)),
       change_(change),
       base_(base),
       line_(line),
@@ -48,7 +48,7 @@ Trial::Trial(const TryCommand& command, const GlobalOptions& global, const Tried
       budget_(command.spend, "--spend"),
       line_budget_(command.spend_line, "--spend-line"),
       plan_{.min_gain = command.min_gain, .seeds = command.seeds, .noise = {}} {
-  quiet_.quiet = global.quiet || !global.standard_error.is_terminal;
+  quiet_.quiet = quiet_.quiet || !quiet_.standard_error.is_terminal;
 }
 
 TryEnd Trial::run() {

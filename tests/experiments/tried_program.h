@@ -56,7 +56,8 @@ class TriedProgram : public ProgramTest {
   }
 
   static std::string option_of(const fs::path& folder) {
-    const Json* gain = read_live_run(folder).param("options.gain");
+    const xlm::Run run = read_live_run(folder);
+    const Json* gain = run.param("options.gain");
     return gain == nullptr ? "" : gain->dump();
   }
 };
