@@ -38,13 +38,13 @@ struct Trial::Stop {
 };
 
 Trial::Trial(const TryCommand& command, GlobalOptions global, const TriedSide& change, const TriedSide& base,
-             TryLine& line, const TryRecord& record)
+             TryLine& line, TryRecord record)
     : command_(command),
       quiet_(std::move(global)),
       change_(change),
       base_(base),
       line_(line),
-      record_(record),
+      record_(std::move(record)),
       budget_(command.spend, "--spend"),
       line_budget_(command.spend_line, "--spend-line"),
       plan_{.min_gain = command.min_gain, .seeds = command.seeds, .noise = {}} {

@@ -54,7 +54,7 @@ class Trial {
  public:
   /// All outlive the trial.
   Trial(const TryCommand& command, GlobalOptions global, const TriedSide& change, const TriedSide& base, TryLine& line,
-        const TryRecord& record);
+        TryRecord record);
 
   /// Does runs until there is a verdict, or the budget is spent. Throws Error if the base fails, and with the code
   /// kStopped if the user stops it.
