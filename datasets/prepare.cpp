@@ -180,10 +180,12 @@ Division divided(const CleanText& text, const Preparation& preparation, const Pr
     return {.parts = parts, .sampled = true};
   }
   if (!asked && preparation.corpus->given_splits && documents > 1) {
-    observer.say(
-        fmt::format("validation and test are the end of the text, as {} are too few to sample, or --split or "
-                    "--vocabulary asks for it (--split-by document samples them)",
-                    counted(documents, "document")));
+    const std::string why = !may_sample ? "with --vocabulary train"
+                            : !preparation.split.documents(documents)
+                                ? "with so few documents, or --split in tokens"
+                                : fmt::format("as {} are few for {} (--split-by document samples them)",
+                                              counted(documents, "document"), preparation.split.text());
+    observer.say("validation and test are the end of the text, " + why);
   }
   return {.parts = split_parts(preparation.split.sizes(text.tokens()))};
 }
