@@ -109,14 +109,17 @@ std::string defaults(const std::vector<OptionEntry>& entries) {
 
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
-/// A range without an upper bound of a million or more: it keeps accidents out, and the error that refuses a value
-/// names it.
+/// A range without what a reader expects: counts from 0 or 1, and an upper bound of a million or more, which keeps
+/// accidents out. The error that refuses a value names both.
 std::string_view useful_range(std::string_view range) {
   constexpr std::string_view kUpTo = ", ≤ ";
   const std::size_t bound = range.find(kUpTo);
-  if (bound == std::string_view::npos) return range;
-  const std::string_view most = range.substr(bound + kUpTo.size());
-  return most.size() > 6 || most.find('e') != std::string_view::npos ? range.substr(0, bound) : range;
+  if (bound != std::string_view::npos) {
+    const std::string_view most = range.substr(bound + kUpTo.size());
+    if (most.size() <= 6 && most.find('e') == std::string_view::npos) return range;
+    range = range.substr(0, bound);
+  }
+  return range == "≥ 0" || range == "≥ 1" ? "" : range;
 }
 
 /// Whether the help has every choice, so that the range need not list them again.
@@ -128,8 +131,8 @@ bool explains_choices(const OptionEntry& entry) {
 }
 
 std::string row(const OptionEntry& entry, const std::string& value) {
-  const bool without = entry.range.empty() || explains_choices(entry);
-  const std::string range = without ? "" : fmt::format(" ({})", useful_range(entry.range));
+  std::string range(explains_choices(entry) ? "" : useful_range(entry.range));
+  if (!range.empty()) range = fmt::format(" ({})", range);
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)

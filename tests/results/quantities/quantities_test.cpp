@@ -128,7 +128,7 @@ std::string documented_table() {
                                               : std::to_string(row.digits);
     out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.name, row.meaning, row.label,
                        kBy.at(static_cast<std::size_t>(row.by)),
-                       row.texts == TextUnits::kAny ? "any unit" : join(texts, ", "),
+                       row.texts == TextUnits::kAny ? "" : join(texts, ", "),
                        kBetterNames.at(static_cast<std::size_t>(row.better)), digits,
                        row.headline > 0 ? std::to_string(row.headline) : "");
   }
