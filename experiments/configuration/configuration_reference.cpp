@@ -175,14 +175,17 @@ bool is_own(const OptionEntry& entry) {
   return entry.key.rfind("model.", 0) == 0 && entry.key != "model.type" && entry.key != "model.init_from";
 }
 
-/// A model's own options, and the common ones whose default it changes.
-std::string model_section(std::size_t index, const std::vector<OptionEntry>& common) {
+/// A model's own options, and the common ones whose default it changes. `blocks` are those of transformer, once it was
+/// there: what a later model shares with it is not explained again.
+std::string model_section(std::size_t index, const std::vector<OptionEntry>& common, std::vector<OptionEntry>& blocks) {
   const std::vector<OptionEntry> entries = option_entries(default_run_options(index));
   std::vector<OptionEntry> own;
+  std::vector<OptionEntry> shared;
   std::vector<OptionEntry> changed;
   for (const OptionEntry& entry : entries) {
     if (is_own(entry)) {
-      own.push_back(entry);
+      const auto is_same = [&](const auto& block) { return block.key == entry.key && block.help == entry.help; };
+      (std::any_of(blocks.begin(), blocks.end(), is_same) ? shared : own).push_back(entry);
       continue;
     }
     const auto same = std::find_if(common.begin(), common.end(), [&](const auto& c) { return c.key == entry.key; });
@@ -191,6 +194,9 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
   const std::string type = model_types()[index];
   const std::string summary = default_model_options(index).summary();
   std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
+  if (!shared.empty())
+    text += "\nIt has these of `model.type: transformer`, too, with these defaults:\n\n" + defaults(shared);
+  if (type == "transformer") blocks = own;
   if (!changed.empty()) {
     text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", defaults(changed));
   }
@@ -209,7 +215,8 @@ std::string configuration_reference() {
   }
   std::string text(kHead);
   text += "## Every model\n\n" + table(common);
-  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common);
+  std::vector<OptionEntry> blocks;
+  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common, blocks);
   text += std::string(kProgram) + program_section(common);
   return text + std::string(kIdentity);
 }
