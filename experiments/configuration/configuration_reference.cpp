@@ -39,7 +39,7 @@ This page is made from the program's own schema: `xlm train --print-reference > 
 ## YAML
 
 A file is YAML 1.2, core schema: `true` and `false` (`True`, `TRUE`), `null` (`~`), whole numbers (`12`, `0o17`, `0xF`; `017` is
-17) and real numbers (`0.1`, `1e-3`). `yes`, `on`, `1_000` and `1:30`, which are other things in YAML 1.1, are text: an option
+17, and an error in `options`) and real numbers (`0.1`, `1e-3`). `yes`, `on`, `1_000` and `1:30`, which are other things in YAML 1.1, are text: an option
 that wants a number or a truth value refuses them. `<<`, which merges maps in YAML 1.1, is refused, as are tags, several
 documents, and numbers that are not finite.
 
