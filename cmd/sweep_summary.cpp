@@ -185,9 +185,9 @@ class SweepSummary {
     }
     for (const std::string& flag : flags_that_change_nothing(planned_, varied_keys(planned_), runs_)) {
       text += fmt::format(
-          "warning: {} changes no number, so it does not seem to reach the program\n  argparse's type=bool takes the "
-          "text "
-          "false for true; `flags: negated` passes --no-{}\n",
+          "warning: {} changes no number, so it does not seem to reach the program\n"
+          "  argparse's type=bool takes the text false for true; its BooleanOptionalAction takes --no-{}, as "
+          "`flags: negated` passes it\n",
           flag, flag.substr(std::string_view("options.").size()));
     }
     if (!seeds_change_nothing(planned_, runs_)) return text;

@@ -127,8 +127,8 @@ std::string count_from_first(std::vector<FigureSample>& samples) {
   return std::string(unit.second);
 }
 
-/// Where some runs end, the mean of the others may jump although no run does.
-void note_where_runs_end(Figure& figure, const FigureSeries& line) {
+/// Where some runs end, the mean of the others may jump although no run does. Returns whether there is such a place.
+bool note_where_runs_end(Figure& figure, const FigureSeries& line) {
   const auto count = [](const FigurePoint& point) {
     return std::set<std::string>(point.runs.begin(), point.runs.end()).size();
   };
@@ -136,11 +136,12 @@ void note_where_runs_end(Figure& figure, const FigureSeries& line) {
   for (const FigurePoint& point : line.points) most = std::max(most, count(point));
   const auto full = std::find_if(line.points.rbegin(), line.points.rend(),
                                  [&](const FigurePoint& point) { return count(point) == most; });
-  if (full == line.points.rbegin() || full == line.points.rend()) return;
+  if (full == line.points.rbegin() || full == line.points.rend()) return false;
   figure.notes.push_back(
       fmt::format("the figure '{}'{}: behind {} {} some of {} runs have ended, and a point is over those that go on",
                   figure.description.title, line.label.empty() ? "" : ", " + line.label, figure.description.x,
                   in_thousands(std::llround(full->x)), most));
+  return true;
 }
 
 /// The staircase of the points that no other point dominates.
@@ -276,6 +277,7 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   }
   const bool is_spent = !axis_series(figure_.description.x).empty();
   const bool is_curve = joined && is_along_training(figure_.description.x);
+  bool some_end = false;
   for (auto& [key, members] : by_series) {
     if (is_spent || (is_curve && have_other_places(members))) members = on_common_grid(members);
     FigureSeries line;
@@ -283,10 +285,11 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     line.value = label_of(key, false);
     line.points = points_of(members, of_outcome);
     line.joined = joined;
-    if (is_curve) note_where_runs_end(figure_, line);
+    if (is_curve && note_where_runs_end(figure_, line)) some_end = true;
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
+  if (some_end) figure_.caption += "; some runs end before others";
 }
 
 /// Finds the series in which a run measured several parts of a text, such as a share while it trained and all of it at

@@ -38,7 +38,7 @@ class OtherFiles : public Preparing {
       }
     }
   }
-  /// The column `text` of a file, into a folder of its own.
+  /// The column `text` of a file, into a separate folder.
   PrepareRequest wanted_column(const std::string& name, const std::string& content) {
     PrepareRequest wanted = whole("text", {file(name, content)});
     wanted.column = "text";
@@ -345,7 +345,7 @@ TEST_F(OtherFiles, JsonThatIsNotInLinesNamesTheWayOut) {
   expect_error<DataError>(wanted_column("b.jsonl", "only words\n"), "b.jsonl is plain text, but is called .jsonl");
   expect_error<DataError>(wanted_column("c.json", "[\n{\"text\": \"one\"}\n]\n"), "such as with jq -c '.[]';");
   expect_error<DataError>(wanted_column("d.json", "{\n\"text\": \"one\"\n}\n{\n}\n"), "such as with jq -c .;");
-  expect_error<DataError>(wanted_column("e.jsonl", "{\"text\": \"one\"}{\"text\": \"two\"}\n"),
+  expect_error<DataError>(wanted_column("e.jsonl", "{\"text\": \"one\"}{\"text\": \"two\"}\n{}\n"),
                           "such as with jq -c .;");
   expect_error<DataError>(wanted_column("f.jsonl", "{\"text\": \"one\"},\n{\"text\": \"two\"},\n"),
                           "with sed 's/},$/}/'");

@@ -81,6 +81,7 @@ TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
   EXPECT_DOUBLE_EQ(points[3].y, (140 + 340) / 2.0) << "one has ended";
   EXPECT_THAT(curve.notes, ElementsAre("the figure 'f': behind step 30 some of 3 runs have ended, and a point is over "
                                        "those that go on"));
+  EXPECT_THAT(curve.caption, HasSubstr("over up to 3 seeds; some runs end before others"));
   const Figure scatter = figure("figure: f\nkind: scatter\nx: step\ny: loss\nwhere: {experiment: steps}\n");
   EXPECT_EQ(scatter.series.at(0).points.size(), 9) << "points that no line joins stay where they are";
   EXPECT_THAT(scatter.notes, IsEmpty());
