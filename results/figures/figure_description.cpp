@@ -100,8 +100,6 @@ std::string problem_of_facets(const FigureDescription& description, const Figure
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
   if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no font family";
-  if (description.smooth > 0 && (!kind.smooths || description.x != "step"))
-    return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
   if (!description.from_zero && !kind.may_leave_zero)
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
   if (!description.looks.references.empty() && !kind.shows_notes)

@@ -82,10 +82,6 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
 /// separate.
 void describe_variation(Figure& figure, const Variation& variation);
 
-/// Replaces every series by its running mean over description.smooth points, fewer at the ends. Spreads over seeds
-/// become a band. A single run gets none: its noise would look like that of seeds.
-void smooth_series(Figure& figure);
-
 /// Which way the numbers of a column are better for the runs of these rows, where `aggregate: best` asks for it. Throws
 /// UsageError if nothing says it.
 Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,

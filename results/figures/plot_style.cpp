@@ -298,7 +298,7 @@ SpreadParts spread_parts(const Figure& figure, std::size_t series) {
   return parts;
 }
 
-bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMaxMarkedPoints; }
+bool is_long(const FigureSeries& series) { return series.is_curve || series.points.size() > kMaxMarkedPoints; }
 
 bool has_legend(const Figure& figure) {
   return figure.description.looks.legend.place != LegendKeys::Place::kNone &&
