@@ -278,11 +278,8 @@ double SeriesBuilder::place_of(const Value& x) const {
 }
 
 void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome) {
-  const auto in_order = [](const std::vector<Value>& a, const std::vector<Value>& b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
-  };
   if (figure_.description.front) find_corpora(samples);
-  std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
+  std::map<std::vector<Value>, std::vector<FigureSample>, ValueOrder> by_series;
   tell_parts_apart(samples);
   for (const FigureSample& sample : samples) {
     std::vector<Value> key = key_of(sample.run);

@@ -42,10 +42,6 @@ class SeriesBuilder {
   void add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome);
 
  private:
-  struct ValueOrder {
-    bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
-  };
-
   /// The values that tell a run's series apart: those in the series' columns.
   std::vector<Value> key_of(std::size_t run) const;
   std::string label_of(const std::vector<Value>& key, bool rename) const;
