@@ -24,7 +24,6 @@ struct FigureKind {
   bool shows_marks = false;   // places that a second trace marks
   bool shows_x_range = false;
   bool shows_y_range = true;
-  bool shows_notes = true;      // reference lines
   bool shows_facets = false;    // small multiples
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 
