@@ -6,6 +6,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cmd/claims_power.h"
 #include "cmd/claims_view.h"
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
@@ -25,6 +26,7 @@ struct ClaimsOptions : RecipeOptions {
   bool registers = false;
   fs::path page;
   std::string verify;
+  std::optional<double> power;  // how much single runs vary; 0: as the store says
   std::vector<std::string> overrides;
 };
 
@@ -61,8 +63,22 @@ int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
+/// What the seeds of these claims will show.
+int show_power(const ClaimsOptions& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, table_formats(), global);
+  const RecipeView recipe = read_recipe(options.file, options);
+  const std::optional<double> stated = *options.power > 0 ? options.power : std::nullopt;
+  const std::vector<PartPower> parts = power_of_claims(recipe.file, options.name, stated, global);
+  const int width = options.out.empty() && global.standard_output.is_terminal ? global.standard_output.width : 0;
+  const TableFormat form = table_format(format);
+  print_or_write(form == TableFormat::kJson ? json_text(to_json(parts)) : render_sheet(power_sheet(parts), form, width),
+                 options.out);
+  return kDone;
+}
+
 int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   if (options.registers) return register_claims(options, global);
+  if (options.power) return show_power(options, global);
   if (!options.overrides.empty()) {
     throw UsageError(
         "KEY=VALUE says which runs --register plans; conditions on runs that are there are --where KEY=VALUE");
@@ -102,6 +118,13 @@ std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--with", options->page, "With --register: also binds a file, such as a page on the method")
       ->type_name("FILE");
   app.add_option("--verify", options->verify, "Judge by the records up to that of a printed line")->type_name("LINE");
+  app.add_option("--power", options->power,
+                 "Say which differences the seeds of each claim will show, before any run, if single runs vary by SD "
+                 "(of losses, or of the claim of --name; default: as the runs of the store do)")
+      ->expected(0, 1)
+      ->default_str("0")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SD");
   add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
       "Says of each claim whether it is confirmed, refuted, undecided (and how many seeds would decide) or not tried,\n"
@@ -111,6 +134,7 @@ std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) 
       "Examples:\n"
       "  xlm claims experiments/recipes/dynamic-pooling/same-shortening.yaml --profile smoke\n"
       "  xlm claims experiments/recipes/adaptive-span/span-limit.yaml --name share-of-attention\n"
+      "  xlm claims my-sweep.yaml --power 0.005\n"
       "  xlm claims my-sweep.yaml --where data.name=text8-en --format markdown\n"
       "  xlm claims my-sweep.yaml --out claims.html");
   return [options, &global] { return run_claims(*options, global); };
