@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::string_view kHead = R"(# Configuration
 
-One YAML file describes a run. It is read strictly: an unknown key, a wrong type or a value out of range ends the program
-with exit code 2 and the file and line. A small one is
+One YAML file describes a run. An unknown key, a wrong type or a value out of range ends the program with exit code 2 and the
+file and line. A small one is
 
 ```yaml
 data: {path: data/text8}
@@ -22,34 +22,25 @@ optimizer: {warmup_steps: 1000}
 train: {steps: 10000}
 ```
 
-Training is as long as one of `train.steps`, `train.epochs` and `train.tokens` says. Epochs and tokens are resolved into
-steps, so two epochs and as many steps are the same run. In their place, `train.flops` or `train.seconds` is a budget
-([sweeps.md](sweeps.md#equal-arithmetic)).
+Training is as long as one of `train.steps`, `train.epochs` and `train.tokens` says, or `train.flops` or `train.seconds`
+([sweeps.md](sweeps.md#equal-arithmetic)). Two epochs and as many steps are the same run.
 
-A default gives way to what the file says. A warm-up that is not written takes at most a tenth of the steps; with
-`schedule: constant` the default of `min_lr_ratio` is 0.
-
-Everything else has a default; `xlm train CONFIG.yaml --print-config` prints all of them filled in. `KEY=VALUE` after the
-file replaces a value by its dotted path: `xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. A file may hold
-`profiles:`, named maps of the same keys; `--profile NAME` lays one over the file, before the overrides. Sweeps, tables
-and figures can stand in the same file ([sweeps.md](sweeps.md)).
+All other keys have defaults, which `xlm train CONFIG.yaml --print-config` prints. A warm-up that is not written takes at most a
+tenth of the steps; with `schedule: constant` the default of `min_lr_ratio` is 0. `KEY=VALUE` after the file replaces a value:
+`xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. `--profile NAME` lays a map of `profiles:` over the file, before these.
+Sweeps, tables and figures can stand in the same file ([sweeps.md](sweeps.md)).
 
 This page is made from the program's own schema: `xlm train --print-reference > docs/configuration.md`.
 
 ## YAML
 
-A file is YAML 1.2, core schema: `true` and `false` (`True`, `TRUE`), `null` (`~`), whole numbers (`12`, `0o17`, `0xF`; `017` is
-17) and real numbers (`0.1`, `1e-3`). `yes`, `on`, `1_000` and `1:30`, which are other things in YAML 1.1, are text: an option
-that wants a number or a truth value refuses them. `<<`, which merges maps in YAML 1.1, is refused, as are tags, several
-documents, and numbers that are not finite.
-
-Every file of a command line that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`). Its experiment is `pipe`, unless
-the file or `experiment=NAME` says another. What is read more than once must be a file, and says so.
+A file is YAML 1.2: `yes`, `on`, `1_000` and `1:30` are text, and `017` is 17. `<<`, tags, several documents and numbers that are
+not finite are refused. A file that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`), whose experiment is `pipe`.
 
 ## Quotes
 
-One rule holds for values in `KEY=VALUE`, in conditions (`--where`), behind `@KEY=` in columns, and in lists of columns. It is
-that of YAML, and the shell takes its own quotes away first:
+Values in `KEY=VALUE`, in conditions (`--where`), behind `@KEY=` in columns, and in lists of columns are written as in YAML. The
+shell takes its own quotes away first:
 
 | value | what it is |
 | --- | --- |
@@ -57,10 +48,10 @@ that of YAML, and the shell takes its own quotes away first:
 | `'…'` | the text between; a quote in it is written twice |
 | anything else | a number, `true`, `false`, `null`, a list `[…]`, or text, without the blanks around it |
 
-Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, and for `@` in a
-column. Text that begins with a sign of YAML needs them, too: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
+Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, for `@` in a
+column, and for text that begins with a sign of YAML: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
 `xlm runs ls --where 'experiment="spans, v2 #3"' --columns 'seed,test.bpc@data.name="a,b"'`. In a condition
-`data.name=2023` finds the number and the name, `experiment="null"` the name alone. In a file YAML's own quotes do. In `where:`
+`data.name=2023` finds the number and the name, `experiment="null"` the name alone. In `where:` of a file
 a text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"}`.
 
 )";
@@ -76,19 +67,17 @@ A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d24
 - the content of what the keys marked "its content" name, such as weights that training starts from.
 
 The keys marked "no" say where or how a run is done, or how it is called: changing them finds the same run again. So the same
-work has the same id everywhere and is never done twice, and experiments that share a run share its folder. A folder that
-holds other work than its name says is an error.
+work has the same id everywhere and is never done twice, and experiments that share a run share its folder.
 
-The thread count changes the last bits of a result on a CPU. It is no part of the id, but it is fixed when a run starts, and
-kept when the run is resumed. The number of [processes](sweeps.md#one-run-by-several-processes) may change between the parts of
-a run.
+The thread count changes the last bits of a result on a CPU. It is fixed when a run starts. The number of
+[processes](sweeps.md#one-run-by-several-processes) may change when a run is resumed.
 )";
 
 constexpr std::string_view kProgram = R"(
 ## A program of your own
 
-A file with `program` describes the run of a program ([programs.md](programs.md)). It has these keys, no others of this page,
-and `options`: free keys for numbers, texts, booleans, and lists of these. Nested maps and dotted keys are the same.
+A file with `program` describes the run of a program ([programs.md](programs.md)). It has these keys, and `options`: free
+keys for numbers, texts, booleans, and lists of these. `experiment`, `continue`, `results`, `seed` and `device` are as for every model.
 
 )";
 
@@ -99,9 +88,10 @@ std::string shown_value(const OptionEntry& entry) {
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }
 
+constexpr std::string_view kChoices = "one of ";
+
 /// The value with which an option that came later is no part of an id: 0, false, or the first choice.
 std::string later_value(const OptionEntry& entry) {
-  constexpr std::string_view kChoices = "one of ";
   if (entry.value.is_number()) return "0";
   if (!entry.range.starts_with(kChoices)) return shown_value(entry);
   return "`" + entry.range.substr(kChoices.size(), entry.range.find(',') - kChoices.size()) + "`";
@@ -109,25 +99,40 @@ std::string later_value(const OptionEntry& entry) {
 
 /// The defaults that a model changes, whose meaning stands with those of every model.
 std::string defaults(const std::vector<OptionEntry>& entries) {
-  std::string text = "| key | default |\n| --- | --- |\n";
-  for (const OptionEntry& entry : entries) text += fmt::format("| `{}` | {} |\n", entry.key, shown_value(entry));
-  return text;
+  std::string text;
+  for (const OptionEntry& entry : entries) {
+    text += fmt::format("{}={}\n", entry.key,
+                        entry.value.is_string() ? entry.value.get<std::string>() : entry.value.dump());
+  }
+  return "```\n" + text + "```\n";
 }
 
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
-/// A range without an upper bound of a million or more: it keeps accidents out, and the error that refuses a value
-/// names it.
+/// A range without what a reader expects: counts from 0 or 1, and an upper bound of a million or more, which keeps
+/// accidents out. The error that refuses a value names both.
 std::string_view useful_range(std::string_view range) {
   constexpr std::string_view kUpTo = ", ≤ ";
   const std::size_t bound = range.find(kUpTo);
-  if (bound == std::string_view::npos) return range;
-  const std::string_view most = range.substr(bound + kUpTo.size());
-  return most.size() > 6 || most.find('e') != std::string_view::npos ? range.substr(0, bound) : range;
+  if (bound != std::string_view::npos) {
+    const std::string_view most = range.substr(bound + kUpTo.size());
+    if (most.size() <= 6 && most.find('e') == std::string_view::npos) return range;
+    range = range.substr(0, bound);
+  }
+  return range == "≥ 0" || range == "≥ 1" ? "" : range;
+}
+
+/// Whether the help has every choice, so that the range need not list them again.
+bool explains_choices(const OptionEntry& entry) {
+  if (!entry.range.starts_with(kChoices)) return false;
+  const std::vector<std::string> choices = split(entry.range.substr(kChoices.size()), ',');
+  return std::all_of(choices.begin(), choices.end(),
+                     [&](const std::string& choice) { return entry.help.find(trim(choice)) != std::string::npos; });
 }
 
 std::string row(const OptionEntry& entry, const std::string& value) {
-  const std::string range = entry.range.empty() ? "" : fmt::format(" ({})", useful_range(entry.range));
+  std::string range(explains_choices(entry) ? "" : useful_range(entry.range));
+  if (!range.empty()) range = fmt::format(" ({})", range);
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
@@ -142,7 +147,7 @@ std::string table(const std::vector<OptionEntry>& entries) {
 }
 
 /// Of a program; its data are optional, its command is not.
-std::string program_section() {
+std::string program_section(const std::vector<OptionEntry>& common) {
   RunConfiguration run;
   run.program.emplace();
   run.program->options.emplace_back("KEY", "");
@@ -156,6 +161,8 @@ std::string program_section() {
       {"program.better.NAME", "(none)"},  {"train.steps", "`0`"}};
   std::string rows;
   for (OptionEntry entry : option_entries(run)) {
+    const auto is_same = [&](const auto& c) { return c.key == entry.key && c.help == entry.help; };
+    if (entry.key != "data.path" && std::any_of(common.begin(), common.end(), is_same)) continue;
     if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;
     if (entry.key == "data.path") entry.help = "what the program reads: a prepared folder, or any other file or folder";
     const auto value = shown.find(entry.key);
@@ -168,14 +175,17 @@ bool is_own(const OptionEntry& entry) {
   return entry.key.rfind("model.", 0) == 0 && entry.key != "model.type" && entry.key != "model.init_from";
 }
 
-/// A model's own options, and the common ones whose default it changes.
-std::string model_section(std::size_t index, const std::vector<OptionEntry>& common) {
+/// A model's own options, and the common ones whose default it changes. `blocks` are those of transformer, once it was
+/// there: what a later model shares with it is not explained again.
+std::string model_section(std::size_t index, const std::vector<OptionEntry>& common, std::vector<OptionEntry>& blocks) {
   const std::vector<OptionEntry> entries = option_entries(default_run_options(index));
   std::vector<OptionEntry> own;
+  std::vector<OptionEntry> shared;
   std::vector<OptionEntry> changed;
   for (const OptionEntry& entry : entries) {
     if (is_own(entry)) {
-      own.push_back(entry);
+      const auto is_same = [&](const auto& block) { return block.key == entry.key && block.help == entry.help; };
+      (std::any_of(blocks.begin(), blocks.end(), is_same) ? shared : own).push_back(entry);
       continue;
     }
     const auto same = std::find_if(common.begin(), common.end(), [&](const auto& c) { return c.key == entry.key; });
@@ -184,6 +194,9 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
   const std::string type = model_types()[index];
   const std::string summary = default_model_options(index).summary();
   std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
+  if (!shared.empty())
+    text += "\nIt has these of `model.type: transformer`, too, with these defaults:\n\n" + defaults(shared);
+  if (type == "transformer") blocks = own;
   if (!changed.empty()) {
     text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", defaults(changed));
   }
@@ -202,8 +215,9 @@ std::string configuration_reference() {
   }
   std::string text(kHead);
   text += "## Every model\n\n" + table(common);
-  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common);
-  text += std::string(kProgram) + program_section();
+  std::vector<OptionEntry> blocks;
+  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common, blocks);
+  text += std::string(kProgram) + program_section(common);
   return text + std::string(kIdentity);
 }
 

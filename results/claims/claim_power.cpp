@@ -15,7 +15,7 @@
 namespace xlm {
 namespace {
 
-constexpr int kDigits = 2;
+constexpr int kPowerDigits = 2;
 
 /// Why nothing can be said; empty if it can.
 std::string why_unknown(const ClaimDescription& claim, const ClaimPart& part, bool knows_noise) {
@@ -88,8 +88,8 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
   for (const PartPower& part : parts) {
     const std::string name = part.part.empty() ? part.claim : fmt::format("{}: {}", part.claim, part.part);
     std::vector<std::string> cells{name, part.seeds > 0 ? fmt::to_string(part.seeds) : "",
-                                   part.deviation > 0 ? with_digits(part.deviation, kDigits) : "",
-                                   part.decided_from ? with_digits(*part.decided_from, kDigits) : part.why_not};
+                                   part.deviation > 0 ? with_digits(part.deviation, kPowerDigits) : "",
+                                   part.decided_from ? with_digits(*part.decided_from, kPowerDigits) : part.why_not};
     if (any_printed) {
       const bool is_many = part.chance && *part.chance < kPlannedChance && !part.needed;
       cells.push_back(part.paper ? fmt::format("{:g}", *part.paper) : "");
