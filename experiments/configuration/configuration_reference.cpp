@@ -34,8 +34,8 @@ This page is made from the program's own schema: `xlm train --print-reference > 
 
 ## YAML
 
-A file is YAML 1.2: `yes`, `on`, `1_000` and `1:30` are text, and `017` is 17. `<<`, tags, several documents and numbers that are
-not finite are refused. A file that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`), whose experiment is `pipe`.
+A file is YAML 1.2: `yes`, `on`, `1_000` and `1:30` are text, and `017` is 17. `<<`, tags, several documents, numbers that are
+not finite, and `017` in `options` are refused. A file that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`), whose experiment is `pipe`.
 
 ## Quotes
 

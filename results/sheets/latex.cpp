@@ -18,7 +18,7 @@ struct LatexSign {
 
 /// What means something to LaTeX, or what the fonts that every installation has lack. "[" and "*" would be read as
 /// arguments after a line's end.
-constexpr std::array<LatexSign, 51> kLatexSigns{{
+constexpr std::array<LatexSign, 52> kLatexSigns{{
     {"\\", "\\textbackslash{}"},
     {"&", "\\&"},
     {"[", "{[}"},
@@ -34,6 +34,7 @@ constexpr std::array<LatexSign, 51> kLatexSigns{{
     {"<", "$<$"},
     {">", "$>$"},
     {"|", "$|$"},
+    {"--", "-{}-{}"},  // and no dash, as in --lr
     {"–", "--"},
     {"—", "---"},
     {"…", "\\ldots{}"},
