@@ -141,9 +141,6 @@ TEST_F(Pipeline, AGpt2GetsRecurrenceIsEvaluatedByOverlapAndContinuesAText) {
     EXPECT_EQ(again[i].at("loss"), first[i].at("loss"));
     EXPECT_FALSE(again[i + 3].at("measured_before").get<bool>()) << i;
   }
-  const ProgramResult explained =
-      xlm({"eval-overlap", model, "--data", "data", "--window", "16", "--runs", "runs2", "--explain", "eval.batch=4"});
-  EXPECT_NE(explained.out.find("predicted exactly once"), std::string::npos) << explained.out << explained.err;
   for (const auto& [window, overlap] :
        std::vector<std::pair<std::string, std::string>>{{"33", "0"}, {"16", "16"}, {"16", "-1"}, {"0", "0"}}) {
     EXPECT_EQ(xlm({"eval-overlap", model, "--data", "data", "--window", window, "--overlap", overlap}).code, 2);
