@@ -39,8 +39,6 @@ TEST_F(Pipeline, AnHourglassTrainsAndIsEvaluatedAlike) {
   EXPECT_EQ(segmented.at("groups").size(), 5U);
   EXPECT_EQ(segmented.at("boundaries"), 4);
   EXPECT_EQ(segmented.at("shortening_factor"), 17 / 4.0);
-  EXPECT_EQ(segmented.at("places").at(1), Json({{"at", "spaces"}, {"bytes", 4}, {"boundaries", 4}}));
-  EXPECT_THAT(xlm({"segment", id, "--text", "line 12 of a text", "--places"}).out, HasSubstr("spaces"));
   EXPECT_EQ(xlm({"segment", id, "--text", "LINE"}).code, 3);
   EXPECT_EQ(xlm({"segment", id}).code, 2);
 }
