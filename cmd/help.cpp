@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -18,15 +19,9 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 }
 
 /// Markdown without the targets of links and the signs around words.
-std::string without_marks(const std::string& line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == ']' && i + 1 < line.size() && line[i + 1] == '(') {
-      i = std::min(line.find(')', i), line.size());
-    } else if (line[i] != '[' && line[i] != '*' && line[i] != '`') {
-      text += line[i];
-    }
-  }
+std::string without_marks(std::string text) {
+  static const RE2 marks(R"(\]\([^)]*\)?|[\[*`])");
+  RE2::GlobalReplace(&text, marks, "");
   return text;
 }
 
