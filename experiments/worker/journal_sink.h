@@ -118,7 +118,7 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   struct TimedStep {
     std::int64_t step = 0;
