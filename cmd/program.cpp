@@ -124,9 +124,12 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
 std::string plain_range(const std::string& message) {
   static const RE2 form(R"((?s)(.*) not in range (\S+) to (\S+))");
   std::string head;
+  std::string least;
+  std::string most;
   double low = 0;
   double high = 0;
-  if (!RE2::FullMatch(message, form, &head, &low, &high)) return message;
+  if (!RE2::FullMatch(message, form, &head, &least, &most)) return message;
+  if (!parse_real(least, low) || !parse_real(most, high)) return message;
   constexpr double kNoBound = 1e300;
   return high > kNoBound ? fmt::format("{} is not more than {:.0f}", head, low)
                          : fmt::format("{} is not in the range from {} to {}", head, low, high);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -70,14 +69,14 @@ void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
 double slurm_seconds(std::string_view text) {
   // D-H, D-H:M, D-H:M:S, M, M:S, H:M:S
   static const RE2 form(R"((?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?)");
-  std::optional<std::int64_t> days;
-  std::int64_t first = 0;
-  std::optional<std::int64_t> second;
-  std::optional<std::int64_t> third;
+  std::string days;
+  std::string first;
+  std::string second;
+  std::string third;
   if (!RE2::FullMatch({text.data(), text.size()}, form, &days, &first, &second, &third)) return 0;
-  const double unit = days || third ? 3600 : 60;  // hours or minutes come first
-  return 86400 * static_cast<double>(days.value_or(0)) + unit * static_cast<double>(first) +
-         unit / 60 * static_cast<double>(second.value_or(0)) + unit / 3600 * static_cast<double>(third.value_or(0));
+  const auto number = [](const std::string& digits) { return static_cast<double>(leading_number(digits)); };
+  const double unit = days.empty() && third.empty() ? 60 : 3600;  // minutes or hours come first
+  return 86400 * number(days) + unit * number(first) + unit / 60 * number(second) + unit / 3600 * number(third);
 }
 
 const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
