@@ -3,69 +3,38 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "base/text.h"
-#include "base/version.h"
+#include "cmd/claims_power.h"
+#include "cmd/claims_record.h"
 #include "cmd/claims_view.h"
 #include "cmd/output_format.h"
 #include "cmd/results_store.h"
-#include "experiments/configuration/configuration.h"
-#include "experiments/sweeps/sweep_plan.h"
 #include "results/pages/exhibit_pages.h"
-#include "results/run_folder/journal.h"
-#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
 
-struct ClaimsOptions : RecipeOptions {
-  fs::path file;
-  std::string format;
-  fs::path out;
-  bool registers = false;
-  fs::path page;
-  std::string verify;
-  std::vector<std::string> overrides;
-};
-
-/// A planned run: what its point sets, its data and its code.
-Json planned_form(const SweepRun& run) {
-  Json point = Json::object();
-  for (const auto& [key, value] : run.point) point[key] = value.is_scalar() ? value.scalar : to_json(value).dump();
-  const RunInputs& inputs = run.planned.inputs;
-  const auto code = inputs.contents.find("program.folder");
-  return {{"point", std::move(point)},
-          {"data", inputs.data.fingerprint},
-          {"code", code == inputs.contents.end() ? "" : code->second}};
-}
-
-/// Writes down what is claimed and which runs are to say it. Prints the line that proves it.
-int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
-  const Yaml tree =
-      configuration_of(read_yaml_argument(options.file), options.file, options.profile, options.overrides);
-  Json claims = Json::object();
-  for (const Yaml& node : find_exhibits(tree, ExhibitKind::kClaim))
-    claims[read_claim_description(node).name] = to_json(node);
-  const Recipe recipe = recipe_of(tree, options.overrides);
-  Json runs = Json::object();
-  for (const SweepRun& run : plan_sweep(recipe, global.runs, false, {.choose = choose_in_store(global)})) {
-    runs[run.id()] = planned_form(run);
-  }
-  Json record = {{"time", wall_seconds()},     {"version", kVersion},         {"file", options.file.string()},
-                 {"profile", options.profile}, {"claims", std::move(claims)}, {"runs", std::move(runs)}};
-  if (!options.page.empty()) record["page"] = sha256_file(options.page);
-  const Registration made = register_record(global.runs, std::move(record));
-  print(fmt::format("xlm claims {}\n", made.hash));
-  say(fmt::format("{} on {} are registered: commit this line, or send it to others, before the runs begin\n",
-                  counted(made.record["claims"].size(), "claim"), counted(made.record["runs"].size(), "run")));
+/// What the seeds of these claims will show.
+int show_power(const ClaimsOptions& options, const GlobalOptions& global) {
+  const std::string format = output_format(options.format, options.out, table_formats(), global);
+  const RecipeView recipe = read_recipe(options.file, options);
+  const std::optional<double> stated = *options.power > 0 ? options.power : std::nullopt;
+  const std::vector<PartPower> parts = power_of_claims(recipe.file, options.name, stated, global);
+  const int width = options.out.empty() && global.standard_output.is_terminal ? global.standard_output.width : 0;
+  const TableFormat form = table_format(format);
+  print_or_write(form == TableFormat::kJson ? json_text(to_json(parts)) : render_sheet(power_sheet(parts), form, width),
+                 options.out);
   return kDone;
 }
 
 int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   if (options.registers) return register_claims(options, global);
-  if (!options.overrides.empty()) {
+  if (options.opens) open_test(options, global);
+  if (options.power) return show_power(options, global);
+  if (!options.overrides.empty() && !options.opens) {
     throw UsageError(
-        "KEY=VALUE says which runs --register plans; conditions on runs that are there are --where KEY=VALUE");
+        "KEY=VALUE says which runs --register and --open plan; conditions on runs that are there are --where "
+        "KEY=VALUE");
   }
   const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
@@ -95,13 +64,23 @@ std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) 
   const auto options = std::make_shared<ClaimsOptions>();
   app.add_option("RECIPE.yaml", options->file, "A recipe with claims")->transform(recipe_file)->required();
   add_recipe_options(app, *options, "claim");
-  app.add_option("overrides", options->overrides, "With --register: values as the sweep gets them")
+  app.add_option("overrides", options->overrides, "With --register and --open: values as the sweep gets them")
       ->type_name("KEY=VALUE");
   app.add_flag("--register", options->registers,
                "Write these claims and their planned runs into a chain of records, and print the line that proves it");
   app.add_option("--with", options->page, "With --register: also binds a file, such as a page on the method")
       ->type_name("FILE");
+  app.add_flag("--open", options->opens,
+               "Measure the test split that all runs of the sweep seal (eval.sealed: test), once, and record that")
+      ->excludes("--register");
   app.add_option("--verify", options->verify, "Judge by the records up to that of a printed line")->type_name("LINE");
+  app.add_option("--power", options->power,
+                 "Say which differences the seeds of each claim will show, before any run, if single runs vary by SD "
+                 "(of losses, or of the claim of --name; default: as the runs of the store do)")
+      ->expected(0, 1)
+      ->default_str("0")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("SD");
   add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(
       "Says of each claim whether it is confirmed, refuted, undecided (and how many seeds would decide) or not tried,\n"
@@ -111,6 +90,7 @@ std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global) 
       "Examples:\n"
       "  xlm claims experiments/recipes/dynamic-pooling/same-shortening.yaml --profile smoke\n"
       "  xlm claims experiments/recipes/adaptive-span/span-limit.yaml --name share-of-attention\n"
+      "  xlm claims my-sweep.yaml --power 0.005\n"
       "  xlm claims my-sweep.yaml --where data.name=text8-en --format markdown\n"
       "  xlm claims my-sweep.yaml --out claims.html");
   return [options, &global] { return run_claims(*options, global); };

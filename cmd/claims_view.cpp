@@ -41,6 +41,20 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
                      listed_names(keys, kMaxNoteKeys));
 }
 
+/// How many runs of the recipe have a test that is still sealed; empty if none.
+std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::path& folder) {
+  std::size_t sealed = 0;
+  const std::vector<Value>& seals = runs.column_or_nothing(kSealedKey);
+  const std::vector<Registration> chain = read_registrations(folder);
+  for (const std::size_t row : runs.select(recipe.filters)) {
+    const auto opens = [&](const Registration& one) { return one.opens(runs.id(row)); };
+    if (to_text(seals[row]) == "test" && std::none_of(chain.begin(), chain.end(), opens)) ++sealed;
+  }
+  return sealed == 0 ? ""
+                     : fmt::format("The test of {} is sealed: --open measures it, once, when all are done.",
+                                   counted(sealed, "run"));
+}
+
 /// How many records there are up to the one that was printed when it was made.
 std::size_t counted_until(const std::vector<Registration>& chain, const std::string& hash, const fs::path& folder) {
   if (hash.empty()) return chain.size();
@@ -75,6 +89,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
     judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);
     list.claims.push_back(std::move(judged));
   }
+  if (std::string note = note_on_sealed(runs, recipe, folder); !note.empty()) list.notes.push_back(std::move(note));
   if (std::string note = note_on_sizes(runs, recipe, list); !note.empty()) list.notes.push_back(std::move(note));
   if (has_needs(list, ClaimNeeds::kCosts)) {
     list.notes.emplace_back("Claims without runs are computed from configurations of the paper's own sizes.");

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/runs/sealed_test.h"
 #include "experiments/worker/core_library.h"
 #include "results/run_folder/run_folder.h"
 
@@ -66,6 +67,7 @@ void EvaluationTarget::check() const {
 
 Evaluation evaluate_and_record(const EvaluationRequest& request, const std::string& label,
                                const GlobalOptions& global) {
+  if (!request.place.run.empty()) check_is_open(read_run(request.place.run), request.split);
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {
     const Progress::Settings settings{.label = label, .total = total, .unit = "tokens"};

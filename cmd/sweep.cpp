@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/stop.h"
 #include "base/text.h"
+#include "cmd/claims_power.h"
 #include "cmd/command.h"
 #include "cmd/results_store.h"
 #include "cmd/sweep_dry_run.h"
@@ -138,6 +139,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
                      global);
   if (command.dry_run) {
     print_dry_run(runs, recipe.search, launcher, launch, global);
+    if (!global.json) print(power_before_a_sweep(tree, command.file, global));
     return kDone;
   }
   install_stop_handlers();

@@ -377,6 +377,8 @@ struct EvalOptions {
   static constexpr std::array<std::string_view, 2> kSelectNames{"last", "best"};
   enum class FirstToken { kSkip, kScore };
   static constexpr std::array<std::string_view, 2> kFirstTokenNames{"skip", "score"};
+  enum class Sealed { kNone, kTest };
+  static constexpr std::array<std::string_view, 2> kSealedNames{"none", "test"};
 
   std::int64_t batch = 8;
   std::int64_t context = 2048;
@@ -385,6 +387,7 @@ struct EvalOptions {
   FirstToken first_token = FirstToken::kSkip;
   bool by_document = false;
   Select select = Select::kLast;
+  Sealed sealed = Sealed::kNone;
   EvaluationDuringOptions during;
 
   void visit(OptionVisitor& v) {
@@ -430,8 +433,15 @@ struct EvalOptions {
             by_document);
     v.field({.name = "select", .help = "which weights become the model: the last, or the best on validation"}, select,
             kSelectNames);
+    v.field({.name = "sealed",
+             .help = "test: nothing measures the test split before xlm claims --open does, once for all runs",
+             .affects_result = false},
+            sealed, kSealedNames);
     v.group("during", "Evaluations while training.", during);
   }
+
+  /// Whether nothing may measure a split yet.
+  bool seals(std::string_view split) const { return sealed == Sealed::kTest && split == "test"; }
 };
 
 struct ResultsOptions {

@@ -397,7 +397,7 @@ TrainOutcome Trainer::finish() {
   gradients_->stop_recording();  // the evaluations may need its memory
   std::vector<Evaluation> evaluations;
   for (const std::string split : {"valid", "test"}) {
-    if (data_.splits.count(split) == 0) continue;
+    if (data_.splits.count(split) == 0 || options_->eval.seals(split)) continue;
     const std::optional<Evaluation> evaluation = split == "valid" ? validate_finally() : evaluate(split, true);
     if (!evaluation) return TrainOutcome::kStopped;
     evaluations.push_back(*evaluation);

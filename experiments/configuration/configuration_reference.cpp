@@ -24,9 +24,10 @@ std::string shown_value(const OptionEntry& entry) {
   return entry.value.is_string() ? "`" + entry.value.get<std::string>() + "`" : "`" + entry.value.dump() + "`";
 }
 
+constexpr std::string_view kChoices = "one of ";
+
 /// The value with which an option that came later is no part of an id: 0, false, or the first choice.
 std::string later_value(const OptionEntry& entry) {
-  constexpr std::string_view kChoices = "one of ";
   if (entry.value.is_number()) return "0";
   if (!entry.range.starts_with(kChoices)) return shown_value(entry);
   return "`" + entry.range.substr(kChoices.size(), entry.range.find(',') - kChoices.size()) + "`";
@@ -34,25 +35,40 @@ std::string later_value(const OptionEntry& entry) {
 
 /// The defaults that a model changes, whose meaning stands with those of every model.
 std::string defaults(const std::vector<OptionEntry>& entries) {
-  std::string text = "| key | default |\n| --- | --- |\n";
-  for (const OptionEntry& entry : entries) text += fmt::format("| `{}` | {} |\n", entry.key, shown_value(entry));
-  return text;
+  std::string text;
+  for (const OptionEntry& entry : entries) {
+    text += fmt::format("{}={}\n", entry.key,
+                        entry.value.is_string() ? entry.value.get<std::string>() : entry.value.dump());
+  }
+  return "```\n" + text + "```\n";
 }
 
 constexpr std::string_view kTableHead = "| key | default | meaning | in the run id |\n| --- | --- | --- | --- |\n";
 
-/// A range without an upper bound of a million or more: it keeps accidents out, and the error that refuses a value
-/// names it.
+/// A range without what a reader expects: counts from 0 or 1, and an upper bound of a million or more, which keeps
+/// accidents out. The error that refuses a value names both.
 std::string_view useful_range(std::string_view range) {
   constexpr std::string_view kUpTo = ", ≤ ";
   const std::size_t bound = range.find(kUpTo);
-  if (bound == std::string_view::npos) return range;
-  const std::string_view most = range.substr(bound + kUpTo.size());
-  return most.size() > 6 || most.find('e') != std::string_view::npos ? range.substr(0, bound) : range;
+  if (bound != std::string_view::npos) {
+    const std::string_view most = range.substr(bound + kUpTo.size());
+    if (most.size() <= 6 && most.find('e') == std::string_view::npos) return range;
+    range = range.substr(0, bound);
+  }
+  return range == "≥ 0" || range == "≥ 1" ? "" : range;
+}
+
+/// Whether the help has every choice, so that the range need not list them again.
+bool explains_choices(const OptionEntry& entry) {
+  if (!entry.range.starts_with(kChoices)) return false;
+  const std::vector<std::string> choices = split(entry.range.substr(kChoices.size()), ',');
+  return std::all_of(choices.begin(), choices.end(),
+                     [&](const std::string& choice) { return entry.help.find(trim(choice)) != std::string::npos; });
 }
 
 std::string row(const OptionEntry& entry, const std::string& value) {
-  const std::string range = entry.range.empty() ? "" : fmt::format(" ({})", useful_range(entry.range));
+  std::string range(explains_choices(entry) ? "" : useful_range(entry.range));
+  if (!range.empty()) range = fmt::format(" ({})", range);
   return fmt::format("| `{}` | {} | {}{} | {} |\n", entry.key, value, entry.help, range,
                      entry.content != OptionContent::kValue ? "its content"
                      : entry.later                          ? "where not " + later_value(entry)
@@ -67,7 +83,7 @@ std::string table(const std::vector<OptionEntry>& entries) {
 }
 
 /// Of a program; its data are optional, its command is not.
-std::string program_section() {
+std::string program_section(const std::vector<OptionEntry>& common) {
   RunConfiguration run;
   run.program.emplace();
   run.program->options.emplace_back("KEY", "");
@@ -81,6 +97,8 @@ std::string program_section() {
       {"program.better.NAME", "(none)"},  {"train.steps", "`0`"}};
   std::string rows;
   for (OptionEntry entry : option_entries(run)) {
+    const auto is_same = [&](const auto& c) { return c.key == entry.key && c.help == entry.help; };
+    if (entry.key != "data.path" && std::any_of(common.begin(), common.end(), is_same)) continue;
     if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;
     if (entry.key == "data.path") entry.help = "what the program reads: a prepared folder, or any other file or folder";
     const auto value = shown.find(entry.key);
@@ -93,14 +111,17 @@ bool is_own(const OptionEntry& entry) {
   return entry.key.rfind("model.", 0) == 0 && entry.key != "model.type" && entry.key != "model.init_from";
 }
 
-/// A model's own options, and the common ones whose default it changes.
-std::string model_section(std::size_t index, const std::vector<OptionEntry>& common) {
+/// A model's own options, and the common ones whose default it changes. `blocks` are those of transformer, once it was
+/// there: what a later model shares with it is not explained again.
+std::string model_section(std::size_t index, const std::vector<OptionEntry>& common, std::vector<OptionEntry>& blocks) {
   const std::vector<OptionEntry> entries = option_entries(default_run_options(index));
   std::vector<OptionEntry> own;
+  std::vector<OptionEntry> shared;
   std::vector<OptionEntry> changed;
   for (const OptionEntry& entry : entries) {
     if (is_own(entry)) {
-      own.push_back(entry);
+      const auto is_same = [&](const auto& block) { return block.key == entry.key && block.help == entry.help; };
+      (std::any_of(blocks.begin(), blocks.end(), is_same) ? shared : own).push_back(entry);
       continue;
     }
     const auto same = std::find_if(common.begin(), common.end(), [&](const auto& c) { return c.key == entry.key; });
@@ -109,6 +130,9 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
   const std::string type = model_types()[index];
   const std::string summary = default_model_options(index).summary();
   std::string text = fmt::format("\n## `model.type: {}`\n\nThe {}.\n\n{}", type, summary, table(own));
+  if (!shared.empty())
+    text += "\nIt has these of `model.type: transformer`, too, with these defaults:\n\n" + defaults(shared);
+  if (type == "transformer") blocks = own;
   if (!changed.empty()) {
     text += fmt::format("\nWith this model these defaults follow the paper:\n\n{}", defaults(changed));
   }
@@ -127,9 +151,10 @@ std::string configuration_reference(std::string_view page) {
   }
   std::string text(part_of_page(page, "# Configuration", "## Every model"));
   text += "## Every model\n\n" + table(common);
-  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common);
+  std::vector<OptionEntry> blocks;
+  for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common, blocks);
   text += part_of_page(page, "\n## A program of your own", "| key |");
-  text += program_section();
+  text += program_section(common);
   return text.append(part_of_page(page, "\n## The run id", ""));
 }
 

@@ -63,7 +63,8 @@ RunArithmetic ArithmeticEstimator::of(const RunOptions& options, std::int64_t sy
   RunOptions during = options;
   during.eval = during_training(options.eval);
   if (valid > 0) result.during_flops = evaluation_flops(during, symbols, tokens_during_training(options.eval, valid));
-  result.final_flops = evaluation_flops(options, symbols, valid) + evaluation_flops(options, symbols, "test");
+  result.final_flops = evaluation_flops(options, symbols, valid);
+  if (!options.eval.seals("test")) result.final_flops += evaluation_flops(options, symbols, "test");
   return result;
 }
 

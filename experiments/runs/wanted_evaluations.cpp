@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/runs/own_submissions.h"
+#include "experiments/runs/sealed_test.h"
 #include "results/run_folder/journal.h"
 
 namespace xlm {
@@ -100,7 +101,7 @@ EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted) {
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted) {
   std::vector<WantedEvaluation> missing;
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(missing),
-               [&](const WantedEvaluation& one) { return !has_evaluation(run, one); });
+               [&](const WantedEvaluation& one) { return !is_sealed(run, one.split) && !has_evaluation(run, one); });
   return missing;
 }
 

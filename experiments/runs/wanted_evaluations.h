@@ -20,7 +20,8 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted);
 /// data are missing.
 EvaluationRequest request_of(const Run& run, const WantedEvaluation& wanted);
 
-/// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing.
+/// Those of `wanted` that a trained run does not have yet. An evaluation whose data cannot be read counts as missing,
+/// and one of a sealed split does not.
 std::vector<WantedEvaluation> missing_evaluations(const Run& run, const std::vector<WantedEvaluation>& wanted);
 
 /// The evaluations that a worker of this user has to make: those that the journal wants and does not have. A command

@@ -28,13 +28,6 @@ std::string shown(const ClaimDescription& claim, double value, const std::option
   return is_signed(claim) && value > 0 ? "+" + number : number;
 }
 
-std::string value_name(const ClaimDescription& claim) {
-  if (!claim.grid.name.empty()) {
-    return fmt::format("{} of {}", kGridReductionNames.at(static_cast<std::size_t>(claim.grid.as)), claim.grid.name);
-  }
-  return claim.value;
-}
-
 /// "undecided by its own seeds alone"; empty if there is nothing to say.
 std::string by_own_in_words(const ClaimPart& part) {
   return part.by_own ? fmt::format("{} by its own seeds alone", name_of(*part.by_own)) : "";
@@ -165,6 +158,13 @@ std::string claims_as_csv(const ClaimList& list) {
 }
 
 }  // namespace
+
+std::string value_name(const ClaimDescription& claim) {
+  if (!claim.grid.name.empty()) {
+    return fmt::format("{} of {}", kGridReductionNames.at(static_cast<std::size_t>(claim.grid.as)), claim.grid.name);
+  }
+  return claim.value;
+}
 
 std::string counted_claims(const ClaimCounts& counts) {
   std::int64_t total = 0;

@@ -28,6 +28,9 @@ Json to_json(const ClaimList& list);
 /// "5 claims: 3 confirmed, 1 refuted, 1 not tried".
 std::string counted_claims(const ClaimCounts& counts);
 
+/// What a claim is about: "test.bpc", "mean of span".
+std::string value_name(const ClaimDescription& claim);
+
 /// "−0.021" of a difference or a slope, "0.021" of a value; empty if there is none.
 std::string claim_number(const ClaimDescription& claim, const ClaimPart& part);
 

@@ -136,8 +136,7 @@ class ClaimJudge {
   /// What a paper prints, a − b for two sides.
   PrintedMean paper_mean() const {
     const PrintedNumber printed = *printed_number(claim_.printed, NumberFormat::kNumber);
-    const bool is_turned = claim_.b_is_better && claim_.expects != Expectation::kValue;
-    return {.value = is_turned ? -printed.value : printed.value,
+    return {.value = *printed_value(claim_),
             .rounding = printed.rounding,
             .runs = claim_.printed_runs,
             .deviation = printed.deviation};
@@ -285,6 +284,13 @@ class ClaimJudge {
 
 JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, const ClaimContext& context) {
   return ClaimJudge(runs, description, context).judge();
+}
+
+std::optional<double> printed_value(const ClaimDescription& claim) {
+  if (claim.printed.empty()) return std::nullopt;
+  const double value = printed_number(claim.printed, NumberFormat::kNumber)->value;
+  const bool is_turned = claim.b_is_better && claim.expects != Expectation::kValue;
+  return is_turned ? -value : value;
 }
 
 std::vector<std::string> runs_of(const JudgedClaim& claim) {

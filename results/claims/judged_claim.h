@@ -80,6 +80,9 @@ struct ClaimContext {
 /// Judges one claim. Throws UsageError for a column that the store does not know.
 JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, const ClaimContext& context);
 
+/// What the paper prints as the number that the claim is about: a − b of two sides. Nothing if it prints none.
+std::optional<double> printed_value(const ClaimDescription& claim);
+
 /// All runs behind a claim, each once.
 std::vector<std::string> runs_of(const JudgedClaim& claim);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
+#include "results/store/formula.h"
 
 namespace xlm {
 namespace {
@@ -38,6 +39,48 @@ std::optional<std::string> seen_by(const fs::path& run) {
   return seen;
 }
 
+using Chain = std::vector<Registration>;
+
+Chain::const_iterator record_of(const Chain& chain, const std::string& hash) {
+  return std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+}
+
+/// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
+bool is_after(const Chain& chain, std::string hash, const std::string& other) {
+  for (std::size_t steps = 0; hash != other && steps <= chain.size(); ++steps) {
+    const auto at = record_of(chain, hash);
+    if (at == chain.end()) return false;
+    hash = at->before();
+  }
+  return hash == other;
+}
+
+/// What is to be said of the test split of a claim about it, if it is sealed in some of its runs.
+std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain& chain, const fs::path& folder) {
+  const std::vector<std::string> columns = columns_behind(judged.description.value);
+  const auto is_of_test = [](const std::string& column) { return column.starts_with("test."); };
+  if (std::none_of(columns.begin(), columns.end(), is_of_test)) return "";
+  std::vector<std::string> openings;
+  for (const Registration& one : chain) {
+    if (one.is_opening() && one.record["claims"].contains(judged.description.name)) openings.push_back(one.hash);
+  }
+  std::vector<std::string> open;   // whose configuration seals nothing
+  std::vector<std::string> early;  // that began when the test of others had been measured
+  const std::vector<Value>& seals = runs.column_or_nothing(kSealedKey);
+  const std::vector<std::string> used = runs_of(judged);
+  for (std::size_t row = 0; row < runs.size(); ++row) {
+    if (std::find(used.begin(), used.end(), runs.id(row)) == used.end()) continue;
+    if (to_text(seals[row]) != "test") open.push_back(runs.id(row));
+    const std::string seen = seen_by(folder / runs.id(row)).value_or("");
+    const auto was_open = [&](const std::string& opening) { return is_after(chain, seen, opening); };
+    if (!seen.empty() && std::any_of(openings.begin(), openings.end(), was_open)) early.push_back(runs.id(row));
+  }
+  if (used.empty() || open.size() == used.size()) return "";
+  if (!open.empty()) return fmt::format("test was not sealed in {}", listed_names(open, kMaxNamed));
+  if (!early.empty()) return fmt::format("test was open before {} began", listed_names(early, kMaxNamed));
+  return openings.size() == 1 ? "test opened once" : fmt::format("test opened {} times", openings.size());
+}
+
 class RecordedClaim {
  public:
   RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain, std::size_t place,
@@ -49,7 +92,7 @@ class RecordedClaim {
 
   std::string word() const {
     std::vector<std::string> changes;
-    if (!is_after(chain_[place_].hash, "")) changes.emplace_back("the chain of records");
+    if (!is_after(chain_, chain_[place_].hash, "")) changes.emplace_back("the chain of records");
     for (const std::string& id : used_) {
       if (!recorded().contains(id)) changes.push_back(why_other(id));
     }
@@ -64,9 +107,9 @@ class RecordedClaim {
         is_proved = false;
         continue;
       }
-      if (!seen->empty() && !has_record(*seen))
+      if (!seen->empty() && record_of(chain_, *seen) == chain_.end())
         changes.push_back(fmt::format("the chain of records ({} saw another)", id));
-      if (!is_after(*seen, chain_[place_].hash)) late.push_back(id);
+      if (!is_after(chain_, *seen, chain_[place_].hash)) late.push_back(id);
     }
     if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
     if (!late.empty()) return fmt::format("registered late: {} had begun", listed_names(late, kMaxNamed));
@@ -74,21 +117,6 @@ class RecordedClaim {
   }
 
  private:
-  std::vector<Registration>::const_iterator record_of(const std::string& hash) const {
-    return std::find_if(chain_.begin(), chain_.end(), [&](const Registration& one) { return one.hash == hash; });
-  }
-  bool has_record(const std::string& hash) const { return record_of(hash) != chain_.end(); }
-
-  /// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
-  bool is_after(std::string hash, const std::string& other) const {
-    for (std::size_t steps = 0; hash != other && steps <= chain_.size(); ++steps) {
-      const auto at = record_of(hash);
-      if (at == chain_.end()) return false;
-      hash = at->before();
-    }
-    return hash == other;
-  }
-
   const Json& recorded() const { return chain_[place_].record["runs"]; }
 
   /// Why a run is not among those of the record.
@@ -140,15 +168,17 @@ class RecordedClaim {
 
 }  // namespace
 
-std::string registration_of(RunTable& runs, const JudgedClaim& judged, const Json& form,
-                            const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
-                            const fs::path& folder) {
+namespace {
+
+std::string recorded_word(RunTable& runs, const JudgedClaim& judged, const Json& form,
+                          const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
+                          const fs::path& folder) {
   const std::string& name = judged.description.name;
   std::string first;
   std::string changed;  // since the newest record of it in another form
   for (std::size_t place = 0; place < counted; ++place) {
     const Json& claims = chain[place].record["claims"];
-    if (!claims.contains(name)) continue;
+    if (!claims.contains(name) || chain[place].is_opening()) continue;
     if (claims[name] != form) {
       changed = "changed since: " + listed_names(keys_apart(claims[name], form), kMaxNamed);
       continue;
@@ -158,6 +188,16 @@ std::string registration_of(RunTable& runs, const JudgedClaim& judged, const Jso
     if (first.empty()) first = std::move(word);
   }
   return first.empty() ? changed : first;
+}
+
+}  // namespace
+
+std::string registration_of(RunTable& runs, const JudgedClaim& judged, const Json& form,
+                            const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
+                            const fs::path& folder) {
+  const std::string word = recorded_word(runs, judged, form, chain, counted, context, folder);
+  const std::string test = word_on_test(runs, judged, chain, folder);
+  return word.empty() || test.empty() ? word + test : word + "; " + test;
 }
 
 }  // namespace xlm

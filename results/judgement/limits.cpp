@@ -9,7 +9,6 @@
 namespace xlm {
 namespace {
 
-constexpr double kChance = 0.8;      // with which so many seeds should decide
 constexpr double kLeastFreedom = 2;  // of an error by which more seeds are planned
 
 double distance_to_nearest(double value, const Limits& limits) {
@@ -52,7 +51,9 @@ double chance_to_decide(const Planned& planned, const Limits& limits, std::size_
 std::optional<std::int64_t> least_seeds(std::int64_t present, const PlanOf& plan, const Limits& limits,
                                         std::size_t tests) {
   constexpr std::int64_t kMaxSeeds = 10'000;
-  const auto decides = [&](std::int64_t seeds) { return chance_to_decide(plan(seeds), limits, tests) >= kChance; };
+  const auto decides = [&](std::int64_t seeds) {
+    return chance_to_decide(plan(seeds), limits, tests) >= kPlannedChance;
+  };
   std::int64_t too_few = present;
   std::int64_t enough = std::max<std::int64_t>(present + 1, 2);
   while (!decides(enough)) {
@@ -113,6 +114,10 @@ std::vector<double> benjamini_hochberg(const std::vector<double>& p) {
     corrected[order[rank]] = least;
   }
   return corrected;
+}
+
+double chance_to_be_decided(const Estimate& estimate, const Limits& limits) {
+  return chance_to_decide({.estimate = estimate, .seed_error = estimate.error}, limits, 1);
 }
 
 std::optional<std::int64_t> seeds_to_decide(const Estimate& estimate, const Limits& limits) {

@@ -47,6 +47,13 @@ std::vector<double> holm(const std::vector<double>& p);
 /// The same for the share of false findings among all findings (Benjamini and Hochberg 1995).
 std::vector<double> benjamini_hochberg(const std::vector<double>& p);
 
+/// With which a plan should decide.
+inline constexpr double kPlannedChance = 0.8;
+
+/// The chance that an estimate whose true value is its own, with this error known by so many degrees of freedom, is
+/// decided as that value speaks for.
+double chance_to_be_decided(const Estimate& estimate, const Limits& limits);
+
 /// How many seeds of each side would decide with a chance of 80 % if further seeds scatter as the present ones do:
 /// around the present value, or around an end of its interval. nullopt if more than 10,000 would be needed.
 struct SeedsToDecide {

@@ -56,4 +56,16 @@ double chance_within(const Estimate& seen, std::int64_t seeds, const Limits& lim
   return chance;
 }
 
+double distance_decided(const Estimate& estimate) {
+  constexpr double kTooFar = 1000;  // standard errors; with one degree of freedom it takes 51
+  double near = 0;
+  double far = kTooFar;
+  const double t = student_factor(kLevel, estimate.freedom);
+  while (far - near > 1e-6 * far) {
+    const double middle = (near + far) / 2;
+    (student_power(t, estimate.freedom, middle) < kPlannedChance ? near : far) = middle;
+  }
+  return far * estimate.error;
+}
+
 }  // namespace xlm

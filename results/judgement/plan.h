@@ -14,4 +14,7 @@ double chance_above(const Estimate& seen, std::int64_t seeds, double limit, doub
 /// The most that this chance may be of an interval within limits, whichever effect of the present interval is true.
 double chance_within(const Estimate& seen, std::int64_t seeds, const Limits& limits);
 
+/// How far from a single limit a true value has to be, so that this chance is kPlannedChance.
+double distance_decided(const Estimate& estimate);
+
 }  // namespace xlm

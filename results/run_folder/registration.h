@@ -14,12 +14,18 @@ namespace xlm {
 /// there was none.
 inline constexpr const char* kSeenRegistration = "registered";
 
+/// The option that keeps a split from being measured, and the field of a record that opens it for its runs.
+inline constexpr const char* kSealedKey = "eval.sealed";
+inline constexpr const char* kOpened = "opened";
+
 struct Registration {
   std::string hash;  // of its line
   Json record;
   std::string before() const {
     return record.value("before", "");
   }  // the hash of the one before; empty: it is the first
+  bool is_opening() const { return record.contains(kOpened); }
+  bool opens(const std::string& run) const { return is_opening() && record["runs"].contains(run); }
 };
 
 /// The file of a folder of runs. It may hold several chains, where folders were merged.

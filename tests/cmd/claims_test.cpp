@@ -51,6 +51,21 @@ TEST_F(ResultsCommands, ClaimsWithoutAnyRunsAreNotTried) {
   EXPECT_THAT(xlm("claims wrong.yaml").err, HasSubstr("wrong.yaml:1: the claim 'c' does not say"));
 }
 
+TEST_F(ResultsCommands, WhatSeedsWillShowIsSaidBeforeRuns) {
+  write("claims.yaml",
+        kTwoClaims +
+            "data: {path: data/text8}\nmodel: {type: adaptive-span, layers: 2, heads: 2, span: 64}\n"
+            "train: {steps: 100}\nsweep: {grid: {model.span_type: [fixed, adaptive, dynamic], seed: [1, 2, 3]}}\n");
+  const Json guessed = json("claims claims.yaml --power 0.002 --runs none");
+  ASSERT_EQ(guessed.size(), 2U);
+  EXPECT_EQ(guessed[0]["seeds"], 3);
+  EXPECT_NEAR(guessed[0]["decided_from"].get<double>(), 0.009232109, 1e-7) << "SciPy";
+  EXPECT_EQ(json("claims claims.yaml --power --runs none")[0]["why_not"], "no spread known");
+  make_sweep();
+  EXPECT_GT(json("claims claims.yaml --power")[0]["deviation"].get<double>(), 0);
+  EXPECT_EQ(xlm("claims claims.yaml --power=-1").code, kUsage);
+}
+
 TEST_F(ResultsCommands, OwnClaimsHaveNoColumnForAPaper) {
   make_sweep();
   write("claims.yaml", kTwoClaims);

@@ -102,7 +102,7 @@ TEST(SweepCheck, CommandsInHeadersMakeOnePointOfSeedsAlone) {
     ++commands;
     const SupposedSweep sweep = suppose(recipe_of(read_configuration(recipe, "paper", {})), {}, suppose_winners());
     std::map<std::string, std::string> points;  // the settings of each group, without keys that tell runs apart by name
-    for (const Run& run : sweep.runs) {
+    for (const xlm::Run& run : sweep.runs) {
       std::string group;
       std::string settings;
       for (const std::string& key : keys) {

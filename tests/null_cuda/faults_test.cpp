@@ -144,7 +144,7 @@ TEST_F(NullCudaFaults, AFailedKernelAndALostGpuEndTheRunAndItResumes) {
   }
 }
 
-// docs/sweeps.md: if a process is killed, all exit, and the run resumes from its checkpoint. Waits for NCCL's grace.
+// docs/gpus.md: if a process is killed, all exit, and the run resumes from its checkpoint. Waits for NCCL's grace.
 TEST_F(NullCudaFaults, AProcessThatDiesInASumEndsTheOthers) {
   if (campaign_size(0, 1) == 0) GTEST_SKIP() << needs::kSoak;
   const ProgramResult result =

@@ -116,8 +116,8 @@ TEST(Quantities, ThatLeadComeFirstInLists) {
 
 /// The table as docs/numbers.md has it.
 std::string documented_table() {
-  std::string out = "| name | what it is | label | of | texts of | better | digits | headline |\n";
-  out += "| --- | --- | --- | --- | --- | --- | --- | --- |\n";
+  std::string out = "| name | what it is | label | of | texts of | better | digits |\n";
+  out += "| --- | --- | --- | --- | --- | --- | --- |\n";
   for (const Quantity& row : quantities()) {
     constexpr std::array<std::string_view, 3> kBy{"evaluation", "run", "training"};
     std::vector<std::string> texts;
@@ -126,11 +126,9 @@ std::string documented_table() {
     if ((row.texts & TextUnits::kBytePairs) != 0) texts.emplace_back("byte pairs");
     const std::string digits = row.digits < 0 ? std::string(kNumberFormatNames.at(static_cast<std::size_t>(row.format)))
                                               : std::to_string(row.digits);
-    out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.name, row.meaning, row.label,
-                       kBy.at(static_cast<std::size_t>(row.by)),
-                       row.texts == TextUnits::kAny ? "any unit" : join(texts, ", "),
-                       kBetterNames.at(static_cast<std::size_t>(row.better)), digits,
-                       row.headline > 0 ? std::to_string(row.headline) : "");
+    out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} |\n", row.name, row.meaning, row.label,
+                       kBy.at(static_cast<std::size_t>(row.by)), row.texts == TextUnits::kAny ? "" : join(texts, ", "),
+                       kBetterNames.at(static_cast<std::size_t>(row.better)), digits);
   }
   return out;
 }

@@ -1,0 +1,38 @@
+// What the planned seeds of claims will show: before any run, from how much single runs vary elsewhere, or are thought
+// to.
+#pragma once
+
+#include "results/claims/judged_claim.h"
+#include "results/sheets/sheet.h"
+
+namespace xlm {
+
+/// What one comparison of a claim will show.
+struct PartPower {
+  std::string claim;  // its name
+  std::string value;  // "test.bpc"
+  std::string part;   // its label; empty: the claim has no other
+  std::int64_t seeds = 0;
+  double deviation = 0;                // of single runs with different seeds; 0: not known
+  std::optional<double> decided_from;  // how far from its limit a true value has to be, to be decided with a chance of
+                                       // 80 %; nothing: see `why_not`
+  std::optional<double> paper;         // what the paper prints of it
+  std::optional<double> chance;        // to be decided if that is the true value
+  std::optional<std::int64_t> needed;  // seeds, for a chance of 80 %
+  std::string why_not;                 // nothing can be said
+};
+
+/// Of a claim that was judged by supposed runs: their numbers mean nothing, but how many there are and which are pairs.
+/// `deviation`: of single runs with different seeds; nothing: not known. Pairs are taken as independent runs.
+std::vector<PartPower> power_of(const JudgedClaim& judged, const std::optional<double>& deviation);
+
+/// How much single runs vary in the value of a claim, pooled over the settings of its sweep that the store has, or of
+/// the experiment that the claim takes its spread from. Nothing if no setting has two seeds.
+std::optional<double> known_deviation(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context);
+
+Sheet power_sheet(const std::vector<PartPower>& parts);
+
+/// A map for each comparison.
+Json to_json(const std::vector<PartPower>& parts);
+
+}  // namespace xlm
