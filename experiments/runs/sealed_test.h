@@ -1,4 +1,4 @@
-// A test split that nobody measures before it is opened (eval.sealed), once, for all runs that claims are about.
+// A test split that is not measured before it is opened (eval.sealed), once, for all runs that claims are about.
 #pragma once
 
 #include <string>

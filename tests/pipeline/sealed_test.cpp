@@ -1,4 +1,4 @@
-// A sealed test split: nobody measures it before it is opened, once, for all runs of a sweep.
+// A sealed test split: it is not measured before it is opened, once, for all runs of a sweep.
 #include <gmock/gmock.h>
 
 #include "base/text.h"
