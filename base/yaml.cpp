@@ -182,9 +182,10 @@ bool is_plain_safe(const std::string& text) {
 
 /// Whether readers of YAML 1.1, such as PyYAML, take a text that is one here for a truth value, a number or a date.
 bool is_no_text_elsewhere(const std::string& text) {
-  for (const std::string_view word : {"yes", "no", "on", "off"}) {
+  for (const std::string_view word : {"yes", "no", "on", "off", ".inf", ".nan"}) {
     if (lower_case(text) == word) return true;
   }
+  if (text.starts_with("0b") && text.find_first_not_of("01_", 2) == std::string::npos) return true;
   return text.find_first_not_of("0123456789_.+-eE") == std::string::npos && text.find_first_of("0123456789") == 0;
 }
 

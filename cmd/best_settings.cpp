@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,30 @@ struct RankedSetting {
   std::size_t seeds = 0;
   std::string name;
 };
+
+/// Whether runs of programs have the same final numbers, bit for bit, as others of their group, in each that has
+/// several.
+bool have_equal_numbers(const std::vector<SweepRun>& planned, const std::vector<Run>& runs,
+                        const std::function<std::string(std::size_t run)>& group) {
+  using Numbers = std::map<std::string, double>;
+  std::map<std::string, std::array<Numbers, 2>> first;  // by group: of validation and test
+  bool compared = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (!planned[i].planned.options.program) continue;
+    std::array<Numbers, 2> numbers;
+    for (std::size_t split = 0; split < numbers.size(); ++split) {
+      const RunEvaluation* evaluation = main_evaluation(runs[i], split == 0 ? "valid" : "test");
+      if (evaluation != nullptr) numbers[split] = evaluation->values;
+      numbers[split].erase("seconds");
+    }
+    if (numbers[0].empty() && numbers[1].empty()) continue;
+    const auto [other, is_first] = first.try_emplace(group(i), numbers);
+    if (is_first) continue;
+    if (other->second != numbers) return false;
+    compared = true;
+  }
+  return compared;
+}
 
 }  // namespace
 
@@ -57,24 +83,24 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
 }
 
 bool seeds_change_nothing(const std::vector<SweepRun>& planned, const std::vector<Run>& runs) {
-  using Numbers = std::map<std::string, double>;
-  std::map<std::string, std::array<Numbers, 2>> first;  // by setting: of validation and test
-  bool compared = false;
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (!planned[i].planned.options.program) continue;
-    std::array<Numbers, 2> numbers;
-    for (std::size_t split = 0; split < numbers.size(); ++split) {
-      const RunEvaluation* evaluation = main_evaluation(runs[i], split == 0 ? "valid" : "test");
-      if (evaluation != nullptr) numbers[split] = evaluation->values;
-      numbers[split].erase("seconds");
-    }
-    if (numbers[0].empty() && numbers[1].empty()) continue;
-    const auto [other, is_first] = first.try_emplace(planned[i].setting, numbers);
-    if (is_first) continue;
-    if (other->second != numbers) return false;
-    compared = true;
+  return have_equal_numbers(planned, runs, [&](std::size_t run) { return planned[run].setting; });
+}
+
+std::vector<std::string> flags_that_change_nothing(const std::vector<SweepRun>& planned,
+                                                   const std::vector<std::string>& keys, const std::vector<Run>& runs) {
+  std::vector<std::string> found;
+  for (const std::string& key : keys) {
+    std::set<std::string> values;
+    for (const SweepRun& run : planned) values.insert(shown_value(run.point, key));
+    if (!key.starts_with("options.") || values != std::set<std::string>{"false", "true"}) continue;
+    const auto others = [&](std::size_t run) {
+      std::string text;
+      for (const std::string& other : keys) text += other == key ? "" : shown_value(planned[run].point, other) + "\n";
+      return text;
+    };
+    if (have_equal_numbers(planned, runs, others)) found.push_back(key);
   }
-  return compared;
+  return found;
 }
 
 }  // namespace xlm

@@ -22,6 +22,7 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
 std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global);
+std::function<int()> declare_decide(CLI::App& app, const GlobalOptions& global);
 std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
 // A unity build has its definition in front.
 // NOLINTNEXTLINE(readability-redundant-declaration)
@@ -49,6 +50,7 @@ const std::vector<Command>& commands() {
       {"pareto", "Print the Pareto front of columns of the store", declare_pareto},
       {"compare", "Test whether two settings differ", declare_compare},
       {"try", "Say whether a change is a gain: keep, discard or undecided", declare_try},
+      {"decide", "Run the seeds that undecided claims need, within a budget", declare_decide},
       {"table", "Print a paper's tables from the store", declare_table},
       {"claims", "Say which claims of a paper the store's runs confirm", declare_claims},
       {"figure", "Plot the store's results", declare_figure},

@@ -183,6 +183,13 @@ class SweepSummary {
       text += fmt::format("warning: code not frozen: {}; see docs/programs.md\n",
                           listed_names({unfrozen.begin(), unfrozen.end()}, 3));
     }
+    for (const std::string& flag : flags_that_change_nothing(planned_, varied_keys(planned_), runs_)) {
+      text += fmt::format(
+          "warning: {} changes no number, so it does not seem to reach the program\n"
+          "  argparse's type=bool takes the text false for true; its BooleanOptionalAction takes --no-{}, as "
+          "`flags: negated` passes it\n",
+          flag, flag.substr(std::string_view("options.").size()));
+    }
     if (!seeds_change_nothing(planned_, runs_)) return text;
     return text +
            "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"

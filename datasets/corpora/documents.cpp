@@ -125,30 +125,47 @@ void read_json_lines(const TextFile& file, const std::string& name, BadRows& bad
   });
 }
 
-/// Whether a cell in quotes goes on below a line of a CSV file.
-bool is_open_after(std::string_view line, char separator, bool open) {
-  bool begins = !open;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool is_quote = line[i] == '"';
-    if (open && is_quote && line.substr(i + 1).starts_with('"')) {
-      ++i;
-    } else if (is_quote && (open || begins)) {
-      open = !open;
+/// The quotes of a table's row, which may go over several lines.
+struct RowQuotes {
+  bool open = false;       // a cell in quotes goes on below the line
+  bool are_signs = false;  // text follows a closing quote, so quotes are signs of the text
+  bool hold_rows = false;  // a line inside of quotes has as many cells as a row
+
+  void take(std::string_view line, char separator, std::size_t cells) {
+    const bool was_open = open;
+    std::size_t separators = 0;
+    bool begins = !open;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool is_quote = line[i] == '"';
+      if (open && is_quote && line.substr(i + 1).starts_with('"')) {
+        ++i;
+      } else if (is_quote && (open || begins)) {
+        are_signs = are_signs || (open && i + 1 < line.size() && line[i + 1] != separator);
+        open = !open;
+      }
+      if (open && line[i] == separator) ++separators;
+      begins = !open && line[i] == separator;
     }
-    begins = !open && line[i] == separator;
+    hold_rows = hold_rows || (was_open && cells > 1 && separators + 1 == cells);
   }
-  return open;
-}
+};
+
+constexpr const char* kQuotesWayOut =
+    "if quotes are signs of the text there, convert the file to JSON lines, or write each of them twice, in cells in "
+    "quotes";
 
 /// Rows of values that are separated by tabs, commas or semicolons, below a line with the names of columns.
 class SeparatedRows {
  public:
   /// Returns false if no column of the first line is called so.
-  bool begin(std::string_view line, const std::string& name) {
+  bool begin(std::string_view line, const std::string& name, const std::string& place) {
     for (const char separator : {'\t', ',', ';'}) {
       split_csv(line, separator, cells_);
       const auto found = std::find(cells_.begin(), cells_.end(), name);
       if (found == cells_.end()) continue;
+      if (std::find(found + 1, cells_.end(), name) != cells_.end()) {
+        throw DataError(fmt::format("{} has two columns '{}'\nname them apart", place, name));
+      }
       separator_ = separator;
       column_ = static_cast<std::size_t>(found - cells_.begin());
       columns_ = cells_.size();
@@ -160,10 +177,10 @@ class SeparatedRows {
   void add(std::string_view line, const std::string& place, BadRows& bad, const TakeRow& take_row) {
     if (row_.empty()) place_ = place;
     row_ += line;
-    open_ = is_open_after(line, separator_, open_);
+    quotes_.take(line, separator_, columns_);
     check_row_size(row_, place_);
-    if (open_) row_ += '\n';
-    if (!open_) finish(bad, take_row);
+    if (quotes_.open) row_ += '\n';
+    if (!quotes_.open) finish(bad, take_row);
   }
 
   void finish(BadRows& bad, const TakeRow& take_row) {
@@ -171,7 +188,10 @@ class SeparatedRows {
     bool good = false;
     bad.take([&] {
       split_csv(row_, separator_, cells_);
-      if (open_) throw DataError(place_ + ": a quote is not closed");
+      if (quotes_.open) throw DataError(place_ + ": a quote is not closed");
+      if (quotes_.are_signs) {
+        throw DataError(fmt::format("{}: text follows a closing quote\n{}", place_, kQuotesWayOut));
+      }
       if (cells_.size() != columns_) {
         throw DataError(fmt::format("{} has {}, and the first line has {}", place_, counted(cells_.size(), "cell"),
                                     counted(columns_, "name")));
@@ -179,7 +199,17 @@ class SeparatedRows {
       good = true;
     });
     if (good) take_row(cells_[column_]);
+    // Prose has commas, and tabs hardly ever.
+    if (quotes_.hold_rows && separator_ == '\t' && rows_in_quotes_++ == 0) first_in_quotes_ = place_;
+    quotes_ = {};
     row_.clear();
+  }
+
+  /// What may be wrong although every row could be read; empty: nothing.
+  std::string doubt() const {
+    if (rows_in_quotes_ == 0) return "";
+    return fmt::format("{}: a cell in quotes holds whole rows of the table ({}); {}", first_in_quotes_,
+                       counted(static_cast<std::size_t>(rows_in_quotes_), "cell"), kQuotesWayOut);
   }
 
  private:
@@ -189,15 +219,18 @@ class SeparatedRows {
   std::vector<std::string> cells_;
   std::string row_;
   std::string place_;  // of its first line
-  bool open_ = false;  // it goes on
+  RowQuotes quotes_;
+  std::int64_t rows_in_quotes_ = 0;
+  std::string first_in_quotes_;  // its place
 };
 
-void read_separated(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
+void read_separated(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row,
+                    const PrepareObserver& observer) {
   std::optional<SeparatedRows> rows;
   for_each_line(file, [&](std::string_view line, const std::string& place) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (rows) return rows->add(line, place, bad, take_row);
-    if (rows.emplace().begin(line, name)) return;
+    if (rows.emplace().begin(line, name, place)) return;
     const std::string_view kind = markup_of(line);
     throw DataError(
         kind.empty() ? fmt::format("{} is neither a table nor JSON lines: it has no column '{}'\nleave --column out to "
@@ -207,7 +240,9 @@ void read_separated(const TextFile& file, const std::string& name, BadRows& bad,
                                    "such as with {}",
                                    file.label, kind, kind == kWebArchive ? "warcio" : "wikiextractor --json"));
   });
-  if (rows) rows->finish(bad, take_row);
+  if (!rows) return;
+  rows->finish(bad, take_row);
+  if (const std::string doubt = rows->doubt(); !doubt.empty()) observer.say(doubt);
 }
 
 }  // namespace
@@ -227,7 +262,12 @@ void DocumentReader::read(const TextFile& file) {
   }
   const bool is_text = table == nullptr && file.form != FileForm::kJsonLines;
   if (is_text && !settings_->only_tables) {
+    bool at_beginning = true;
     const auto write = [&](std::string_view block) {
+      if (const std::string_view kind = at_beginning ? markup_of(block) : ""; !kind.empty()) {
+        observer_->say(fmt::format("{} is {}: its marks are read as text, too", file.label, kind));
+      }
+      at_beginning = false;
       sink_.write(block);
       return true;
     };
@@ -251,8 +291,10 @@ void DocumentReader::read(const TextFile& file) {
       take(row);
       file.at(static_cast<std::uint64_t>(table->progress() * static_cast<double>(file.source.size)));
     }
+  } else if (is_text) {
+    read_separated(file, settings_->column, bad, take, *observer_);
   } else {
-    (is_text ? read_separated : read_json_lines)(file, settings_->column, bad, take);
+    read_json_lines(file, settings_->column, bad, take);
   }
   if (rows == 0 && bad.count() > 0) throw DataError("no row can be read: " + bad.first());
   if (bad.count() > 0) observer_->pass_over("rows that cannot be read", file.source.name, bad.count());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -178,7 +179,7 @@ class ZstdStream : public ByteStream {
 class FilteredStream : public ByteStream {
  public:
   FilteredStream(std::unique_ptr<ByteStream> packed, Packing packing, const std::string& source)
-      : packed_(std::move(packed)), archive_(source) {
+      : packed_(std::move(packed)), source_(source), archive_(source) {
     if (packing == Packing::kBzip2) {
       archive_read_support_filter_bzip2(archive_.get());
     } else {
@@ -193,11 +194,21 @@ class FilteredStream : public ByteStream {
     }
   }
 
-  std::size_t read(char* buffer, std::size_t bytes) override { return archive_.read(buffer, bytes, ""); }
+  std::size_t read(char* buffer, std::size_t bytes) override {
+    const std::size_t count = archive_.read(buffer, bytes, "");
+    // libarchive takes a damaged head of a further stream for the end of all.
+    if (count == 0 && bytes > 0 && !std::exchange(is_at_end_, true) && archive_.is_followed_by_bytes()) {
+      throw DataError(
+          fmt::format("{} is truncated or corrupt: other bytes follow its end\nfetch the file again", source_));
+    }
+    return count;
+  }
 
  private:
   std::unique_ptr<ByteStream> packed_;
+  std::string source_;
   LibArchive archive_;
+  bool is_at_end_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // libarchive behind RAII and exceptions.
 #include "datasets/input/libarchive.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -18,6 +19,8 @@ la_ssize_t LibArchive::give(struct archive* archive, void* self, const void** bl
   auto* const reader = static_cast<LibArchive*>(self);
   try {
     const std::size_t bytes = reader->stream_->read(reader->block_.data(), reader->block_.size());
+    if (bytes > 0) reader->block_bytes_ = bytes;  // the last block stays where it is
+    reader->given_ += static_cast<std::int64_t>(bytes);
     *block = reader->block_.data();
     return static_cast<la_ssize_t>(bytes);
   } catch (...) {
@@ -58,6 +61,18 @@ std::size_t LibArchive::read(char* buffer, std::size_t bytes, const std::string&
   while (count == ARCHIVE_RETRY) count = archive_read_data(get(), buffer, bytes);
   if (count < 0) fail(entry);
   return static_cast<std::size_t>(count);
+}
+
+bool LibArchive::is_followed_by_bytes() {
+  const auto left = static_cast<std::size_t>(given_ - archive_filter_bytes(get(), -1));
+  const std::string_view last = std::string_view(block_).substr(0, block_bytes_);
+  std::string_view bytes = last.substr(last.size() - std::min(left, last.size()));
+  while (bytes.find_first_not_of('\0') == std::string_view::npos) {
+    const std::size_t count = stream_->read(block_.data(), block_.size());
+    if (count == 0) return false;
+    bytes = std::string_view(block_).substr(0, count);
+  }
+  return true;
 }
 
 void LibArchive::fail(const std::string& entry) const {

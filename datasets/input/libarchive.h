@@ -31,6 +31,8 @@ class LibArchive {
   struct archive_entry* next_header();
   /// Up to `bytes` bytes of the current entry; 0 at its end. `entry` names it in errors.
   std::size_t read(char* buffer, std::size_t bytes, const std::string& entry);
+  /// At the end of a stream: whether bytes follow it that were not unpacked. Zeros are padding.
+  bool is_followed_by_bytes();
 
  private:
   static la_ssize_t give(struct archive*, void* self, const void** block);
@@ -44,6 +46,8 @@ class LibArchive {
   std::exception_ptr error_;  // of the stream: exceptions must not pass through C
   static constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
   std::string block_;
+  std::size_t block_bytes_ = 0;  // of it, which the stream has filled
+  std::int64_t given_ = 0;       // bytes of the stream
   std::unique_ptr<struct archive, Free> archive_;
 };
 

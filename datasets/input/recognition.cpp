@@ -216,10 +216,13 @@ std::optional<Recognised> by_json(std::string_view text) {
     return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
   }
   if (!whole_line && !is_document) return std::nullopt;
-  return Recognised{FileForm::kTextual,
-                    "a JSON document",
-                    "convert it to JSON lines for --column, such as with jq -c '.[]'; --as-text reads it as it is",
-                    {}};
+  const bool has_commas = first == '{' && trim(line).ends_with("},");
+  const std::string_view how = first == '[' ? "jq -c '.[]'" : has_commas ? "sed 's/},$/}/'" : "jq -c .";
+  return Recognised{
+      FileForm::kTextual,
+      "a JSON document",
+      fmt::format("convert it to JSON lines for --column, such as with {}; --as-text reads it as it is", how),
+      {}};
 }
 
 /// The first line of a printed Python value: b'…', or {'key': …}.
@@ -287,7 +290,12 @@ Recognised recognise(std::string_view head, const std::string& name) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };
   if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.mark = found.mark};
-  if (found.form == FileForm::kText && one_of({".parquet", ".arrow", ".feather", ".jsonl", ".ndjson"})) {
+  const bool is_called_json = one_of({".jsonl", ".ndjson"});
+  // A comment, or a row that cannot be read, stands before the others.
+  if (found.form == FileForm::kText && is_called_json && any_line_is_json(head)) {
+    return {.form = FileForm::kJsonLines, .name = "a file of JSON lines", .advice = kReadLines, .mark = found.mark};
+  }
+  if (found.form == FileForm::kText && (is_called_json || one_of({".parquet", ".arrow", ".feather"}))) {
     return {.form = FileForm::kTextual,
             .name = fmt::format("plain text, but is called {}", ending),
             .advice = "fetch the file again, or read it as it is with --as-text",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/argument_file.h"
 #include "base/error.h"
@@ -122,6 +123,28 @@ void name_source(Yaml& node, const std::shared_ptr<const std::string>& source) {
   node.line = 0;
   for (Yaml& item : node.items) name_source(item, source);
   for (auto& [key, value] : node.entries) name_source(value, source);
+}
+
+void option_names(const Yaml& map, const std::string& prefix, std::vector<std::string>& names) {
+  for (const auto& [key, value] : map.entries) {
+    if (value.is_map()) option_names(value, prefix + key + ".", names);
+    if (!value.is_map()) names.push_back(prefix + key);
+  }
+}
+
+/// A program's options are free keys, so nothing else tells a new one from one that was mistyped.
+void remark_on_new_option(const Yaml& tree, const std::string& assignment) {
+  constexpr std::string_view kOptions = "options.";
+  const std::string key = assignment.substr(0, assignment.find('='));
+  const Yaml* options = tree.find("options");
+  const Yaml* grid = find_path(tree, "sweep.grid");
+  const bool is_in_grid = grid != nullptr && grid->find(key) != nullptr;
+  if (!key.starts_with(kOptions) || options == nullptr || is_in_grid || find_path(tree, key) != nullptr) return;
+  std::vector<std::string> names;
+  option_names(*options, "", names);
+  if (const std::string meant = did_you_mean(key.substr(kOptions.size()), names); !meant.empty()) {
+    spdlog::warn("{} is an option that the file does not have{}", key, meant);
+  }
 }
 
 /// A key of sweep.grid holds dots itself, so that `sweep.grid.model.span=[64, 128]` cannot be a path of single steps.
@@ -383,7 +406,10 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
     }
     if (over->is_map()) tree = merge(std::move(tree), *over);
   }
-  for (const std::string& assignment : overrides) apply_one(tree, assignment);
+  for (const std::string& assignment : overrides) {
+    remark_on_new_option(tree, assignment);
+    apply_one(tree, assignment);
+  }
   leave_out_evaluation_code(tree);
   note_profile(tree, profile);
   if (tree.find("experiment") == nullptr) tree.set("experiment", make_scalar(experiment_named_by(file), file.string()));

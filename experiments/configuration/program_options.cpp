@@ -25,10 +25,19 @@ constexpr double kMaxGrace = 86'400;
           fmt::format("options.{}: a name of letters, digits, _ and - is needed, beginning with a letter or _", name));
 }
 
-/// A whole number that is rounded would stand for other numbers, too.
+/// A whole number that is rounded would stand for other numbers, too. Readers of YAML 1.1 take 010 for 8, and a text
+/// that is made of digits (a code, a version) would lose its zeros.
 void check_digits(const Yaml& value, const std::string& name) {
   for (const Yaml& item : value.items) check_digits(item, name);
-  if (!value.is_scalar() || !to_json(value).is_number_float()) return;
+  if (!value.is_scalar() || !to_json(value).is_number()) return;
+  const std::size_t zero = value.scalar.find_first_not_of("+-");
+  if (value.scalar[zero] == '0' && zero + 1 < value.scalar.size() && to_json(value).is_number_integer() &&
+      value.scalar.find_first_not_of("0123456789", zero) == std::string::npos) {
+    fail_at(value, fmt::format("options.{}: {} is another number for other readers of YAML\n"
+                               "write the number without zeros before it, or \"{}\" for a text",
+                               name, value.scalar, value.scalar));
+  }
+  if (!to_json(value).is_number_float()) return;
   if (value.scalar.find_first_not_of("+-0123456789") != std::string::npos) return;
   fail_at(value, fmt::format("options.{}: {} has more digits than numbers keep here (up to 2^63 - 1)\n"
                              "write it in quotation marks, to hand it on as a text: \"{}\"",

@@ -144,7 +144,7 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
   };
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), may_be_meant);
   std::vector<std::string> of_untracked;
-  left_out = without_others(request, request.folder, std::move(left_out), of_untracked);
+  left_out = without_others(request, request.folder, std::move(left_out), false, of_untracked);
   if (found.empty()) {
     throw UsageError(fmt::format("git tracks no file in {}\ngit add the program's code, or name it in program.code",
                                  request.folder.string()));
@@ -191,6 +191,11 @@ bool has_sweep(const Yaml& tree) {
   constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
   return sweep != nullptr && sweep->is_map() &&
          std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
+}
+
+bool is_picture_or_page(const std::string& path) {
+  constexpr std::array<std::string_view, 5> kEndings{".svg", ".pdf", ".png", ".html", ".tex"};
+  return std::find(kEndings.begin(), kEndings.end(), fs::path(path).extension().string()) != kEndings.end();
 }
 
 /// Whether a file of the code is a recipe of xlm: it has nothing but a recipe's keys, and describes a program's run or
@@ -305,15 +310,30 @@ bool is_never_code(const fs::path& path) {
   return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored);
 }
 
+bool is_whole_folder(const CodeRequest& request) {
+  return sorted_patterns(request.patterns).code.empty() && !tracked_files(request.folder);
+}
+
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
-                                        std::vector<std::string> paths, std::vector<std::string>& notes) {
+                                        std::vector<std::string> paths, bool whole_folder,
+                                        std::vector<std::string>& notes) {
   const Patterns patterns = sorted_patterns(request.patterns);
   const std::set<std::string> named = named_by(request, folder, patterns);
+  std::vector<std::string> pictures;
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
     if (std::any_of(patterns.others.begin(), patterns.others.end(), fits)) return true;
-    return !named.contains(path) && is_recipe(folder, path, notes);
+    if (named.contains(path)) return false;
+    if (!whole_folder || !is_picture_or_page(path)) return is_recipe(folder, path, notes);
+    pictures.push_back(path);
+    return true;
   });
+  if (!pictures.empty()) {
+    notes.push_back(
+        fmt::format("not in the copy of the code, as pictures and pages are none: {}\nif the program reads them: "
+                    "program: {{code: [\"**\"]}}",
+                    names_of(pictures)));
+  }
   return paths;
 }
 
@@ -325,18 +345,20 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
   }
   std::vector<std::string> paths;
   const Patterns patterns = sorted_patterns(request.patterns);
+  bool whole_folder = false;
   if (!patterns.code.empty()) {
     paths = named_files(request, patterns.code);
   } else if (const std::optional<TrackedFiles> tracked = tracked_files(request.folder)) {
     paths = files_of_git(request, *tracked, notes);
   } else {
+    whole_folder = true;
     paths = walked_files(request);
     if (paths.empty()) throw UsageError(fmt::format("the program's folder {} is empty", request.folder.string()));
   }
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   check_left_out(request, patterns.others, paths, notes);
-  paths = without_others(request, request.folder, std::move(paths), notes);
+  paths = without_others(request, request.folder, std::move(paths), whole_folder, notes);
   for (const std::string& path : paths) {
     if (repaired_utf8(path) == path) continue;
     throw UsageError(

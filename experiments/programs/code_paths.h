@@ -16,11 +16,16 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
 /// A pattern of CodeRequest behind this sign names files that are no code.
 inline constexpr char kNoCode = '!';
 
+/// Whether nothing says which files of the folder are code, neither patterns nor git: all of them are looked at.
+bool is_whole_folder(const CodeRequest& request);
+
 /// `paths` below `folder` without what is no code of the program: files that a pattern with kNoCode fits, and recipes
-/// of xlm (YAML files with a recipe's keys alone that describe a program's run or a sweep), unless a pattern or the
-/// command names them. Notes what may be a recipe or a file of the program.
+/// of xlm (YAML files with a recipe's keys alone that describe a program's run or a sweep), and of a whole folder
+/// pictures and pages, which `xlm figure` and `xlm table` write there; unless a pattern or the command names them.
+/// Notes what may be a recipe or a file of the program.
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
-                                        std::vector<std::string> paths, std::vector<std::string>& notes);
+                                        std::vector<std::string> paths, bool whole_folder,
+                                        std::vector<std::string>& notes);
 
 /// Whether a file is code or a configuration by its name.
 bool looks_like_code(const std::string& path);

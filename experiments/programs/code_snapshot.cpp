@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -338,6 +341,7 @@ void check_frozen_code(const fs::path& place, const std::string& hash) {
 
 std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& request, const fs::path& place) {
   std::vector<Code> found;
+  const bool whole_folder = is_whole_folder(request);
   for (const std::string& hash : frozen_hashes(place)) {
     if (hash == code.hash) continue;
     try {
@@ -345,7 +349,8 @@ std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& reques
       std::vector<std::string> notes;
       std::vector<std::string> paths;
       for (const CodeFile& file : frozen.files) paths.push_back(file.path);
-      const std::vector<std::string> kept = without_others(request, code_folder(place, hash), std::move(paths), notes);
+      const std::vector<std::string> kept =
+          without_others(request, code_folder(place, hash), std::move(paths), whole_folder, notes);
       std::vector<CodeFile> files = frozen.files;
       std::erase_if(files,
                     [&](const CodeFile& file) { return !std::binary_search(kept.begin(), kept.end(), file.path); });
@@ -358,6 +363,37 @@ std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& reques
     }
   }
   return found;
+}
+
+std::string changes_of_code(const Code& code, const fs::path& place) {
+  std::optional<Code> newest;
+  fs::file_time_type newest_time;
+  for (const std::string& hash : frozen_hashes(place)) {
+    if (hash == code.hash) return "";
+    try {
+      const fs::file_time_type time = fs::last_write_time(manifest_place(frozen_place(place, hash)));
+      Code frozen = read_frozen(place, hash);
+      if (frozen.folder != fs::absolute(code.folder) || (newest && time < newest_time)) continue;
+      newest = std::move(frozen);
+      newest_time = time;
+    } catch (const std::exception&) {
+      // A damaged copy says nothing.
+    }
+  }
+  if (!newest) return "";
+  std::map<std::string, std::pair<const CodeFile*, const CodeFile*>> files;
+  for (const CodeFile& file : newest->files) files[file.path].first = &file;
+  for (const CodeFile& file : code.files) files[file.path].second = &file;
+  std::vector<std::string> changes;
+  for (const auto& [path, file] : files) {
+    const auto& [before, now] = file;
+    if (before != nullptr && now != nullptr && before->kind == now->kind && before->content == now->content) continue;
+    changes.push_back(printable(path) + (before == nullptr ? " is new" : now == nullptr ? " is gone" : " was edited"));
+  }
+  constexpr std::size_t kNamed = 3;
+  const std::size_t others = changes.size() - std::min(changes.size(), kNamed);
+  changes.resize(changes.size() - others);
+  return join(changes, ", ") + (others > 0 ? fmt::format(", and {} more", others) : "");
 }
 
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash) {

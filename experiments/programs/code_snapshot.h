@@ -63,6 +63,10 @@ void check_frozen_code(const fs::path& place, const std::string& hash);
 /// out: they were made when those counted as code.
 std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& request, const fs::path& place);
 
+/// In which files the code differs from the newest copy of the same folder: "train.py was edited, curve.svg is new".
+/// Empty if there is none, or if this code has a copy.
+std::string changes_of_code(const Code& code, const fs::path& place);
+
 /// Copies a frozen copy from one place to another, for runs that are merged, packed or moved; nothing if it is there.
 void copy_frozen_code(const fs::path& from, const fs::path& to, const std::string& hash);
 

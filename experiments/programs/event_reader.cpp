@@ -95,9 +95,19 @@ class EventReader : public MetricReader {
     std::string what_is_wrong = {};
   };
 
+  /// Those of the folder itself come first: a tag that stands in it and in a folder of it (add_hparams) is its own.
+  struct FolderFirst {
+    bool operator()(const std::string& a, const std::string& b) const {
+      const bool a_is_below = a.find('/') != std::string::npos;
+      const bool b_is_below = b.find('/') != std::string::npos;
+      return a_is_below != b_is_below ? b_is_below : a < b;
+    }
+  };
+  using FileSizes = std::map<std::string, std::uint64_t, FolderFirst>;
+
   /// Names below the folder, in the order of the alphabet and so of their times, and their sizes.
-  std::map<std::string, std::uint64_t> event_files() const {
-    std::map<std::string, std::uint64_t> files;
+  FileSizes event_files() const {
+    FileSizes files;
     std::error_code error;
     for (fs::recursive_directory_iterator entry(folder_, fs::directory_options::skip_permission_denied, error), end;
          !error && entry != end; entry.increment(error)) {

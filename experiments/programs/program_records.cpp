@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "experiments/programs/shown_line.h"
 
@@ -49,18 +50,31 @@ ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlac
   return &names_.emplace(name, Name{quantity_place(name), std::string(name)}).first->second;
 }
 
-void ProgramRecords::note_step(Name& name, std::int64_t step, const LinePlace& place) {
+void ProgramRecords::note_step(Name& name, std::int64_t step, double value, const LinePlace& place) {
   if (name.step && step < *name.step && ++backward_steps_ == 1) {
     first_backward_ =
         fmt::format("{}: '{}' goes from step {} back to {}", place.text(), name.as_given, *name.step, step);
   }
+  if (name.step == step && std::isfinite(value) && std::isfinite(name.value) && value != name.value) {
+    if (++repeated_steps_ == 1) {
+      first_repeated_ =
+          fmt::format("{}: at step {} '{}' is {} after {}", place.text(), step, name.as_given, value, name.value);
+    }
+    // Once may be meant: the best weights are evaluated at the end of training.
+    if (++name.replaced == 2 && name.place.kind == QuantityPlace::Kind::kEvaluation && replaced_evaluations_.empty()) {
+      replaced_evaluations_ = fmt::format(
+          "evaluations replaced others of the same step, first '{}' at step {}; let one process report, with the step",
+          name.as_given, step);
+    }
+  }
   name.step = step;
+  name.value = value;
 }
 
 void ProgramRecords::number(Name& name, std::int64_t step, double value, const LinePlace& place) {
   using Kind = QuantityPlace::Kind;
   if (name.place.kind == Kind::kRun) return cost(name.place.name, value);
-  note_step(name, step, place);
+  note_step(name, step, value, place);
   if (name.place.kind == Kind::kEvaluation) {
     return evaluation({.split = name.place.split, .step = step, .values = {{name.place.name, value}}});
   }
@@ -200,11 +214,20 @@ void ProgramRecords::begin_attempt() {
 }
 
 std::vector<std::string> ProgramRecords::warnings() const {
-  if (backward_steps_ == 0) return {};
-  return {
-      fmt::format("steps went back {} times: of two numbers of the same name and step the later one counts\n"
-                  "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
-                  backward_steps_, first_backward_)};
+  std::vector<std::string> warnings;
+  if (backward_steps_ > 0) {
+    warnings.push_back(
+        fmt::format("steps went back {} times: of two numbers of the same name and step the later one counts\n"
+                    "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
+                    backward_steps_, first_backward_));
+  }
+  if (repeated_steps_ > 0) {
+    warnings.push_back(
+        fmt::format("{} replaced another one of the same name and step\nfirst at {}\nreport the step of each, from "
+                    "one process",
+                    counted(static_cast<std::size_t>(repeated_steps_), "number"), first_repeated_));
+  }
+  return warnings;
 }
 
 }  // namespace xlm

@@ -70,6 +70,8 @@ class ProgramRecords {
     std::string as_given;
     std::optional<std::int64_t> step = std::nullopt;  // of its newest number, in this attempt
     std::optional<std::string> log = std::nullopt;    // in which it stands (go_back)
+    double value = 0;                                 // its newest number
+    int replaced = 0;                                 // how many had the step of the one before
   };
 
   explicit ProgramRecords(RecordSink& sink) : sink_(sink) {}
@@ -111,6 +113,8 @@ class ProgramRecords {
   /// From here on steps may be those of another attempt.
   void begin_attempt();
   std::vector<std::string> warnings() const;
+  /// What lists say if evaluations have replaced others again and again, as of several processes; empty: nothing.
+  const std::string& replaced_evaluations() const { return replaced_evaluations_; }
 
  private:
   struct LatestEvaluation {
@@ -118,7 +122,7 @@ class ProgramRecords {
     bool is_new = false;  // not handed on yet
   };
 
-  void note_step(Name& name, std::int64_t step, const LinePlace& place);
+  void note_step(Name& name, std::int64_t step, double value, const LinePlace& place);
   void keep_error(std::exception_ptr error);
   void flush_metrics();
   void flush_evaluation(LatestEvaluation& latest);
@@ -140,6 +144,9 @@ class ProgramRecords {
   std::int64_t line_ = 0;
   std::int64_t backward_steps_ = 0;
   std::string first_backward_;  // in words
+  std::int64_t repeated_steps_ = 0;
+  std::string first_repeated_;
+  std::string replaced_evaluations_;
 };
 
 }  // namespace xlm

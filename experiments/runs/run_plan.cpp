@@ -246,6 +246,8 @@ Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) co
   RunInputs inputs = read_program_inputs(options, {runs_});
   for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
   std::vector<RunInputs> earlier = earlier_program_inputs(options, inputs, runs_);
+  const std::string changes = earlier.empty() ? changes_of_code(*inputs.code, frozen_programs(runs_)) : "";
+  if (!changes.empty()) spdlog::info("the code differs from that of earlier runs, so runs are new: {}", changes);
   return {std::move(inputs), std::move(earlier)};
 }
 

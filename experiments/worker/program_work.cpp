@@ -121,6 +121,7 @@ class Attempt {
           "a file of program.metrics got nothing after the run was resumed, so no number is final; if the "
           "program writes to another one now, name that, and say: xlm runs reread FILE");
     }
+    if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
     return end;

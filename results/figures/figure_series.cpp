@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/figures/common_grid.h"
 #include "results/figures/plot_style.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
@@ -87,38 +88,6 @@ std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, con
   return placed;
 }
 
-/// The value of a curve at a place. Beyond its ends its outermost value counts up to `further`, because runs of a
-/// budget end at slightly different places; nothing beyond that.
-std::optional<double> value_at(const std::map<double, double>& curve, double x, double further) {
-  const auto next = curve.lower_bound(x);
-  if (next == curve.end())
-    return x <= curve.rbegin()->first + further ? std::optional(curve.rbegin()->second) : std::nullopt;
-  if (next->first == x) return next->second;
-  if (next == curve.begin()) return x >= next->first - further ? std::optional(next->second) : std::nullopt;
-  const auto before = std::prev(next);
-  return before->second + (x - before->first) / (next->first - before->first) * (next->second - before->second);
-}
-
-/// Runs that spent other amounts at their records, at the places of the one with the most records: otherwise a mean
-/// over all of them would be next to one of a few.
-std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& samples) {
-  std::map<std::size_t, std::map<double, double>> curves;
-  for (const FigureSample& sample : samples) curves[sample.run][as_number(sample.x).value_or(0)] = sample.y;
-  const auto& longest = std::max_element(curves.begin(), curves.end(), [](const auto& a, const auto& b) {
-                          return a.second.size() < b.second.size();
-                        })->second;
-  std::vector<FigureSample> placed;
-  for (const auto& [run, curve] : curves) {
-    for (auto at = longest.begin(); at != longest.end(); ++at) {
-      const auto other = at == longest.begin() ? std::next(at) : std::prev(at);
-      const double step = other == longest.end() ? 0 : std::abs(at->first - other->first);
-      if (const auto y = value_at(curve, at->first, step / 2))
-        placed.push_back({run, at->first, *y, samples.front().tokens});
-    }
-  }
-  return placed;
-}
-
 std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& description,
                                      const std::vector<std::size_t>& selected) {
   std::vector<FigureSample> samples;
@@ -156,6 +125,23 @@ std::string count_from_first(std::vector<FigureSample>& samples) {
   }
   for (FigureSample& sample : samples) sample.x = (*as_number(sample.x) - first) / unit.first;
   return std::string(unit.second);
+}
+
+/// Where some runs end, the mean of the others may jump although no run does. Returns whether there is such a place.
+bool note_where_runs_end(Figure& figure, const FigureSeries& line) {
+  const auto count = [](const FigurePoint& point) {
+    return std::set<std::string>(point.runs.begin(), point.runs.end()).size();
+  };
+  std::size_t most = 0;
+  for (const FigurePoint& point : line.points) most = std::max(most, count(point));
+  const auto full = std::find_if(line.points.rbegin(), line.points.rend(),
+                                 [&](const FigurePoint& point) { return count(point) == most; });
+  if (full == line.points.rbegin() || full == line.points.rend()) return false;
+  figure.notes.push_back(
+      fmt::format("the figure '{}'{}: behind {} {} some of {} runs have ended, and a point is over those that go on",
+                  figure.description.title, line.label.empty() ? "" : ", " + line.label, figure.description.x,
+                  in_thousands(std::llround(full->x)), most));
+  return true;
 }
 
 /// The staircase of the points that no other point dominates.
@@ -290,16 +276,20 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     by_series[std::move(key)].push_back(sample);
   }
   const bool is_spent = !axis_series(figure_.description.x).empty();
+  const bool is_curve = joined && is_along_training(figure_.description.x);
+  bool some_end = false;
   for (auto& [key, members] : by_series) {
-    if (is_spent) members = on_common_grid(members);
+    if (is_spent || (is_curve && have_other_places(members))) members = on_common_grid(members);
     FigureSeries line;
     line.label = label_of(key, true);
     line.value = label_of(key, false);
     line.points = points_of(members, of_outcome);
     line.joined = joined;
+    if (is_curve && note_where_runs_end(figure_, line)) some_end = true;
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
+  if (some_end) figure_.caption += "; some runs end before others";
 }
 
 /// Finds the series in which a run measured several parts of a text, such as a share while it trained and all of it at

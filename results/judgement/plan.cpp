@@ -56,6 +56,12 @@ double chance_within(const Estimate& seen, std::int64_t seeds, const Limits& lim
   return chance;
 }
 
+double level_of_look(std::int64_t look) {
+  constexpr double kFirst = 0.8;  // the share of the plan with which a study begins
+  const double share = look == 0 ? kFirst : (1 - kFirst) * std::pow(0.5, static_cast<double>(look));
+  return (1 - kLevel) * share;
+}
+
 double distance_decided(const Estimate& estimate) {
   constexpr double kTooFar = 1000;  // standard errors; with one degree of freedom it takes 51
   double near = 0;

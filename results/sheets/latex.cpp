@@ -14,7 +14,7 @@ struct LatexSign {
 
 /// What means something to LaTeX, or what the fonts that every installation has lack. "[" and "*" would be read as
 /// arguments after a line's end.
-constexpr std::array<LatexSign, 108> kLatexSigns{{
+constexpr std::array<LatexSign, 109> kLatexSigns{{
     {"\\", "\\textbackslash{}"},
     {"&", "\\&"},
     {"[", "{[}"},
@@ -30,6 +30,7 @@ constexpr std::array<LatexSign, 108> kLatexSigns{{
     {"<", "$<$"},
     {">", "$>$"},
     {"|", "$|$"},
+    {"--", "-{}-{}"},  // and no dash, as in --lr
     {"–", "--"},
     {"—", "---"},
     {"…", "\\ldots{}"},

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -98,6 +100,11 @@ bool is_known_outcome(const std::string& column) {
 std::string meant_names(const std::string& name, const std::vector<std::string>& names) {
   constexpr std::size_t kMaxNames = 3;
   if (name == "run") return " (did you mean 'run_id'?)";
+  for (const auto& [shorter, whole] : {std::pair("ppl", "perplexity"), std::pair("acc", "accuracy")}) {
+    if (!name.ends_with(shorter)) continue;
+    const std::string meant = name.substr(0, name.size() - std::string_view(shorter).size()) + whole;
+    if (std::find(names.begin(), names.end(), meant) != names.end()) return fmt::format(" (did you mean '{}'?)", meant);
+  }
   std::vector<std::string> longer;
   for (const std::string& other : names) {
     const bool is_own = !other.starts_with(kSettingPrefix) && !other.starts_with(kDirectionPrefix);

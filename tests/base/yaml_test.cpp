@@ -125,6 +125,9 @@ TEST(Yaml, ScalarsOfYaml11FollowYaml12) {
       parse_yaml("[017, 0o17, 0O17, 0xfF, 0xg, 1_000, 1:30, 0b11, +7, +-7, .5, 5., 1e3, .inf, 0o]\n", "file");
   EXPECT_EQ(to_json(numbers).dump(),
             R"([17,15,"0O17",255,"0xg","1_000","1:30","0b11",7,"+-7",0.5,5.0,1000.0,".inf","0o"])");
+  EXPECT_EQ(to_text(parse_yaml("['0b11', '.inf', '.NaN', '0bx', 'on', '.x']", "file")),
+            "[\"0b11\", \".inf\", \".NaN\", 0bx, \"on\", .x]\n")
+      << "what others take for no text is in quotes";
   for (const Yaml& tree : {words, numbers}) {
     EXPECT_EQ(to_json(parse_yaml(to_text(tree), "printed")), to_json(tree)) << to_text(tree);
   }

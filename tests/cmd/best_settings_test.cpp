@@ -81,5 +81,22 @@ TEST_F(BestSettings, EqualSeedsOfAProgramAreNoted) {
   EXPECT_FALSE(seeds_change_nothing(planned_, runs_)) << "seeds do reach models";
 }
 
+TEST_F(BestSettings, FlagsOfAProgramThatChangeNothingAreNoted) {
+  const std::vector<std::string> keys{"options.bias", "options.lr", "seed"};
+  const auto add_run = [&](const std::string& bias, const std::string& lr, double loss) {
+    SweepPoint made = point("options.bias", bias, "1");
+    made.emplace_back("options.lr", make_scalar(lr, "test"));
+    add(made, loss);
+    planned_.back().planned.options.program.emplace();
+  };
+  add_run("true", "0.1", 1.5);
+  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "nothing to compare";
+  add_run("false", "0.1", 1.5);
+  add_run("true", "0.2", 1.7);
+  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::ElementsAre("options.bias"));
+  add_run("false", "0.2", 1.6);
+  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "it changes something";
+}
+
 }  // namespace
 }  // namespace xlm

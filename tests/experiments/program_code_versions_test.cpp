@@ -37,7 +37,12 @@ TEST_F(ProgramCodeVersions, AreNamedWhereRunsOfBothMakeOneNumber) {
   const std::set<std::string> old = fingerprints();
   ASSERT_EQ(old.size(), 1U);
   edit();
-  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const std::string_view change = "the code differs from that of earlier runs, so runs are new: ";
+  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run"}).err, HasSubstr(change));
+  const ProgramResult after = run({"sweep", "run.yaml"});
+  ASSERT_EQ(after.code, kDone);
+  EXPECT_THAT(after.err, AllOf(HasSubstr(change), HasSubstr(" was edited")));
+  EXPECT_THAT(run({"sweep", "run.yaml"}).err, Not(HasSubstr(change))) << "this code has runs now";
   ASSERT_EQ(fingerprints().size(), 2U);
   const auto said = [](const ProgramResult& result) { return result.out + result.err; };
   EXPECT_THAT(said(run({"table", "run.yaml"})), HasSubstr("program.fingerprint"));

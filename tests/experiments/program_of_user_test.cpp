@@ -367,5 +367,27 @@ TEST_F(ProgramOfUser, GoesOnWithACopyOfItsCheckpoints) {
   EXPECT_THAT(restarting.err, HasSubstr("a program with resume: restart begins again each time"));
 }
 
+TEST_F(ProgramOfUser, AMistypedOptionIsRemarkedOn) {
+  configure_training();
+  const auto remarks = [&](const std::string& assignment) {
+    return run({"sweep", "run.yaml", assignment, "--dry-run"}).err;
+  };
+  EXPECT_THAT(remarks("options.lrr=0.2"),
+              HasSubstr("options.lrr is an option that the file does not have (did you mean 'lr'?)"));
+  for (const char* meant : {"options.lr=0.2", "options.decay=0.2", "seed=2"}) {
+    EXPECT_THAT(remarks(meant), Not(HasSubstr("does not have"))) << meant;
+  }
+}
+
+TEST_F(ProgramOfUser, EvaluationsOfSeveralProcessesAreAWarningInLists) {
+  write_script("ranks.py", "print('step 1')\nfor rank in (3, 4, 5): print('valid', rank)\n");
+  configure("[python3, ranks.py]",
+            "  metrics: [{lines: 'step (?<step>\\d+)'}, {lines: 'valid (?<valid.loss>\\S+)'}]\n");
+  const ProgramResult result = run({"sweep", "run.yaml"});
+  EXPECT_EQ(result.code, kDone) << result.err;
+  EXPECT_THAT(result.out + result.err,
+              HasSubstr("evaluations replaced others of the same step, first 'valid.loss' at step 1; let one process"));
+}
+
 }  // namespace
 }  // namespace xlm

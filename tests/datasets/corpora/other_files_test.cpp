@@ -14,6 +14,7 @@ namespace {
 using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 134\n";
 constexpr const char* kLines = "{\"id\": 1, \"text\": \"one\\n\"}\n\n{\"text\": null}\r\n{\"text\": \"zw\\u00f6lf\"}";
@@ -37,11 +38,20 @@ class OtherFiles : public Preparing {
       }
     }
   }
+  /// The column `text` of a file, into a separate folder.
+  PrepareRequest wanted_column(const std::string& name, const std::string& content) {
+    PrepareRequest wanted = whole("text", {file(name, content)});
+    wanted.column = "text";
+    wanted.out = path(fmt::format("made/{}", ++made_));
+    return wanted;
+  }
   std::string notes(const PrepareRequest& wanted) const {
     std::string all;
     prepare(wanted, {.note = [&](const std::string& note) { all += note + "\n"; }});
     return all;
   }
+
+  int made_ = 0;
 };
 
 TEST_F(OtherFiles, PointersAreRefusedEvenNextToARealShard) {
@@ -308,13 +318,49 @@ TEST_F(OtherFiles, ColumnsOfCsvAndTsvAreRead) {
       "c.csv:2: a quote is not closed");
 }
 
+TEST_F(OtherFiles, QuotesThatAreSignsOfTheTextAreTold) {
+  constexpr const char* kSign = ": text follows a closing quote\nif quotes are signs of the text there";
+  expect_error<DataError>(wanted_column("a.tsv", "text\tlabel\n\"Second\tx\nThird \"one\"\ty\n"), "a.tsv:2"s + kSign);
+  expect_error<DataError>(wanted_column("b.csv", "text,label\nFirst,x\n\"Well\" he said,y\n"), "b.csv:3"s + kSign);
+  PrepareRequest skipping = wanted_column("b.csv", "text,label\nFirst,x\n\"Well\" he said,y\nlast,z\n");
+  skipping.skip_bad_rows = true;
+  EXPECT_EQ(text(make(skipping), "train"), "Firstlast");
+  const std::string_view joined = "rows of the table";
+  EXPECT_THAT(notes(wanted_column("c.tsv", "id\ttext\n1\t\"Single\n2\tplain\n3\tSingle\"\n4\t\"pair\"\n")),
+              HasSubstr("c.tsv:2: a cell in quotes holds whole rows of the table (1 cell); if quotes are signs"));
+  EXPECT_THAT(notes(wanted_column("d.tsv", "id\ttext\n1\t\"two\nlines\"\n")), Not(HasSubstr(joined)));
+  EXPECT_THAT(notes(wanted_column("e.csv", "id,text\n1,\"Hello, world\nGood, bye\"\n")), Not(HasSubstr(joined)))
+      << "prose";
+  expect_error<DataError>(wanted_column("f.csv", "text,id,text\none,1,two\n"), "f.csv:1 has two columns 'text'");
+}
+
+TEST_F(OtherFiles, JsonThatIsNotInLinesNamesTheWayOut) {
+  const std::string lines = "{\"text\": \"one\"}\n{\"text\": \"two\"}\n";
+  for (const std::string comment : {"// by hand\n", "# by hand\n", "by hand\n", "/* by hand */\n"}) {
+    expect_error<DataError>(wanted_column("a.jsonl", comment + lines), "a.jsonl:1 is not valid JSON");
+    PrepareRequest skipping = wanted_column("a.jsonl", comment + lines);
+    skipping.skip_bad_rows = true;
+    EXPECT_EQ(text(make(skipping), "train"), "onetwo");
+  }
+  expect_error<DataError>(wanted_column("b.jsonl", "only words\n"), "b.jsonl is plain text, but is called .jsonl");
+  expect_error<DataError>(wanted_column("c.json", "[\n{\"text\": \"one\"}\n]\n"), "such as with jq -c '.[]';");
+  expect_error<DataError>(wanted_column("d.json", "{\n\"text\": \"one\"\n}\n{\n}\n"), "such as with jq -c .;");
+  expect_error<DataError>(wanted_column("e.jsonl", "{\"text\": \"one\"}{\"text\": \"two\"}\n{}\n"),
+                          "such as with jq -c .;");
+  expect_error<DataError>(wanted_column("f.jsonl", "{\"text\": \"one\"},\n{\"text\": \"two\"},\n"),
+                          "with sed 's/},$/}/'");
+}
+
 TEST_F(OtherFiles, MarkupWithoutColumnsNamesTheWayOut) {
   for (const auto& [content, complaint] : std::vector<std::pair<std::string, std::string>>{
            {"WARC/1.0\r\nWARC-Type: conversion\r\n\r\na text\n", "a web archive (WARC, WET), which has no columns"},
            {"<mediawiki xmlns=\"x\">\n<page>\n", "a dump of MediaWiki, which has no columns\nextract its text first"},
            {"<doc id=\"1\" title=\"A\">\nA\n</doc>\n", "such as with wikiextractor --json"}}) {
     PrepareRequest wanted = whole("text", {file("dump.txt", content)});
+    wanted.out = path(fmt::format("made/{}", ++made_));
+    EXPECT_THAT(notes(wanted), HasSubstr("its marks are read as text, too"));
     wanted.column = "text";
+    wanted.out = path("out");
     expect_error<DataError>(wanted, complaint);
   }
 }

@@ -194,6 +194,26 @@ TEST_F(Archives, EmptyFilesAreErrors) {
   }
 }
 
+TEST_F(Archives, BytesBehindTheEndAreAnError) {
+  for (const auto& [name, filter] :
+       {std::pair("x.bz2", "bzip2"), std::pair("x.gz", "gzip"), std::pair("x.xz", "xz"), std::pair("x.zst", "zstd")}) {
+    make_archive(path(name), "raw", filter, {{"x", sample_text(600)}});
+    const std::string whole = read_file(path(name));
+    const std::string once = read_all(path(name)).begin()->second;
+    EXPECT_EQ(read_all(file(name, whole + whole)).begin()->second, once + once) << name;
+    std::string damaged = whole;
+    damaged[0] ^= 1;  // the head of a further stream
+    for (const std::string& behind : {damaged, std::string("garbage"), std::string(600, '\0') + "x"}) {
+      EXPECT_THROW(read_all(file(name, whole + behind)), DataError) << name << " " << behind.substr(0, 8);
+    }
+  }
+  for (const char* name : {"x.bz2", "x.gz"}) {
+    make_archive(path(name), "raw", std::string(name) == "x.gz" ? "gzip" : "bzip2", {{"x", "a text"}});
+    const std::string padded = read_file(path(name)) + std::string(700'000, '\0');
+    EXPECT_EQ(read_all(file(name, padded)).begin()->second, "a text") << name << ": zeros are padding";
+  }
+}
+
 TEST_F(Archives, AMissingFileIsAnErrorThatNamesIt) {
   EXPECT_THAT([&] { read_all(path("nowhere.zip")); },
               ThrowsMessage<DataError>(AllOf(HasSubstr("nowhere.zip"), HasSubstr("No such file"))));

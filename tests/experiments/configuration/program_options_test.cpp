@@ -129,6 +129,20 @@ TEST(ProgramOptions, WholeNumbersThatWouldBeRoundedAreRefused) {
   EXPECT_THAT(complaint("1.5e300"), ::testing::Not(HasSubstr("digits")));
 }
 
+TEST(ProgramOptions, WholeNumbersThatBeginWithZeroAreRefused) {
+  const auto complaint = [](const std::string& value) {
+    return complaint_about(
+        "program: {command: [a], metrics: [{lines: 'loss (?<loss>\\S+)'}]}\noptions: {zip: " + value + "}\n");
+  };
+  for (const std::string number : {"02142", "-010", "+00", "09", "[1, 007]"}) {
+    EXPECT_THAT(complaint(number), HasSubstr("is another number for other readers of YAML\nwrite the number"))
+        << number;
+  }
+  for (const std::string number : {"0", "-0", "0.5", "0o17", "0x1F", "0e5", "'02142'", "2024-01-02", "1:30", "0b11"}) {
+    EXPECT_THAT(complaint(number), ::testing::Not(HasSubstr("readers of YAML"))) << number;
+  }
+}
+
 TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
   const std::string start = "program:\n  command: [x, '{lr}']\n";
   EXPECT_THAT(complaint_about(start), AllOf(HasSubstr("run.yaml:2"), HasSubstr("{lr} is no option")));

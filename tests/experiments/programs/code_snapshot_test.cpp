@@ -286,5 +286,46 @@ TEST_F(FrozenCodeTest, CopiesThatDifferInWhatIsNoCodeAreFound) {
   EXPECT_TRUE(frozen_with_others(read_code(now), now, place()).empty()) << "the code itself has changed";
 }
 
+// Nothing says which files are code: what xlm draws into the folder must not make other runs.
+TEST_F(FrozenCodeTest, PicturesAndPagesAreNoCodeOfAWholeFolder) {
+  put(at("plain/train.py"), "print('train')\n");
+  CodeRequest whole{.folder = at("plain"), .words = {"python3", "train.py"}};
+  const Code before = read_code(whole);
+  freeze_code(before, place());
+  for (const char* name : {"curve.svg", "curve.pdf", "figures/curve.png", "table.tex", "report.html"}) {
+    put(at(std::string("plain/") + name), "drawn");
+  }
+  const Code after = read_code(whole);
+  EXPECT_EQ(after.hash, before.hash);
+  EXPECT_THAT(after.notes,
+              ::testing::ElementsAre(::testing::HasSubstr(
+                  "as pictures and pages are none: curve.pdf, curve.svg, figures/curve.png, report.html")));
+  EXPECT_EQ(changes_of_code(after, place()), "");
+  whole.patterns = {"**"};
+  const Code all = read_code(whole);
+  EXPECT_EQ(all.files.size(), 6U) << "a pattern names them";
+  EXPECT_EQ(changes_of_code(all, place()), "curve.pdf is new, curve.svg is new, figures/curve.png is new, and 2 more");
+  whole.patterns = {};
+  whole.words.emplace_back("report.html");
+  EXPECT_EQ(read_code(whole).files.size(), 2U) << "the command names it";
+  // Runs that were made when pictures counted are found by their copy.
+  freeze_code(all, place());
+  EXPECT_EQ(frozen_with_others(after, {.folder = at("plain"), .words = {"python3", "train.py"}}, place()).size(), 1U);
+}
+
+TEST_F(FrozenCodeTest, ChangesSinceTheNewestCopyAreNamed) {
+  put(at("plain/train.py"), "print('train')\n");
+  put(at("plain/old.py"), "");
+  const CodeRequest whole{.folder = at("plain")};
+  EXPECT_EQ(changes_of_code(read_code(whole), place()), "") << "there is no copy yet";
+  freeze_code(read_code(whole), place());
+  put(at("plain/train.py"), "print('edited')\n");
+  put(at("plain/words.txt"), "one\n");
+  fs::remove(at("plain/old.py"));
+  EXPECT_EQ(changes_of_code(read_code(whole), place()), "old.py is gone, train.py was edited, words.txt is new");
+  put(at("other/train.py"), "print('other')\n");
+  EXPECT_EQ(changes_of_code(read_code({.folder = at("other")}), place()), "") << "another folder";
+}
+
 }  // namespace
 }  // namespace xlm

@@ -167,6 +167,27 @@ TEST_F(ProgramEvents, OneTagInTwoFoldersIsTwoSeries) {
                                     "1: epoch_loss=3", "valid 3: f1=7"));
 }
 
+TEST_F(ProgramEvents, AFolderOfHyperparametersIsNoPartOfTheLog) {
+  use();
+  write_tag(file("1795899461.29/a.tfevents"), "loss", {{0, 9}});  // add_hparams, whose name comes before "events…"
+  write_tag(file("1795899461.29/b.tfevents"), "val/acc", {{0, 1}});
+  write_tag(file("events.tfevents.1"), "loss", {{1, 3}, {2, 2}});
+  write_tag(file("events.tfevents.2"), "val/acc", {{2, 0.5}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss=3", "2: loss=2", "0: _1795899461.29.loss=9 _1795899461.29.val.acc=1",
+                                    "valid 2: acc=0.5"));
+}
+
+TEST_F(ProgramEvents, NumbersWithoutAStepAreTold) {
+  use();
+  write_tag(file("a.tfevents"), "loss", {{0, 3}});
+  write_tag(file("b.tfevents"), "loss", {{0, 2.5}});
+  write_tag(file("c.tfevents"), "loss", {{0, 2}});
+  EXPECT_THAT(polled(), ElementsAre("0: loss=2"));
+  EXPECT_THAT(readers_->warnings(),
+              ElementsAre("2 numbers replaced another one of the same name and step\nfirst at b.tfevents: at step 0 "
+                          "'loss' is 2.5 after 3\nreport the step of each, from one process"));
+}
+
 TEST_F(ProgramEvents, NamesAreOfFoldersToo) {
   use({{"epoch_loss", "loss"}, {"left/acc", "left_acc"}, {"right/acc", "right_acc"}});
   write_tag(file("train/a.tfevents"), "epoch_loss", {{1, 3}});

@@ -44,6 +44,27 @@ TEST_F(ProgramOutput, GroupsAreQuantities) {
   EXPECT_THAT(records_of("nothing of that kind\n\n"), IsEmpty());
 }
 
+TEST_F(ProgramOutput, NumbersThatReplaceOthersAreTold) {
+  const std::string step = R"(step (?<step>\d+) loss (?<loss>\S+))";
+  const auto warnings = [&](const std::string& output) {
+    use({step, R"(valid (?<valid.loss>\S+))"});
+    readers_->output(output);
+    readers_->poll();
+    return readers_->warnings();
+  };
+  EXPECT_THAT(
+      warnings("step 1 loss 2.5\nstep 1 loss 2.25\nvalid 1\n"),
+      ElementsAre("1 number replaced another one of the same name and step\nfirst at output:2: at step 1 'loss' "
+                  "is 2.25 after 2.5\nreport the step of each, from one process"));
+  EXPECT_THAT(warnings("step 1 loss 2\nvalid 1\nvalid 2\nstep 2 loss 2\nvalid 2\n"),
+              ElementsAre(HasSubstr("first at output:3: at step 1 'valid.loss' is 2 after 1")));
+  EXPECT_EQ(readers_->replaced_evaluations(), "") << "the best weights may be evaluated once more";
+  warnings("step 1 loss 2\nvalid 1\nvalid 2\nvalid 3\nstep 2 loss 2\nvalid 2\n");  // as of three processes
+  EXPECT_THAT(readers_->replaced_evaluations(), HasSubstr("first 'valid.loss' at step 1; let one process report"));
+  EXPECT_THAT(warnings("step 1 loss 2\nstep 1 loss 2\nvalid 1\n"), IsEmpty()) << "the same number twice";
+  EXPECT_THAT(warnings("step 5 loss 2\nstep 4 loss 1\nvalid 1\n"), ElementsAre(HasSubstr("steps went back 1 times")));
+}
+
 TEST_F(ProgramOutput, NumbersMayHaveSignsBetweenThousands) {
   const std::string pattern = R"(step (?<step>\S+) tokens (?<tokens_seen>\S+))";
   const std::vector<MetricDescription> with_commas{{.target = pattern, .thousands = ','}};
@@ -89,7 +110,8 @@ TEST_F(ProgramOutput, APatternWithoutAStepHasTheNewest) {
   use({R"(^step (?<step>\d+))", R"(loss=(?<loss>\S+))"});
   EXPECT_THAT(records_of("loss=9\nstep 3\nloss=8\nstep 4 loss=7\nloss=6\n"),
               ElementsAre("0: loss=9", "3: loss=8", "4: loss=6"));  // of one step the later counts
-  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("1 numbers of the output came before any step")));
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("at step 4 'loss' is 6 after 7"),
+                                                HasSubstr("1 numbers of the output came before any step")));
 }
 
 TEST_F(ProgramOutput, TheStepGoesOnAfterAResumption) {
@@ -170,7 +192,8 @@ TEST_F(ProgramOutput, AStepThatIsNotSureIsSaid) {
   const std::string two = "{\"step\": 1, \"loss\": 1}\n{\"step\": 2, \"loss\": 1}\n";
   const auto said = ElementsAre(HasSubstr("a pattern with (?<step>…) says it"));
   EXPECT_THAT(warnings(two, "valid 1\n"), said);
-  EXPECT_THAT(warnings("{\"step\": 1, \"loss\": 1}\n", "valid 1\nvalid 2\n"), said);
+  EXPECT_THAT(warnings("{\"step\": 1, \"loss\": 1}\n", "valid 1\nvalid 2\n"),
+              ElementsAre(HasSubstr("'valid.bpc' is 2 after 1"), HasSubstr("a pattern with (?<step>…) says it")));
   EXPECT_THAT(warnings(two, "step 1 valid 1\nstep 2 valid 2\n"), IsEmpty());
   EXPECT_THAT(warnings("{\"step\": 1, \"loss\": 1}\n", "valid 1\n"), IsEmpty());
 }

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::Pair;
 
@@ -59,6 +60,31 @@ TEST_F(Figures, SeedsThatEndAtOtherPlacesMakeMeansOnOneGrid) {
   for (const FigurePoint& point : curve.series[0].points) EXPECT_EQ(point.runs.size(), 3);
   EXPECT_EQ(curve.series[0].points[1].x, 1001) << "at the records of one of them";
   EXPECT_NEAR(curve.series[0].points[1].y, (1.0 - 1 + 2 - 1 + 3 - 1) / 3, 1e-9) << "lines between two records";
+}
+
+TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun run{.id = fmt::format("steps-{}", seed), .experiment = "steps", .seed = seed, .state = "queued"};
+    maker_.make(run);
+    Journal journal = maker_.journal(run);
+    for (int step = seed == 3 ? 15 : 10; step <= (seed == 2 ? 30 : 50); step += 10) {
+      journal.append("metric", {{"step", step}, {"values", {{"loss", 100.0 * seed + step}}}});
+    }
+  }
+  store_.sync(maker_.runs());
+  const Figure curve = figure("figure: f\nkind: line\nx: step\ny: loss\nwhere: {experiment: steps}\n");
+  ASSERT_EQ(curve.series.at(0).points.size(), 5) << "not one of each seed";
+  const std::vector<FigurePoint>& points = curve.series[0].points;
+  EXPECT_DOUBLE_EQ(points[0].y, (110 + 210 + 315) / 3.0) << "within half a distance of its first number";
+  EXPECT_DOUBLE_EQ(points[1].y, (120 + 220 + 320) / 3.0);
+  EXPECT_DOUBLE_EQ(points[2].y, (130 + 230 + 330) / 3.0);
+  EXPECT_DOUBLE_EQ(points[3].y, (140 + 340) / 2.0) << "one has ended";
+  EXPECT_THAT(curve.notes, ElementsAre("the figure 'f': behind step 30 some of 3 runs have ended, and a point is over "
+                                       "those that go on"));
+  EXPECT_THAT(curve.caption, HasSubstr("over up to 3 seeds; some runs end before others"));
+  const Figure scatter = figure("figure: f\nkind: scatter\nx: step\ny: loss\nwhere: {experiment: steps}\n");
+  EXPECT_EQ(scatter.series.at(0).points.size(), 9) << "points that no line joins stay where they are";
+  EXPECT_THAT(scatter.notes, IsEmpty());
 }
 
 TEST_F(Figures, PartsOfATextAreLinesOfTheirOwn) {

@@ -54,5 +54,29 @@ TEST(Plan, TheBestEffectOfTheIntervalCounts) {
   EXPECT_LT(chance_within(seen, 5, Limits::within(0.0005)), 0.05) << "no such interval is so narrow";
 }
 
+TEST(Plan, LooksSpendFivePercentTogether) {
+  EXPECT_NEAR(level_of_look(0), 0.04, 1e-12);
+  double all = 0;
+  for (std::int64_t look = 0; look < 60; ++look) all += level_of_look(look);
+  EXPECT_NEAR(all, 0.05, 1e-12);
+}
+
+TEST(PlanSimulation, LookingAtDoubledSeedsTellsEqualsApartInFivePercent) {
+  const int studies = simulate_in_full() ? 100'000 : 5'000;
+  NormalNumbers normal(79);
+  int decided = 0;
+  for (int i = 0; i < studies; ++i) {
+    std::vector<double> pairs;
+    bool is_decided = false;
+    for (std::int64_t look = 0; look < 5; ++look) {
+      while (std::ssize(pairs) < 3 << look) pairs.push_back(normal.next());
+      is_decided = is_decided || *test_limits(estimate_of(pairs), {.high = 0}).p < level_of_look(look);
+    }
+    decided += is_decided ? 1 : 0;
+  }
+  EXPECT_LE(static_cast<double>(decided) / studies, 0.05 + 3 * std::sqrt(0.05 * 0.95 / studies));
+  EXPECT_GE(static_cast<double>(decided) / studies, 0.04 - 3 * std::sqrt(0.04 * 0.96 / studies));
+}
+
 }  // namespace
 }  // namespace xlm

@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::ThrowsMessage;
 
 class Columns : public ::testing::Test {
@@ -163,6 +164,19 @@ TEST_F(Columns, NamesWithoutTheirBeginningGetThoseThatEndWithThem) {
     const std::string& wrong = name;
     EXPECT_THAT([&] { runs.column(wrong); }, ThrowsMessage<UsageError>(HasSubstr("did you mean " + right))) << wrong;
   }
+}
+
+TEST_F(Columns, ShortNamesGetTheWholeOnes) {
+  const MadeRun run{.id = "d"};
+  maker_.make(run);
+  Json record = RunMaker::evaluation("valid", 2);
+  record["values"]["perplexity"] = 4.0;
+  maker_.journal(run).append("evaluation", record);
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT([&] { runs.column("valid.ppl"); },
+              ThrowsMessage<UsageError>(HasSubstr("'valid.ppl' (did you mean 'valid.perplexity'?)")));
+  EXPECT_THAT([&] { runs.column("valid.acc"); }, ThrowsMessage<UsageError>(Not(HasSubstr("accuracy"))));
 }
 
 TEST_F(Columns, UnknownNamesGetTheNearestRightOne) {

@@ -46,6 +46,7 @@ TEST(Latex, EscapesWhatMeansSomething) {
   EXPECT_EQ(latex_escape("100 % of a_b & {c} ~ ^ \\"),
             "100 \\% of a\\_b \\& \\{c\\} \\textasciitilde{} \\textasciicircum{} \\textbackslash{}");
   EXPECT_EQ(latex_escape("[1] #2 $3 <4>"), "{[}1] \\#2 $\\mathdollar$3 $<$4$>$");
+  EXPECT_EQ(latex_escape("--lr --- – —"), "-{}-{}lr -{}-{}- -- ---") << "hyphens are no dashes";
 }
 
 TEST(Latex, GivesNegativeNumbersAMinusSign) {
@@ -53,7 +54,7 @@ TEST(Latex, GivesNegativeNumbersAMinusSign) {
   EXPECT_EQ(latex_escape("-0.1 ± 0.2"), "$-0.1$ $\\pm$ 0.2");
   EXPECT_EQ(latex_escape("-12,010.5, (-5.4 %) [-3] fixed/256 -1."),
             "$-12{,}010.5$, ($-5.4$ \\%) {[}$-3$] fixed/256 $-1$.");
-  EXPECT_EQ(latex_escape("a-1 2020-10 - --5 -x"), "a-1 2020-10 - --5 -x") << "hyphens";
+  EXPECT_EQ(latex_escape("a-1 2020-10 - --5 -x"), "a-1 2020-10 - -{}-{}5 -x") << "hyphens, no dash of two";
 }
 
 TEST_F(Tables, HaveMinusSignsInLatex) {

@@ -1,0 +1,295 @@
+// xlm decide: the seeds that undecided claims need, until these are decided or a budget is spent.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/stop.h"
+#include "base/text.h"
+#include "cmd/claims_view.h"
+#include "cmd/command.h"
+#include "cmd/results_store.h"
+#include "cmd/sweep_launch.h"
+#include "cmd/try_text.h"
+#include "experiments/configuration/configuration.h"
+#include "experiments/runs/runs_in_use.h"
+#include "experiments/sweeps/sweep_plan.h"
+#include "experiments/sweeps/try_budget.h"
+#include "results/judgement/plan.h"
+#include "results/quantities/number_format.h"
+#include "results/run_folder/journal.h"
+
+namespace xlm {
+namespace {
+
+struct DecideCommand : RecipeOptions {
+  fs::path file;
+  std::vector<std::string> overrides;
+  std::string spend;
+  std::string launcher = "local";
+  std::int64_t jobs = 0;
+  fs::path site;
+};
+
+/// A claim and what more seeds of it would take.
+struct OpenClaim {
+  JudgedClaim judged;
+  std::int64_t seeds = 0;  // of each side now
+  double level = 0;        // that its p has to be below, at so many seeds
+  bool is_decided = false;
+  std::string why_not;          // no more seeds are run
+  std::vector<SweepRun> more;   // that the next look needs
+  std::int64_t next_seeds = 0;  // then
+  TryCost cost;                 // expected
+
+  const std::string& name() const { return judged.description.name; }
+};
+
+bool has_verdict(const JudgedClaim& judged) {
+  return judged.verdict == Verdict::kConfirmed || judged.verdict == Verdict::kRefuted;
+}
+
+/// The fewest seeds that may decide a part, around its value or an end of its interval. Nothing if more than 10,000.
+std::optional<std::int64_t> fewest_seeds(const ClaimPart& part) {
+  std::optional<std::int64_t> fewest;
+  if (!part.seeds_to_decide) return part.seeds <= 2 ? std::optional<std::int64_t>(part.seeds + 1) : std::nullopt;
+  const SeedsToDecide& range = *part.seeds_to_decide;
+  for (const std::optional<std::int64_t>& seeds : {range.seeds, range.at_low, range.at_high}) {
+    if (seeds && (!fewest || *seeds < *fewest)) fewest = seeds;
+  }
+  return fewest;
+}
+
+class Decider {
+ public:
+  Decider(const DecideCommand& command, const GlobalOptions& global)
+      : command_(command),
+        global_(global),
+        quiet_(global),
+        recipe_(recipe_of(read_configuration(command.file, command.profile, command.overrides), command.overrides)),
+        view_(read_recipe(command.file, command)),
+        budget_(command.spend, "--spend"),
+        began_(wall_seconds()) {
+    quiet_.json = false;
+    quiet_.quiet = global.quiet || !global.standard_error.is_terminal;
+    if (recipe_.search) throw UsageError("decide adds seeds to settings, and a search chooses settings");
+  }
+
+  int run() {
+    own_ = plan_sweep(recipe_, global_.runs, false, {.choose = choose_in_store(quiet_)});
+    bool goes_on = launch(own_);
+    std::vector<OpenClaim> claims = look();
+    while (goes_on) {
+      OpenClaim* next = nullptr;
+      for (OpenClaim& claim : claims) {
+        if (claim.is_decided || !claim.why_not.empty()) continue;
+        if (next == nullptr || claim.cost.seconds < next->cost.seconds) next = &claim;
+      }
+      if (next == nullptr) break;
+      goes_on = launch(next->more);
+      const OpenClaim before = std::move(*next);
+      claims = look();
+      say_step(before, claims);
+    }
+    print_end(claims);
+    if (stop_requested()) return kStopped;
+    const bool all = std::all_of(claims.begin(), claims.end(), [](const OpenClaim& one) { return one.is_decided; });
+    return all ? static_cast<int>(kDone) : kUndecidedCode;
+  }
+
+ private:
+  /// The claims by what the runs say now.
+  std::vector<OpenClaim> look() {
+    Store store = open_store(quiet_);
+    RunTable runs(store);
+    std::vector<OpenClaim> all;
+    for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {
+      if (judged.description.needs == ClaimNeeds::kCosts) continue;
+      all.push_back(candidate_of(std::move(judged)));
+    }
+    return all;
+  }
+
+  OpenClaim candidate_of(JudgedClaim judged) {
+    OpenClaim one{.judged = std::move(judged)};
+    const std::vector<std::string> used = runs_of(one.judged);
+    std::set<std::string> settings;
+    std::set<std::int64_t> seeds;
+    for (const SweepRun& run : own_) {
+      if (std::find(used.begin(), used.end(), run.id()) == used.end()) continue;
+      settings.insert(run.setting);
+      seeds.insert(run.planned.options.seed);
+    }
+    bool is_exact = true;
+    for (const ClaimPart& part : one.judged.parts) {
+      one.seeds = std::max(one.seeds, part.seeds);
+      is_exact = is_exact && part.is_exact;
+    }
+    const auto planned = static_cast<std::int64_t>(seeds.size());
+    std::int64_t look = 0;
+    while ((planned << look) < one.seeds) ++look;
+    one.level = level_of_look(look);
+    one.is_decided = has_verdict(one.judged) && (is_exact || one.judged.p.value_or(1) < one.level);
+    if (one.is_decided) return one;
+    one.why_not = why_no_more(one, settings.size(), planned);
+    if (!one.why_not.empty()) return one;
+    one.next_seeds = planned << (one.seeds < (planned << look) ? look : look + 1);
+    add_seeds(one, settings, seeds, used);
+    return one;
+  }
+
+  static std::string why_no_more(const OpenClaim& one, std::size_t settings, std::int64_t planned) {
+    if (settings == 0)
+      return one.judged.parts.front().missing.empty() ? "its runs are not of this sweep"
+                                                      : one.judged.parts.front().missing;
+    if (one.judged.description.planned > 0 && one.judged.description.planned <= planned)
+      return "its plan of seeds is fulfilled";
+    std::optional<std::int64_t> fewest = 0;
+    for (const ClaimPart& part : one.judged.parts) {
+      if (part.verdict == Verdict::kNotTried) return part.missing;
+      if (part.verdict != Verdict::kUndecided) continue;
+      const std::optional<std::int64_t> seeds = fewest_seeds(part);
+      if (!seeds || !fewest) fewest.reset();
+      if (seeds && fewest) fewest = std::max(*fewest, *seeds);
+    }
+    return fewest ? "" : "no number of seeds up to 10,000 is likely to decide it";
+  }
+
+  /// The runs of the next look, and what they will cost if they cost as much as those that are there.
+  void add_seeds(OpenClaim& one, const std::set<std::string>& settings, const std::set<std::int64_t>& seeds,
+                 const std::vector<std::string>& used) {
+    Recipe more = recipe_;
+    more.points.clear();
+    std::set<std::string> taken;
+    for (const SweepRun& run : own_) {
+      if (!settings.contains(run.setting) || !taken.insert(run.setting).second) continue;
+      SweepPoint point = run.point;
+      std::erase_if(point, [](const auto& entry) { return entry.first == "seed"; });
+      for (std::int64_t seed = 1; seed <= one.next_seeds - std::ssize(seeds); ++seed) {
+        more.points.push_back(point);
+        more.points.back().emplace_back("seed", make_scalar(std::to_string(*seeds.rbegin() + seed), "xlm decide"));
+      }
+    }
+    one.more = plan_sweep(more, global_.runs, false, {.choose = choose_in_store(quiet_)});
+    std::set<fs::path> folders;
+    for (const std::string& id : used) folders.insert(global_.runs / id);
+    const TryCost known = cost_since(folders, 0);
+    const auto open =
+        std::count_if(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
+    const double share = known.runs > 0 ? static_cast<double>(open) / static_cast<double>(known.runs) : 0;
+    one.cost = {open, known.seconds * share, known.flops * share, known.tokens * share};
+    TryCost then = cost();
+    then += one.cost;
+    if (open == 0) one.why_not = "its runs end without a number";
+    if (budget_.is_limited() && (budget_.is_spent(then) || !budget_.has_room_for(open, cost()))) {
+      one.why_not = fmt::format("{} seeds, about {}, are beyond the budget", one.next_seeds, cost_in_words(one.cost));
+    }
+  }
+
+  static std::string cost_in_words(const TryCost& cost) {
+    return fmt::format("{}, {}", counted(static_cast<std::size_t>(cost.runs), "run"), human_duration(cost.seconds));
+  }
+
+  TryCost cost() const { return cost_since(started_, began_); }
+
+  /// Does the open ones of these runs. Whether the user and the budget let it go on.
+  bool launch(const std::vector<SweepRun>& runs) {
+    std::vector<SweepRun> open;
+    std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
+    if (open.empty()) return true;
+    if (!budget_.has_room_for(std::ssize(open), cost())) return false;
+    for (const SweepRun& run : open) started_.insert(run.planned.paths.folder);
+    const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
+    SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
+                      {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
+    sweep.start();
+    return !sweep.wait().interrupted;
+  }
+
+  /// What further seeds bought.
+  void say_step(const OpenClaim& before, const std::vector<OpenClaim>& claims) const {
+    const auto after =
+        std::find_if(claims.begin(), claims.end(), [&](const OpenClaim& one) { return one.name() == before.name(); });
+    if (after == claims.end() || global_.quiet) return;
+    say(fmt::format("{}: {} to {} seeds, {}: {}\n", before.name(), before.seeds, after->seeds,
+                    counted(static_cast<std::size_t>(before.cost.runs), "run"), state_of(*after)));
+  }
+
+  static std::string state_of(const OpenClaim& one) {
+    if (!has_verdict(one.judged)) return "undecided";
+    const std::string p = one.judged.p ? ", " + p_in_words(*one.judged.p) : "";
+    if (one.is_decided) return fmt::format("{}{}", name_of(one.judged.verdict), p);
+    return fmt::format("undecided{}, which has to be below {:.2g}", p, one.level);
+  }
+
+  void print_end(const std::vector<OpenClaim>& claims) const {
+    if (global_.json) {
+      Json list = Json::array();
+      for (const OpenClaim& one : claims) {
+        list.push_back({{"claim", one.name()},
+                        {"verdict", one.is_decided ? name_of(one.judged.verdict) : "undecided"},
+                        {"p", one.judged.p && has_verdict(one.judged) ? Json(*one.judged.p) : Json()},
+                        {"level", one.level},
+                        {"seeds", one.seeds},
+                        {"why_no_more", one.why_not.empty() ? Json() : Json(one.why_not)}});
+      }
+      return print(json_text({{"claims", std::move(list)}, {"cost", to_json(cost())}}));
+    }
+    std::string text;
+    for (const OpenClaim& one : claims) {
+      text +=
+          fmt::format("{}: {}, {}{}\n", one.name(), state_of(one), counted(static_cast<std::size_t>(one.seeds), "seed"),
+                      one.why_not.empty() ? "" : "; " + one.why_not);
+    }
+    print(text + fmt::format("{} by this command\n", cost_in_words(cost())));
+  }
+
+  static constexpr int kUndecidedCode = 11;
+
+  const DecideCommand& command_;
+  const GlobalOptions& global_;
+  GlobalOptions quiet_;
+  Recipe recipe_;
+  RecipeView view_;
+  TryBudget budget_;
+  double began_;
+  std::vector<SweepRun> own_;   // of the recipe's own seeds
+  std::set<fs::path> started_;  // folders of runs that this command did
+};
+
+int run_decide(const DecideCommand& command, const GlobalOptions& global) {
+  find_launcher(command.launcher);  // complains before anything is written
+  install_stop_handlers();
+  create_folders(global.runs);
+  const RunsInUse in_use(global.runs, RunsInUse::By::kSweep);
+  return Decider(command, global).run();
+}
+
+}  // namespace
+
+std::function<int()> declare_decide(CLI::App& app, const GlobalOptions& global) {
+  const auto command = std::make_shared<DecideCommand>();
+  app.add_option("RECIPE.yaml", command->file, "A sweep with claims")->transform(recipe_file)->required();
+  app.add_option("overrides", command->overrides, "Values that override it: train.steps=1000")->type_name("KEY=VALUE");
+  add_recipe_options(app, *command, "claim");
+  app.add_option("--spend", command->spend, "What all runs may cost: 2h, 40runs, 1e15flops, 5e6tokens")->required();
+  app.add_option("--launcher", command->launcher, "How to start workers (see xlm sweep)")->capture_default_str();
+  app.add_option("--jobs", command->jobs, "Runs at once")->check(CLI::Range(1, 4096))->type_name("N");
+  app.add_option("--site", command->site, "How to submit jobs on this cluster")->type_name("FILE");
+  app.footer(
+      "Does the sweep's own runs, then doubles the seeds of undecided claims, the cheapest first, until each is "
+      "decided "
+      "or the budget is spent.\nSo that looking again finds no more by chance, p has to be below 0.04 at the first "
+      "look, "
+      "then 0.005, 0.0025, …\nExit code: 0 all decided, 11 some undecided, 75 stopped: the same command goes on.\n\n"
+      "Examples:\n"
+      "  xlm decide mine.yaml --spend 2h\n"
+      "  xlm decide adaptive-span/span-limit --profile small --name no-loss-at-8k --spend 40runs data.path=data/text8");
+  return [command, &global] { return run_decide(*command, global); };
+}
+
+}  // namespace xlm

@@ -1,0 +1,87 @@
+// xlm decide: seeds for undecided claims, within a budget.
+#include <gmock/gmock.h>
+
+#include "tests/experiments/program_of_user_fixture.h"
+
+namespace xlm {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int kUndecided = 11;
+
+class Decide : public ProgramOfUser {
+ protected:
+  Decide() {
+    // Noise of ±0.05 by seed that is the same everywhere, and a gain of 0.08 of the rate 0.25.
+    write_script(
+        "train.py",
+        "import json, os, random, sys\nrate = float(sys.argv[1])\n"
+        "random.seed(int(os.environ['XLM_SEED']) * 7919 + int(rate * 1000))\n"
+        "loss = 3 + (0 if rate == 0.25 else 0.08) + 0.05 * random.choice([-1, -0.5, 0.5, 1]) + 1e-6 * random.random()\n"
+        "with open(os.environ['XLM_METRICS'], 'a') as file:\n"
+        "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': loss, 'final': True}) + '\\n')\n");
+    describe("");
+  }
+
+  void describe(const std::string& more) {
+    configure("[python3, train.py, '{lr}']", "",
+              "options: {lr: 0.5}\nsweep: {grid: {options.lr: [0.25, 0.5], seed: [1, 2, 3]}}\n"
+              "claims:\n  - {claim: less, name: less, value: valid.loss, a: {options.lr: 0.25}, b: {options.lr: 0.5}" +
+                  more + "}\n");
+  }
+
+  Json decided(const std::string& spend, int code) {
+    const ProgramResult result = run({"--json", "decide", "run.yaml", "--spend", spend});
+    EXPECT_EQ(result.code, code) << result.out << result.err;
+    return Json::parse(result.out);
+  }
+};
+
+TEST_F(Decide, SeedsAreDoubledUntilAClaimIsDecided) {
+  const Json found = decided("60runs", kDone);
+  const Json& claim = found["claims"][0];
+  EXPECT_EQ(claim["verdict"], "confirmed");
+  const auto seeds = claim["seeds"].get<std::int64_t>();
+  EXPECT_GT(seeds, 3);
+  EXPECT_EQ(seeds % 3, 0);
+  EXPECT_LT(claim["p"].get<double>(), claim["level"].get<double>());
+  EXPECT_LT(claim["level"].get<double>(), 0.04) << "later looks have less";
+  EXPECT_EQ(found["cost"]["runs"], 2 * seeds);
+  EXPECT_EQ(std::ssize(run_folders()), 2 * seeds);
+  EXPECT_EQ(decided("60runs", kDone)["cost"]["runs"], 0) << "nothing is done twice";
+}
+
+TEST_F(Decide, ABudgetIsNotExceeded) {
+  const Json found = decided("13runs", kUndecided);
+  EXPECT_LE(found["cost"]["runs"].get<int>(), 13);
+  EXPECT_THAT(found["claims"][0]["why_no_more"].get<std::string>(), HasSubstr("beyond the budget"));
+  EXPECT_EQ(decided("60runs", kDone)["claims"][0]["verdict"], "confirmed") << "with more it goes on";
+}
+
+TEST_F(Decide, APlanOfSeedsEndsAtItsSeeds) {
+  describe(", seeds: 3");
+  const Json found = decided("60runs", kUndecided);
+  EXPECT_EQ(found["claims"][0]["why_no_more"], "its plan of seeds is fulfilled");
+  EXPECT_EQ(found["cost"]["runs"], 6);
+}
+
+TEST_F(Decide, WhatNoSeedDecidesIsNotRun) {
+  write_script("train.py",
+               "import json, os\nwith open(os.environ['XLM_METRICS'], 'a') as file:\n"
+               "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': 2.5123456789123, 'final': True}) + '\\n')\n");
+  const Json found = decided("60runs", kUndecided);
+  EXPECT_THAT(found["claims"][0]["why_no_more"].get<std::string>(), HasSubstr("no number of seeds"));
+  EXPECT_EQ(found["cost"]["runs"], 6) << "equal numbers";
+}
+
+TEST_F(Decide, SaysWhatEachStepBought) {
+  const ProgramResult result = run({"decide", "run.yaml", "--spend", "60runs"});
+  EXPECT_THAT(result.err, HasSubstr("less: 3 to 6 seeds, 6 runs: "));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("less: confirmed, p "), HasSubstr(" by this command")));
+  EXPECT_EQ(run({"decide", "run.yaml"}).code, kUsage) << "a budget is needed";
+}
+
+}  // namespace
+}  // namespace xlm
