@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/progress.h"
 #include "bench/checks.h"
+#include "bench/rerun_recorder.h"
 #include "bench/training_step.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/byte_patches_options.h"
@@ -23,7 +24,6 @@
 #include "core/schemes/windows_loss.h"
 #include "core/train/captured_steps.h"
 #include "core/train/optimizer.h"
-#include "core/train/rerun_recorder.h"
 #include "core/train/trainer.h"
 #include "datasets/prepare.h"
 

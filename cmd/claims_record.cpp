@@ -84,30 +84,40 @@ int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   return kDone;
 }
 
-void open_test(const ClaimsOptions& options, const GlobalOptions& global) {
-  ClaimedRuns claimed = claimed_runs(options, global);
-  check_can_be_opened(claimed.runs);
-  std::vector<Run> sealed;
-  for (const SweepRun& planned : claimed.runs) {
-    if (planned.status != RunStatus::kDone) continue;
-    sealed.push_back(read_run(planned.planned.paths.folder));
-  }
-  if (std::any_of(sealed.begin(), sealed.end(), [](const Run& run) { return is_sealed(run, "test"); })) {
-    claimed.record[kOpened] = "test";
-    const Registration made = register_record(global.runs, std::move(claimed.record));
-    say(fmt::format("the test of {} is open: xlm claims {}\n", counted(sealed.size(), "run"), made.hash));
+void open_test_of(const std::vector<Run>& runs, Json of, const GlobalOptions& global) {
+  if (std::any_of(runs.begin(), runs.end(), [](const Run& run) { return is_sealed(run, "test"); })) {
+    of[kOpened] = "test";
+    for (const char* part : {"claims", "runs"}) {
+      if (!of.contains(part)) of[part] = Json::object();
+    }
+    for (const Run& run : runs) {
+      if (!of["runs"].contains(run.id)) of["runs"][run.id] = Json::object();
+    }
+    const Registration made = register_record(global.runs, std::move(of));
+    say(fmt::format("the test of {} is open: xlm claims {}\n", counted(runs.size(), "run"), made.hash));
   }
   std::size_t number = 0;
-  for (const Run& run : sealed) {
+  for (const Run& run : runs) {
+    ++number;
+    if (!fs::is_directory(RunPaths{run.folder}.model())) continue;
     const LocatedModel place{.model = RunPaths{run.folder}.model(), .run = run.folder, .name = run.id};
     EvaluationRequest request{
         .place = place, .options = evaluation_options(place, {}), .split = "test", .experiment = ""};
     request.options.data.path = evaluation_data("", place);
-    ++number;
     if (find_evaluation(request, run)) continue;
-    evaluate_and_record(request, fmt::format("test of run {} of {}", number, sealed.size()), global);
+    evaluate_and_record(request, fmt::format("test of run {} of {}", number, runs.size()), global);
   }
   update_store(global.runs, global.store_file());
+}
+
+void open_test(const ClaimsOptions& options, const GlobalOptions& global) {
+  ClaimedRuns claimed = claimed_runs(options, global);
+  check_can_be_opened(claimed.runs);
+  std::vector<Run> done;
+  for (const SweepRun& planned : claimed.runs) {
+    if (planned.status == RunStatus::kDone) done.push_back(read_run(planned.planned.paths.folder));
+  }
+  open_test_of(done, std::move(claimed.record), global);
 }
 
 }  // namespace xlm

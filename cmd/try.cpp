@@ -11,12 +11,14 @@
 #include "cmd/docs_pages.h"
 #include "cmd/results_store.h"
 #include "cmd/trust.h"
+#include "cmd/try_close.h"
 #include "cmd/try_text.h"
 #include "cmd/try_trial.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/model_locator.h"
 #include "experiments/runs/runs_in_use.h"
 #include "experiments/sweeps/try_budget.h"
+#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
@@ -41,6 +43,11 @@ TriedSide side_of(const std::string& text, const TryCommand& command, const Glob
     if (!folder) throw UsageError(fmt::format("{} is a model alone, and no run", text));
     tree = configuration_of_run(*folder, command.overrides);
     check_file_of_run(RunPaths{*folder}.config(), tree);
+  }
+  // A line's test is opened once, at its end. A program measures what it likes.
+  const bool is_model = tree.find("program") == nullptr;
+  if (!command.line.empty() && is_model && find_path(tree, kSealedKey) == nullptr) {
+    tree.set(kSealedKey, make_scalar("test", text));
   }
   Recipe recipe = recipe_of(run_part(std::move(tree)));
   return {text, std::move(recipe)};
@@ -145,7 +152,8 @@ std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--against", command->base,
                  "What it is tried against: a configuration, a run, or best, that of the line")
       ->type_name("BASE");
-  app.add_option("--value", command->value, "Column that should get better")->capture_default_str();
+  const CLI::Option* value =
+      app.add_option("--value", command->value, "Column that should get better")->capture_default_str();
   app.add_option("--min-gain", command->min_gain, "A gain must be larger than this")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
@@ -164,6 +172,8 @@ std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--jobs", command->jobs, "Runs at once")->check(CLI::Range(1, 4096))->type_name("N");
   app.add_option("--site", command->site, "How to submit jobs on this cluster")->type_name("FILE");
   app.add_flag("--all", command->all, "With --json: ids of runs, too");
+  app.add_flag("--close", command->closes,
+               "Measure the test of the line's best and of its first base, once: the line takes no further try");
   app.add_flag("--print-skill", command->print_skill, "Print the page for agents as a skill file");
   app.footer(
       "Exit code: 0 keep, 10 discard, 11 undecided, 12 broken; 75 stopped: the same command goes on.\n"
@@ -171,12 +181,14 @@ std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global) {
       "Examples:\n"
       "  xlm try change.yaml --against base.yaml --value valid.loss --min-gain 0.01 --seeds 5 --noise 5\n"
       "  xlm try change.yaml --line night --note 'wider' --spend 20min --json\n"
+      "  xlm try --close --line night\n"
       "  xlm runs log --line night");
-  return [command, &global] {
+  return [command, value, &global] {
     if (command->print_skill) {
       print(skill_file());
       return static_cast<int>(kDone);
     }
+    if (command->closes) return close_line(command->line, value->count() > 0 ? command->value : "", global);
     if (command->change.empty()) throw UsageError("a change is needed: xlm try CHANGE.yaml --against BASE");
     return run_try(*command, global);
   };

@@ -123,7 +123,10 @@ std::string line_text(const TryLine& line) {
     text += fmt::format("against {}\n", root);
     add_tries_against(line, root, 0, text);
   }
-  return text + fmt::format("best: {}\n", line.best());
+  text += fmt::format("best: {}\n", line.best());
+  if (line.closing().is_null()) return text;
+  return text + fmt::format("closed: {} is better by {}\n", line.closing().value("value", ""),
+                            with_digits(line.closing().value("gain", 0.0), 3));
 }
 
 Json line_json(const TryLine& line) {
@@ -136,7 +139,7 @@ Json line_json(const TryLine& line) {
                      {"outcome", tried.outcome},
                      {"is_best_then", tried.moved_best}});
   }
-  return {{"line", line.name()}, {"best", line.best()}, {"tries", std::move(tries)}};
+  return {{"line", line.name()}, {"best", line.best()}, {"closing", line.closing()}, {"tries", std::move(tries)}};
 }
 
 }  // namespace xlm

@@ -35,6 +35,7 @@ struct TryCommand {
   std::int64_t jobs = 0;
   fs::path site;
   bool all = false;
+  bool closes = false;
   bool print_skill = false;
 };
 

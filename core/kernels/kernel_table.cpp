@@ -166,8 +166,6 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kCrossEntropy, KernelVersion::kComposed, "libtorch's, some rows at a time",
               "logits are never all in memory", against_pieces},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},
-    KernelRow{Operation::kSegmentSums, KernelVersion::kOwn, "own loops", "", against_own_sums},
-    KernelRow{Operation::kSegmentSums, KernelVersion::kPlain, "libtorch's", "", nothing},
     KernelRow{Operation::kSmoothing, KernelVersion::kOwn, "own loops, one pass", "", against_own_sums},
     KernelRow{Operation::kSmoothing, KernelVersion::kPlain, "libtorch's, a pass for each doubling", "", nothing},
 };
@@ -189,7 +187,6 @@ constexpr std::array kOperations{
     NamedOperation{Operation::kTanhGelu, "GELU with tanh", "tanh-gelu"},
     NamedOperation{Operation::kResidualNorm, "norms of sums", "residual-norm"},
     NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
-    NamedOperation{Operation::kSegmentSums, "sums of groups", "segment-sums"},
     NamedOperation{Operation::kSmoothing, "smoothing of groups", "smoothing"}};
 
 constexpr std::array<std::string_view, 5> kVersionKeys{"widened", "own", "gpu", "libtorch", "plain"};

@@ -2,7 +2,7 @@
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
 // Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
-// tanh-gelu, residual-norm, cross-entropy, segment-sums and smoothing; versions are widened, own, gpu, libtorch and
+// tanh-gelu, residual-norm, cross-entropy and smoothing; versions are widened, own, gpu, libtorch and
 // plain. Calls that the version cannot compute go by the table.
 #pragma once
 
@@ -24,7 +24,6 @@ enum class Operation {
   kTanhGelu,
   kResidualNorm,
   kCrossEntropy,
-  kSegmentSums,
   kSmoothing
 };
 

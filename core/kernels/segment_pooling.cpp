@@ -1,62 +1,12 @@
 // Segment sums and row copies, and pooling made of them.
 #include "core/kernels/segment_pooling.h"
 
-#include <cstring>
-
-#include <ATen/Parallel.h>
-
-#include "core/kernels/column_blocks.h"
-#include "core/kernels/kernel_table.h"
-
 namespace xlm {
 namespace {
 
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-bool has_loops(const Tensor& x) {
-  return choose_kernel(Operation::kSegmentSums, kernel_call(x)) == KernelVersion::kOwn;
-}
-
-template <class Real>
-void add_segments(const Tensor& x, const Tensor& ids, Tensor& sums) {
-  const std::int64_t length = x.size(1);
-  const std::int64_t width = x.size(2);
-  const std::int64_t count = sums.size(1);
-  const Real* from = x.data_ptr<Real>();
-  const std::int64_t* id = ids.data_ptr<std::int64_t>();
-  Real* to = sums.data_ptr<Real>();
-  for_column_blocks(x.size(0), width, [&](std::int64_t row, std::int64_t first, std::int64_t columns) {
-    for (std::int64_t t = 0; t < length; ++t) {
-      const std::int64_t segment = id[row * length + t];
-      if (segment < 0 || segment >= count) continue;
-      const Real* in = from + (row * length + t) * width + first;
-      Real* out = to + (row * count + segment) * width + first;
-      for (std::int64_t c = 0; c < columns; ++c) out[c] += in[c];
-    }
-  });
-}
-
-template <class Real>
-void copy_rows(const Tensor& x, const Tensor& ids, Tensor& rows) {
-  const std::int64_t count = x.size(1);
-  const std::int64_t width = x.size(2);
-  const std::int64_t length = rows.size(1);
-  const Real* from = x.data_ptr<Real>();
-  const std::int64_t* id = ids.data_ptr<std::int64_t>();
-  Real* to = rows.data_ptr<Real>();
-  at::parallel_for(0, rows.size(0) * length, 64, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t t = begin; t < end; ++t) {
-      const auto bytes = static_cast<std::size_t>(width) * sizeof(Real);
-      if (id[t] >= 0 && id[t] < count) {
-        std::memcpy(to + t * width, from + (t / length * count + id[t]) * width, bytes);
-      } else {
-        std::memset(to + t * width, 0, bytes);
-      }
-    }
-  });
-}
 
 class GroupMeans : public torch::autograd::Function<GroupMeans> {
  public:
@@ -77,8 +27,8 @@ class GroupMeans : public torch::autograd::Function<GroupMeans> {
     if (context->needs_input_grad(0)) result[0] = of_token;
     if (context->needs_input_grad(1)) {
       // A boundary at s moves every later token to the next group: its effect on t is ⟨dL/ds_g, h_t − s_g⟩ / n_g.
-      const Tensor of_mean = (share * saved[3]).sum(-1, /*keepdim=*/true);                              // [B, G, 1]
-      const Tensor effect = (of_token * hidden).sum(-1) - take_rows_plain(of_mean, group).squeeze(-1);  // [B, T]
+      const Tensor of_mean = (share * saved[3]).sum(-1, /*keepdim=*/true);                        // [B, G, 1]
+      const Tensor effect = (of_token * hidden).sum(-1) - take_rows(of_mean, group).squeeze(-1);  // [B, T]
       const bool by_product = effect.is_cuda() && at::globalContext().deterministicAlgorithms();
       result[1] = sums_of_later(effect, by_product);  // over t > s
     }
@@ -119,7 +69,7 @@ Tensor sums_of_later(const Tensor& x, bool by_product) {
   return x.matmul(torch::ones({x.size(1), x.size(1)}, x.options()).tril(-1));
 }
 
-Tensor segment_sum_plain(const Tensor& x, const Tensor& ids, std::int64_t count) {
+Tensor segment_sum(const Tensor& x, const Tensor& ids, std::int64_t count) {
   const std::int64_t batch = x.size(0);
   // One extra segment takes what is left out.
   const Tensor kept = torch::where((ids >= 0) & (ids < count), ids, count);                             // [B, T]
@@ -129,28 +79,12 @@ Tensor segment_sum_plain(const Tensor& x, const Tensor& ids, std::int64_t count)
   return sums.view({batch, count + 1, x.size(2)}).narrow(1, 0, count);
 }
 
-Tensor take_rows_plain(const Tensor& x, const Tensor& ids) {
+Tensor take_rows(const Tensor& x, const Tensor& ids) {
   const std::int64_t count = x.size(1);
   if (count == 0) return torch::zeros({ids.size(0), ids.size(1), x.size(2)}, x.options().requires_grad(false));
   const Tensor inside = (ids >= 0) & (ids < count);
   const Tensor index = ids.clamp(0, count - 1).unsqueeze(-1).expand({-1, -1, x.size(2)});
   return x.gather(1, index).masked_fill(inside.logical_not().unsqueeze(-1), 0);
-}
-
-Tensor segment_sum(const Tensor& x, const Tensor& ids, std::int64_t count) {
-  if (!has_loops(x)) return segment_sum_plain(x, ids, count);
-  Tensor sums = torch::zeros({x.size(0), count, x.size(2)}, x.options().requires_grad(false));
-  const auto add = x.scalar_type() == torch::kFloat ? add_segments<float> : add_segments<double>;
-  add(x.contiguous(), ids.contiguous(), sums);
-  return sums;
-}
-
-Tensor take_rows(const Tensor& x, const Tensor& ids) {
-  if (!has_loops(x)) return take_rows_plain(x, ids);
-  Tensor rows = torch::empty({ids.size(0), ids.size(1), x.size(2)}, x.options().requires_grad(false));
-  const auto copy = x.scalar_type() == torch::kFloat ? copy_rows<float> : copy_rows<double>;
-  copy(x.contiguous(), ids.contiguous(), rows);
-  return rows;
 }
 
 Groups find_groups(const Tensor& boundaries, std::int64_t room) {
@@ -182,8 +116,8 @@ Tensor group_lasts(const Tensor& hidden, const Groups& groups) {
   const std::int64_t length = hidden.size(1);
   const Tensor t = torch::arange(length, groups.ends.options());
   // The group that a token closes; G if it closes none.
-  const Tensor closes = torch::where(take_rows_plain(groups.ends.unsqueeze(-1), groups.group).squeeze(-1) == t,
-                                     groups.group, groups.count);
+  const Tensor closes =
+      torch::where(take_rows(groups.ends.unsqueeze(-1), groups.group).squeeze(-1) == t, groups.group, groups.count);
   return move_rows(hidden, groups.ends, closes);
 }
 

@@ -43,14 +43,11 @@ torch::Tensor repeat_rows(const torch::Tensor& x, const torch::Tensor& ids);
 /// tokens before any, → [B, T, D]. No gradient to the boundaries.
 torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);
 
-/// The two primitives, each the adjoint of the other, without their own gradients. On the CPU, float32 and double use
-/// loops, whose result does not depend on the number of threads; otherwise the plain versions are used. Row s of the
-/// sum is Σ over t with ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
+/// The two primitives, each the adjoint of the other, without their own gradients. Row s of the sum is Σ over t with
+/// ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
 torch::Tensor segment_sum(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
-torch::Tensor segment_sum_plain(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);
 /// Row t of the result is x[b, ids[b, t]]; 0 if the id is not a row of x.
 torch::Tensor take_rows(const torch::Tensor& x, const torch::Tensor& ids);
-torch::Tensor take_rows_plain(const torch::Tensor& x, const torch::Tensor& ids);
 
 /// Column t of the result is Σ over u > t of x[b, u]: x [B, T]. `by_product`: by a product with a triangle of ones, [T,
 /// T], because a GPU sums along a row in no fixed order.

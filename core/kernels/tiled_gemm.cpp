@@ -63,10 +63,6 @@ Tensor transposed(const Tensor& matrix) {
 
 }  // namespace
 
-bool has_tiled_products(const Tensor& a, const Tensor& b) {
-  return a.scalar_type() == torch::kFloat && b.scalar_type() == torch::kFloat && a.device().is_cpu();
-}
-
 RightMatrix::RightMatrix(const Tensor& b, bool across) : columns_(b.size(across ? 0 : 1)) {
   if (uses_register_gemm()) {
     packed_ = across ? PackedRight::transpose_of(b) : PackedRight(b);

@@ -12,9 +12,6 @@
 
 namespace xlm {
 
-/// Whether the products below accept these matrices: float32, on the CPU.
-bool has_tiled_products(const torch::Tensor& a, const torch::Tensor& b);
-
 /// A right operand [in, out] of one or many products, in the order in which they read it.
 class RightMatrix {
  public:

@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kTry = "try";
 constexpr const char* kConfirmation = "confirmation";
 constexpr const char* kOutcome = "outcome";
+constexpr const char* kClosing = "closing";
 
 fs::path lines_folder(const fs::path& runs) { return runs / "lines"; }
 
@@ -57,6 +58,7 @@ bool TryLine::exists() const { return fs::exists(folder_ / "journal.jsonl"); }
 void TryLine::read() {
   tries_.clear();
   best_.clear();
+  closing_ = Json();
   if (!exists()) return;
   read_journal(folder_ / "journal.jsonl", [this](const Json& record) { add(record); });
 }
@@ -76,6 +78,10 @@ void TryLine::add(const Json& record) {
                       .time = record.value("time", 0.0),
                       .note = record.value("note", ""),
                       .differ_in = record.value("differ_in", std::vector<std::string>())});
+    return;
+  }
+  if (type == kClosing) {
+    if (closing_.is_null()) closing_ = record.value("outcome", Json::object());
     return;
   }
   TryRecord& tried = numbered(record.value("try", std::int64_t{0}));
@@ -113,6 +119,10 @@ TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
         std::find_if(tries_.begin(), tries_.end(), [&](const auto& one) { return one.question == asked; });
     number = same == tries_.end() ? std::ssize(tries_) + 1 : same->number;
     if (same != tries_.end()) return;
+    if (!closing_.is_null()) {
+      throw UsageError(
+          fmt::format("the line {} is closed: its test has been measured\nbegin another line with --line", name_));
+    }
     journal.append(kTry, {{"question", asked}, {"note", note}, {"differ_in", differ_in}}, true);
   });
   return numbered(number);
@@ -140,6 +150,12 @@ TryRecord TryLine::end(std::int64_t number, const Json& outcome) {
     if (numbered(number).outcome.is_null()) journal.append(kOutcome, {{"try", number}, {"outcome", outcome}}, true);
   });
   return numbered(number);
+}
+
+void TryLine::close(const Json& outcome) {
+  change_journal([&](Journal& journal) {
+    if (closing_.is_null()) journal.append(kClosing, {{"outcome", outcome}}, true);
+  });
 }
 
 std::vector<std::string> line_names(const fs::path& runs) {

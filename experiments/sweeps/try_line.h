@@ -61,13 +61,18 @@ class TryLine {
   /// what the first try was against. Empty if there is none.
   std::string best() const;
 
-  /// The try of a question; it begins if the line does not have it.
+  /// The try of a question; it begins if the line does not have it. Throws UsageError if the line is closed.
   TryRecord begin(const TryQuestion& question, const std::string& note, const std::vector<std::string>& differ_in);
   /// The fresh seeds of a try and their level, decided once: seeds above all that the line has used, and above
   /// `highest`.
   TryConfirmation confirm(std::int64_t number, std::int64_t seeds, std::int64_t highest);
   /// Records the outcome of a try and returns its record. The first one counts.
   TryRecord end(std::int64_t number, const Json& outcome);
+
+  /// What the test said when the line was closed; null: it is open.
+  const Json& closing() const { return closing_; }
+  /// Closes the line, which takes no further try then. The first closing counts.
+  void close(const Json& outcome);
 
  private:
   void read();
@@ -80,6 +85,7 @@ class TryLine {
   fs::path folder_;
   std::vector<TryRecord> tries_;
   std::string best_;  // a change that was kept; empty: none
+  Json closing_;
 };
 
 /// The names of lines in a folder of runs, sorted, without those of single tries.

@@ -49,13 +49,6 @@ SYMBOLS = {
     "circle-open": "o",
 }
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
-LEGEND_PLACES = {
-    "inside": "best",
-    "top-left": "upper left",
-    "top-right": "upper right",
-    "bottom-left": "lower left",
-    "bottom-right": "lower right",
-}
 STYLE: Any = {  # Any, here and below: matplotlib's own hints differ from version to version
     "svg.fonttype": "none",  # texts stay texts
     "svg.hashsalt": "xlm",  # the same numbers are the same file
@@ -232,8 +225,6 @@ class Drawing:
         self._set_axes(axes, layout, place, several)
         for shape in layout.get("shapes", []):
             self._draw_shape(axes, shape)
-        for note in layout.get("annotations", []):
-            self._draw_note(axes, layout, note)
 
     def _keep(self, trace: Dict[str, Any], handle: Any) -> None:
         if trace.get("showlegend", True) and trace.get("name"):
@@ -316,35 +307,7 @@ class Drawing:
 
     def _draw_shape(self, axes: Any, shape: Dict[str, Any]) -> None:
         line = shape["line"]
-        look = {
-            "color": line["color"],
-            "linewidth": 0.8 * line["width"] * self.stroke,
-            "linestyle": DASHES[line.get("dash", "solid")],
-            "zorder": 1.5,
-        }
-        if shape.get("yref") == "paper":
-            axes.axvline(shape["x0"], **look)
-        else:
-            axes.axhline(shape["y0"], **look)
-
-    def _draw_note(self, axes: Any, layout: Dict[str, Any], note: Dict[str, Any]) -> None:
-        across = "x" if note.get("yref") == "paper" else "y"
-        value = 10 ** note[across] if layout[f"{across}axis"].get("type") == "log" else note[across]
-        place, transform = (
-            ((value, 1.0), axes.get_xaxis_transform()) if across == "x" else ((1.0, value), axes.get_yaxis_transform())
-        )
-        axes.annotate(
-            html.unescape(note["text"]),
-            place,
-            (2, -2) if across == "x" else (-2, 2),
-            xycoords=transform,
-            textcoords="offset points",
-            ha=note["xanchor"],
-            va=note["yanchor"],
-            color=note["font"]["color"],
-            zorder=4,
-            bbox={"facecolor": "#ffffff", "alpha": 0.7, "linewidth": 0, "pad": 0.5},
-        )
+        axes.axvline(shape["x0"], color=line["color"], linewidth=0.8 * line["width"] * self.stroke, zorder=1.5)
 
     def _set_axes(self, axes: Any, layout: Dict[str, Any], place: int, several: bool) -> None:
         last_row = place + self.columns >= len(self.picture["panels"])
@@ -375,8 +338,8 @@ class Drawing:
             "ncols": self._legend_columns(),
             "title": wrapped(keys["title"], room, self.size, self.family) or None,
         }
-        if self.place in LEGEND_PLACES:
-            self.axes[0].legend(handles, labels, loc=LEGEND_PLACES[self.place], **look)
+        if self.place == "inside":
+            self.axes[0].legend(handles, labels, loc="best", **look)
         else:
             left, bottom, width, height = self.rect
             loc, corner = ("lower center", (0.5, bottom)) if self.place == "below" else ("upper right", (1, bottom + height))

@@ -29,7 +29,7 @@ struct FigureSeries {
   std::string value;  // the label before the description renamed it
   std::vector<FigurePoint> points;
   bool joined = false;        // a line joins its points
-  bool smooth = false;        // a running mean: a line with a band of the spread, even with few points
+  bool is_curve = false;      // computed, not measured: a line with a band of the spread, even with few points
   std::vector<double> marks;  // text: places on x with a line after them
   std::size_t look = 0;       // of series_look
 };

@@ -33,22 +33,6 @@ std::string problem_of_grid(const FigureDescription& description, const FigureKi
   return description.front ? "shows a grid, which has no Pareto front" : "";
 }
 
-/// A column, or a list of columns.
-std::vector<std::string> read_series(const Yaml& node) {
-  if (node.is_null()) return {};
-  std::vector<std::string> columns;
-  for (const Yaml& item : node.is_sequence() ? node.items : std::vector<Yaml>{node}) {
-    if (!item.is_scalar() || item.scalar.empty()) {
-      throw UsageError(fmt::format("{}: series takes a column of the store, or a list of columns", item.where()));
-    }
-    if (std::find(columns.begin(), columns.end(), item.scalar) != columns.end()) {
-      throw UsageError(fmt::format("{}: series names {} twice", item.where(), item.scalar));
-    }
-    columns.push_back(item.scalar);
-  }
-  return columns;
-}
-
 /// {none: fixed}: points with the first value belong to the series of the second.
 std::map<std::string, std::string> read_same_series(const Yaml& node, const std::vector<std::string>& series) {
   std::map<std::string, std::string> same;
@@ -100,12 +84,8 @@ std::string problem_of_facets(const FigureDescription& description, const Figure
 std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
   const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
   if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no font family";
-  if (description.smooth > 0 && (!kind.smooths || description.x != "step"))
-    return "has 'smooth', which only a " + kinds(&FigureKind::smooths) + " over steps (x: step) shows";
   if (!description.from_zero && !kind.may_leave_zero)
     return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
-  if (!description.looks.references.empty() && !kind.shows_notes)
-    return fmt::format("has 'references', which a {} does not show", kind.name);
   if (std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
   const bool x_limits = description.x_range.low || description.x_range.high;
   if (x_limits && !kind.shows_x_range)
@@ -156,7 +136,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   Yaml options = node;
   options.take("figure");
   options.take("where");
-  description.series = read_series(options.take("series"));
+  description.series = read_columns(options.take("series"), "series");
   description.same_series = read_same_series(options.take("same_series"), description.series);
   if (const Yaml choose = options.take("choose"); !choose.is_null()) description.choose = read_selection(choose);
   description.x_range = read_limits(options.take("x_range"), "x_range");

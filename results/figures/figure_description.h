@@ -56,7 +56,6 @@ struct FigureDescription {
   Spread spread = Spread::kDeviation;
   std::string over = "seed";
   Selection choose;  // which of the runs' settings is shown
-  std::int64_t smooth = 0;
   Limits x_range;
   Limits y_range;
   bool from_zero = true;
@@ -95,7 +94,6 @@ struct FigureDescription {
             kAggregateNames);
     v.field({.name = "spread", .help = "sd: error bars of one sample standard deviation"}, spread, kSpreadNames);
     v.field({.name = "over", .help = "keys in which runs of one point differ"}, over);
-    v.field({.name = "smooth", .help = "line: points of a running mean; 0: none", .min = 0, .max = 1e5}, smooth);
     v.field({.name = "from_zero", .help = "bars: begin at zero; false: the data decide"}, from_zero);
     v.field({.name = "width", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, width);
     v.field({.name = "height", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, height);

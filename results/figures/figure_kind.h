@@ -24,9 +24,7 @@ struct FigureKind {
   bool shows_marks = false;   // places that a second trace marks
   bool shows_x_range = false;
   bool shows_y_range = true;
-  bool shows_notes = true;      // reference lines
   bool shows_facets = false;    // small multiples
-  bool smooths = false;         // lines over steps
   bool may_leave_zero = false;  // starts at zero unless told otherwise
 
   /// What is wrong with a description that has no grid: "needs x and y"; empty: nothing.

@@ -2,7 +2,6 @@
 #include "results/figures/figure_looks.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -15,14 +14,6 @@ namespace {
 std::string look_text(const Yaml& node, const std::string& what) {
   if (!node.is_scalar()) throw UsageError(fmt::format("{}: {} is a text", node.where(), what));
   return node.scalar;
-}
-
-double look_number(const Yaml& node, const std::string& what) {
-  double number = 0;
-  if (!node.is_scalar() || !parse_real(node.scalar, number) || !std::isfinite(number)) {
-    throw UsageError(fmt::format("{}: {} is a number", node.where(), what));
-  }
-  return number;
 }
 
 /// Keys from a map, or from the value of the first of them alone.
@@ -62,33 +53,6 @@ std::vector<std::string> read_order(const Yaml& node) {
   return order;
 }
 
-/// The maps of a list, which have some keys and no others.
-std::vector<Yaml> look_maps(const Yaml& node, const std::string& name, const std::vector<std::string>& keys) {
-  if (node.is_null()) return {};
-  const std::string expected = fmt::format("{} is a list of maps with {}", name, join(keys, ", "));
-  if (!node.is_sequence()) throw UsageError(fmt::format("{}: {}", node.where(), expected));
-  for (const Yaml& item : node.items) {
-    if (!item.is_map()) throw UsageError(fmt::format("{}: {}", item.where(), expected));
-    refuse_unknown(item, keys);
-  }
-  return node.items;
-}
-
-std::vector<ReferenceLine> read_references(const Yaml& node) {
-  std::vector<ReferenceLine> lines;
-  for (const Yaml& item : look_maps(node, "references", {"x", "y", "label"})) {
-    ReferenceLine line;
-    if (const Yaml* x = item.find("x")) line.x = look_number(*x, "x of a reference line");
-    if (const Yaml* y = item.find("y")) line.y = look_number(*y, "y of a reference line");
-    if (const Yaml* label = item.find("label")) line.label = look_text(*label, "the label of a reference line");
-    if (line.x.has_value() == line.y.has_value()) {
-      throw UsageError(fmt::format("{}: a reference line needs either x or y", item.where()));
-    }
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 }  // namespace
 
 FigureLooks read_looks(Yaml& options) {
@@ -97,7 +61,6 @@ FigureLooks read_looks(Yaml& options) {
   looks.facet = read_keys<FacetKeys>(options.take("facet"), "by");
   looks.labels = read_labels(options.take("labels"));
   looks.order = read_order(options.take("order"));
-  looks.references = read_references(options.take("references"));
   return looks;
 }
 

@@ -1,9 +1,8 @@
-// Keys of a figure's description that say how it looks on paper: legend, panels, labels, order, lines, notes.
+// Keys of a figure's description that say how it looks on paper: legend, panels, labels, order, title.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,9 +15,8 @@ namespace xlm {
 
 /// `legend: PLACE`, or a map of place, columns and title.
 struct LegendKeys {
-  enum class Place { kAuto, kRight, kBelow, kInside, kTopLeft, kTopRight, kBottomLeft, kBottomRight, kNone };
-  static constexpr std::array<std::string_view, 9> kPlaceNames{
-      "auto", "right", "below", "inside", "top-left", "top-right", "bottom-left", "bottom-right", "none"};
+  enum class Place { kAuto, kRight, kBelow, kInside, kNone };
+  static constexpr std::array<std::string_view, 5> kPlaceNames{"auto", "right", "below", "inside", "none"};
 
   Place place = Place::kAuto;
   std::int64_t columns = 0;  // at most; 0: as many as have room
@@ -43,19 +41,11 @@ struct FacetKeys {
   }
 };
 
-/// A line across the plot at a number of one axis.
-struct ReferenceLine {
-  std::optional<double> x;
-  std::optional<double> y;
-  std::string label;
-};
-
 struct FigureLooks {
   LegendKeys legend;
   FacetKeys facet;
   std::vector<std::pair<std::string, std::string>> labels;  // by the value or label that the text stands for
   std::vector<std::string> order;                           // of series, by value or label; the others follow
-  std::vector<ReferenceLine> references;
   bool show_title = true;
   bool show_caption = true;
   double font_size = 0;  // points; 0: the size of the picture decides
@@ -69,7 +59,7 @@ struct FigureLooks {
 };
 
 /// The names of the keys that read_looks takes.
-inline constexpr std::array<std::string_view, 5> kLookKeys{"legend", "facet", "labels", "order", "references"};
+inline constexpr std::array<std::string_view, 4> kLookKeys{"legend", "facet", "labels", "order"};
 
 /// Takes the keys of kLookKeys out of a description. Throws UsageError with file:line.
 FigureLooks read_looks(Yaml& options);

@@ -264,11 +264,8 @@ double SeriesBuilder::place_of(const Value& x) const {
 }
 
 void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome) {
-  const auto in_order = [](const std::vector<Value>& a, const std::vector<Value>& b) {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
-  };
   if (figure_.description.front) find_corpora(samples);
-  std::map<std::vector<Value>, std::vector<FigureSample>, decltype(in_order)> by_series(in_order);
+  std::map<std::vector<Value>, std::vector<FigureSample>, ValueOrder> by_series;
   tell_parts_apart(samples);
   for (const FigureSample& sample : samples) {
     std::vector<Value> key = key_of(sample.run);
@@ -397,33 +394,8 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   builder.place(samples, rules.side_by_side);
   const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
   builder.add(samples, rules.joined, of_outcome);
-  if (description.smooth > 1) smooth_series(figure);
   if (description.front) add_fronts(runs, selected, figure);
   return figure;
-}
-
-void smooth_series(Figure& figure) {
-  const auto window = static_cast<std::size_t>(figure.description.smooth);
-  for (FigureSeries& series : figure.series) {
-    const std::vector<FigurePoint> points = series.points;
-    series.smooth = true;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const std::size_t begin = i - std::min(i, (window - 1) / 2);
-      const std::size_t end = std::min(points.size(), i + window / 2 + 1);
-      std::vector<double> ys;
-      double squares = 0;
-      std::size_t with_spread = 0;
-      for (std::size_t k = begin; k < end; ++k) {
-        ys.push_back(points[k].y);
-        if (!points[k].spread) continue;
-        squares += *points[k].spread * *points[k].spread;
-        ++with_spread;
-      }
-      series.points[i].y = mean(ys);
-      if (points[i].spread) series.points[i].spread = std::sqrt(squares / static_cast<double>(with_spread));
-    }
-  }
-  figure.caption += fmt::format("{}running mean over {} points", figure.caption.empty() ? "" : "; ", window);
 }
 
 Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,

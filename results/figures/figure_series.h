@@ -42,10 +42,6 @@ class SeriesBuilder {
   void add(const std::vector<FigureSample>& samples, bool joined, bool of_outcome);
 
  private:
-  struct ValueOrder {
-    bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
-  };
-
   /// The values that tell a run's series apart: those in the series' columns.
   std::vector<Value> key_of(std::size_t run) const;
   std::string label_of(const std::vector<Value>& key, bool rename) const;
@@ -81,10 +77,6 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
 /// Describes the figure's numbers in its caption. Adds a note if they combine runs that `series` or `where` could
 /// separate.
 void describe_variation(Figure& figure, const Variation& variation);
-
-/// Replaces every series by its running mean over description.smooth points, fewer at the ends. Spreads over seeds
-/// become a band. A single run gets none: its noise would look like that of seeds.
-void smooth_series(Figure& figure);
 
 /// Which way the numbers of a column are better for the runs of these rows, where `aggregate: best` asks for it. Throws
 /// UsageError if nothing says it.

@@ -23,10 +23,6 @@ namespace xlm {
 
 namespace {
 
-struct FacetOrder {
-  bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
-};
-
 /// Moves the points of a panel to the named places that they have in the whole figure.
 void share_places(const Figure& whole, Figure& panel) {
   panel.x_ticks = whole.x_ticks;
@@ -86,7 +82,7 @@ std::string caption_of(const std::vector<Figure>& panels) {
 void add_panels(RunTable& runs, const std::vector<std::size_t>& selected, Figure& whole) {
   const std::string& column = whole.description.looks.facet.by;
   const std::vector<Value>& values = runs.column(column);
-  std::map<Value, std::vector<std::size_t>, FacetOrder> parts;
+  std::map<Value, std::vector<std::size_t>, ValueOrder> parts;
   for (const std::size_t run : selected) parts[values[run]].push_back(run);
   const FigureDescription description = whole.description;
   std::set<std::string> notes;

@@ -33,10 +33,6 @@ Figure heatmap_of_grid(const FigureDescription& description, NewestGrid grid) {
   return figure;
 }
 
-struct CellOrder {
-  bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
-};
-
 /// The numbers and runs of one cell.
 struct HeatmapCell {
   std::vector<double> numbers;
@@ -46,8 +42,8 @@ struct HeatmapCell {
 
 /// The cells by y and x, and all values of x.
 struct HeatmapCells {
-  std::map<Value, std::map<Value, HeatmapCell, CellOrder>, CellOrder> rows;
-  std::set<Value, CellOrder> columns;
+  std::map<Value, std::map<Value, HeatmapCell, ValueOrder>, ValueOrder> rows;
+  std::set<Value, ValueOrder> columns;
 };
 
 HeatmapCells heatmap_cells(RunTable& runs, const FigureDescription& description,
@@ -193,7 +189,6 @@ FigureKind heatmap_kind() {
           .shows_grids = true,
           .shows_values = true,
           .shows_y_range = false,
-          .shows_notes = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
           .plotly = heatmap_plot};

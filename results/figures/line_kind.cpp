@@ -84,7 +84,6 @@ FigureKind line_kind() {
           .shows_rows = true,
           .shows_x_range = true,
           .shows_facets = true,
-          .smooths = true,
           .problem = problem_of_columns,
           .build = build_line,
           .plotly = series_plot};

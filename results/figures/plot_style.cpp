@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -161,7 +160,6 @@ Axis x_axis(const Figure& figure) {
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) range.include(point.x);
   }
-  for (const ReferenceLine& line : figure.description.looks.references) range.include(line.x.value_or(NAN));
   return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
 }
 
@@ -173,7 +171,6 @@ Axis y_axis(const Figure& figure) {
       range.include(point.y + point.spread.value_or(0));
     }
   }
-  for (const ReferenceLine& line : figure.description.looks.references) range.include(line.y.value_or(NAN));
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
   if (figure.from_zero && !log) range.include(0);
   return fitted(range, figure.description.y_scale, figure.description.y_range, {});
@@ -191,45 +188,17 @@ Axis colour_axis(const Figure& figure) {
 std::vector<std::string> lost_logarithms(const Figure& figure) {
   const FigureDescription& description = figure.description;
   std::vector<std::string> lines;
-  std::vector<double> xs;
-  std::vector<double> ys;
-  for (const FigureSeries& series : figure.series) {
-    for (const FigurePoint& point : series.points) {
-      xs.push_back(point.x);
-      ys.push_back(point.y);
-    }
-  }
-  for (const std::vector<double>& row : figure.grid) {
-    std::copy_if(row.begin(), row.end(), std::back_inserter(ys), [](double cell) { return std::isfinite(cell); });
-  }
-  const auto add = [&](std::string_view axis, const std::string& column, const std::vector<double>& values,
-                       const FigureDescription::Limits& limits, std::optional<double> ReferenceLine::*place) {
-    const auto lost = std::count_if(values.begin(), values.end(), [](double value) { return value <= 0; });
-    std::string why =
-        fmt::format("{} of {} values of {} {} zero or less", lost, values.size(), column, lost == 1 ? "is" : "are");
-    if (limits.low) {
-      why = fmt::format("{}_range begins at {}", axis, value_text(*limits.low));
-    } else if (lost == 0) {
-      const std::vector<ReferenceLine>& lines_across = description.looks.references;
-      const bool by_line = std::any_of(lines_across.begin(), lines_across.end(),
-                                       [&](const ReferenceLine& line) { return (line.*place).value_or(1) <= 0; });
-      why = by_line ? fmt::format("a line of `references` is at {} of zero or less", axis)
-                    : fmt::format("error bars of {} reach zero or less", column);
-    }
-    lines.push_back(fmt::format("the figure '{}' is linear despite {}_scale: {}, which has no logarithm",
-                                description.title, axis, why));
+  const auto add = [&](std::string_view axis) {
+    lines.push_back(
+        fmt::format("the figure '{}' is linear despite {}_scale: a value, the end of an error bar or the beginning of "
+                    "{}_range is zero or less, which has no logarithm",
+                    description.title, axis, axis));
   };
-  const bool x_is_linear = figure.grid.empty() && figure.x_names.empty() && !x_axis(figure).log;
-  if (description.x_scale == Scale::kLog && x_is_linear) {
-    add("x", description.x.empty() ? "x" : description.x, xs, description.x_range, &ReferenceLine::x);
-  }
-  const bool y_is_linear = figure.grid.empty() ? !y_axis(figure).log : !colour_axis(figure).log;
-  if (description.y_scale == Scale::kLog && y_is_linear) {
-    const std::string column = !description.grid.empty()    ? description.grid
-                               : !description.value.empty() ? description.value
-                                                            : description.y;
-    add("y", column, ys, description.y_range, &ReferenceLine::y);
-  }
+  const bool has_cells = !figure.grid.empty();
+  const bool x_is_linear = !has_cells && figure.x_names.empty() && !x_axis(figure).log;
+  if (description.x_scale == Scale::kLog && x_is_linear) add("x");
+  const bool y_is_linear = !(has_cells ? colour_axis(figure) : y_axis(figure)).log;
+  if (description.y_scale == Scale::kLog && y_is_linear) add("y");
   return lines;
 }
 
@@ -298,7 +267,7 @@ SpreadParts spread_parts(const Figure& figure, std::size_t series) {
   return parts;
 }
 
-bool is_long(const FigureSeries& series) { return series.smooth || series.points.size() > kMaxMarkedPoints; }
+bool is_long(const FigureSeries& series) { return series.is_curve || series.points.size() > kMaxMarkedPoints; }
 
 bool has_legend(const Figure& figure) {
   return figure.description.looks.legend.place != LegendKeys::Place::kNone &&

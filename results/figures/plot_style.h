@@ -32,7 +32,6 @@ inline constexpr std::string_view kFrameColour = "#555555";
 inline constexpr std::string_view kGridColour = "#e4e4e4";
 inline constexpr std::string_view kMarkColour = "#d62728";
 inline constexpr std::string_view kFrontColour = "#999999";
-inline constexpr std::string_view kReferenceColour = "#777777";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
 inline constexpr std::array<std::string_view, 4> kPlotlyDashes{"solid", "dash", "dot", "dashdot"};  // of fronts
 

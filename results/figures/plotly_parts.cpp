@@ -100,35 +100,9 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
 Json plotly_legend(const Figure& figure) {
   using Place = LegendKeys::Place;
   const LegendKeys& keys = figure.description.looks.legend;
-  const auto inside = [](bool left, bool top) {
-    return Json{{"x", left ? 0.01 : 0.99},
-                {"xanchor", left ? "left" : "right"},
-                {"y", top ? 0.99 : 0.01},
-                {"yanchor", top ? "top" : "bottom"}};
-  };
   Json legend = Json::object();
-  switch (keys.place) {
-    case Place::kBelow:
-      legend = {{"orientation", "h"}, {"y", -0.2}, {"yanchor", "top"}};
-      break;
-    case Place::kTopLeft:
-      legend = inside(true, true);
-      break;
-    case Place::kInside:
-    case Place::kTopRight:
-      legend = inside(false, true);
-      break;
-    case Place::kBottomLeft:
-      legend = inside(true, false);
-      break;
-    case Place::kBottomRight:
-      legend = inside(false, false);
-      break;
-    case Place::kAuto:
-    case Place::kRight:
-    case Place::kNone:
-      break;
-  }
+  if (keys.place == Place::kBelow) legend = {{"orientation", "h"}, {"y", -0.2}, {"yanchor", "top"}};
+  if (keys.place == Place::kInside) legend = {{"x", 0.99}, {"xanchor", "right"}, {"y", 0.99}, {"yanchor", "top"}};
   if (!keys.title.empty()) legend["title"] = {{"text", plotly_text(keys.title)}};
   return legend;
 }
@@ -243,44 +217,6 @@ Json plotly_x_axis(const Figure& figure) {
                                 : plotly_axis(figure.x_label, figure.x_names, 0.6);
 }
 
-namespace {
-
-/// Reference lines. plotly.js places a text on a logarithmic axis by the logarithm.
-void add_notes(const Figure& figure, Json& layout) {
-  const FigureLooks& looks = figure.description.looks;
-  if (looks.references.empty()) return;
-  const bool log_x = figure.x_names.empty() && x_axis(figure).log;
-  const bool log_y = y_axis(figure).log;
-  const auto scaled = [](double value, bool log) { return log ? std::log10(value) : value; };
-  Json shapes = Json::array();
-  Json texts = Json::array();
-  for (const ReferenceLine& line : looks.references) {
-    const char* along = line.x ? "y" : "x";
-    const char* across = line.x ? "x" : "y";
-    const double value = line.x ? *line.x : *line.y;
-    shapes.push_back({{"type", "line"},
-                      {std::string(along) + "ref", "paper"},
-                      {std::string(along) + "0", 0},
-                      {std::string(along) + "1", 1},
-                      {std::string(across) + "0", value},
-                      {std::string(across) + "1", value},
-                      {"line", {{"color", kReferenceColour}, {"width", 1.2}, {"dash", "dash"}}}});
-    if (line.label.empty()) continue;
-    texts.push_back({{"text", plotly_text(line.label)},
-                     {"showarrow", false},
-                     {std::string(along) + "ref", "paper"},
-                     {along, 1},
-                     {across, scaled(value, line.x ? log_x : log_y)},
-                     {"xanchor", line.x ? "left" : "right"},
-                     {"yanchor", line.x ? "top" : "bottom"},
-                     {"font", {{"color", kReferenceColour}}}});
-  }
-  layout["shapes"] = std::move(shapes);
-  layout["annotations"] = std::move(texts);
-}
-
-}  // namespace
-
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
   const std::string& own = figure.description.font;
   const std::string font = own.empty() ? std::string(kFont) : fmt::format("'{}', {}", own, kFont);
@@ -299,7 +235,6 @@ Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
                  {"legend", plotly_legend(figure)},
                  {"xaxis", std::move(x_axis)},
                  {"yaxis", std::move(y_axis)}};
-  if (figure.grid.empty()) add_notes(figure, layout);
   return {{"name", figure.description.name}, {"data", std::move(traces)}, {"layout", std::move(layout)}};
 }
 

@@ -38,7 +38,7 @@ std::string labels_of(const Figure& figure) {
 }  // namespace
 
 void put_in_order(Figure& figure) {
-  FigureLooks& looks = figure.description.looks;
+  const FigureLooks& looks = figure.description.looks;
   const auto warn = [&](const std::string& key, const std::string& name, const std::string& what) {
     figure.warnings.push_back(
         fmt::format("the figure '{}' has '{}' in `{}`, but {}", figure.description.title, name, key, what));
@@ -52,11 +52,6 @@ void put_in_order(Figure& figure) {
     });
     if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
   }
-  std::erase_if(looks.references, [&](const ReferenceLine& line) {
-    const bool nowhere = line.x.has_value() && !figure.x_names.empty();
-    if (nowhere) warn("references", fmt::format("x: {}", *line.x), "its places on x are names, not numbers");
-    return nowhere;
-  });
   std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
     return place_in_order(a, looks.order) < place_in_order(b, looks.order);
   });

@@ -11,7 +11,7 @@
 namespace xlm {
 
 /// Puts series into the order of the description and gives each a look. Warns of names in `labels` and `order`
-/// that the figure does not have. Lines at numbers of an x that has names are left out, with a warning.
+/// that the figure does not have.
 void put_in_order(Figure& figure);
 
 /// Looks that figures share: series of the same columns and with the same value look the same.

@@ -58,21 +58,6 @@ std::vector<std::vector<double>> read_places(const Yaml& node, const FitDescript
   return places;
 }
 
-/// A column, or a list of columns.
-std::vector<std::string> read_by(const Yaml& node) {
-  std::vector<std::string> columns;
-  if (node.is_null()) return columns;
-  for (const Yaml& item : node.is_sequence() ? node.items : std::vector<Yaml>{node}) {
-    std::string column = scalar_text(item, "by");
-    if (column.empty()) fail_at(item, "by takes a column of the store, or a list of columns");
-    if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
-      fail_at(item, fmt::format("by names {} twice", column));
-    }
-    columns.push_back(std::move(column));
-  }
-  return columns;
-}
-
 /// A formula is checked where it stands: a later message would not name its place.
 void check_columns(const Yaml& node, const FitDescription& description) {
   std::vector<std::string> columns = description.columns();
@@ -148,7 +133,7 @@ FitDescription read_fit_description(const Yaml& node) {
   options.take("fit");
   const Yaml where = options.take("where");
   if (!where.is_null()) description.where = read_filters(where);
-  description.by = read_by(options.take("by"));
+  description.by = read_columns(options.take("by"), "by");
   const Yaml predict = options.take("predict");
   OptionReader reader(options);
   description.visit(reader);

@@ -87,7 +87,7 @@ class LawSeries {
     for (const std::vector<double>& x : fitted_.of.points.x) include(x);
     for (const std::vector<double>& x : description_.predict) include(x);
     FigureSeries series{
-        .label = label_of(size, "law"), .value = "", .points = {}, .joined = true, .smooth = true, .look = look};
+        .label = label_of(size, "law"), .value = "", .points = {}, .joined = true, .is_curve = true, .look = look};
     for (int i = 0; i <= kCurvePoints; ++i) {
       std::vector<double> x = before;
       x.push_back(low * std::pow(high / low, static_cast<double>(i) / kCurvePoints));
@@ -127,7 +127,7 @@ std::size_t add_parabolas(Figure& figure, const FittedLaw& fitted, std::size_t l
                              .value = label,
                              .points = std::move(points),
                              .joined = joined,
-                             .smooth = joined,
+                             .is_curve = joined,
                              .look = look});
   };
   std::vector<FigurePoint> best;

@@ -22,12 +22,6 @@ namespace {
 constexpr double kOffCentre = 0.5;   // share of half the range of ln N
 constexpr double kTogether = 0.999;  // correlation of the logarithms of two columns that cannot be told apart
 
-struct ValueListOrder {
-  bool operator()(const std::vector<Value>& a, const std::vector<Value>& b) const {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
-  }
-};
-
 std::vector<std::string> all_columns(const FitDescription& description) {
   std::vector<std::string> columns = description.columns();
   columns.push_back(description.loss);
@@ -205,7 +199,7 @@ std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& descrip
     std::map<std::string, std::size_t> settings;
     std::set<std::string> corpora;
   };
-  std::map<std::vector<Value>, Group, ValueListOrder> groups;
+  std::map<std::vector<Value>, Group, ValueOrder> groups;
   incomplete = 0;
   for (std::size_t i = 0; i < selected.size(); ++i) {
     const std::size_t row = selected[i];

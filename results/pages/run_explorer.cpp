@@ -31,18 +31,12 @@ constexpr std::size_t kFilePoints = 100;
 constexpr std::size_t kLooks = 14;  // each colour twice
 constexpr std::array<const char*, 3> kSpentAxes{"tokens", "flops", "seconds"};
 
-std::optional<std::size_t> row_of_run(const RunTable& runs, const std::string& id) {
-  const auto place = std::lower_bound(runs.ids().begin(), runs.ids().end(), id);
-  if (place == runs.ids().end() || *place != id) return std::nullopt;
-  return static_cast<std::size_t>(place - runs.ids().begin());
-}
-
 /// The rows of the runs behind rows, each once: conditions on at.KEY find evaluations.
 std::vector<std::size_t> runs_behind(const RunTable& runs, const std::vector<std::size_t>& rows) {
   std::vector<std::size_t> found;
   std::set<std::size_t> seen;
   for (const std::size_t row : rows) {
-    const std::size_t run = row < runs.size() ? row : row_of_run(runs, runs.id(row)).value_or(row);
+    const std::size_t run = row < runs.size() ? row : runs.row_of(runs.id(row)).value_or(row);
     if (run < runs.size() && seen.insert(run).second) found.push_back(run);
   }
   return found;
@@ -157,7 +151,7 @@ Json curve_json(const FigureSeries& series, std::size_t most) {
 std::vector<std::size_t> RunExplorer::rows_of(const std::vector<std::string>& ids) const {
   std::vector<std::size_t> rows;
   for (const std::string& id : ids) {
-    const std::optional<std::size_t> row = row_of_run(runs_, id);
+    const std::optional<std::size_t> row = runs_.row_of(id);
     if (!row) throw DataError(fmt::format("there is no run '{}'", id));
     rows.push_back(*row);
   }
@@ -296,7 +290,7 @@ std::vector<std::string> RunExplorer::ids(const std::vector<std::string>& where)
 Json RunExplorer::whole(const std::vector<std::string>& ids) {
   std::vector<std::size_t> rows;
   for (const std::string& id : ids) {  // a run may be removed while its page is made
-    if (const std::optional<std::size_t> row = row_of_run(runs_, id)) rows.push_back(*row);
+    if (const std::optional<std::size_t> row = runs_.row_of(id)) rows.push_back(*row);
   }
   const Found found = describe(std::move(rows));
   Json curves = {{"quantities", Json::array()}, {"quantity", ""}, {"note", ""}, {"of", Json::object()}};

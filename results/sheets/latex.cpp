@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -14,7 +18,7 @@ struct LatexSign {
 
 /// What means something to LaTeX, or what the fonts that every installation has lack. "[" and "*" would be read as
 /// arguments after a line's end.
-constexpr std::array<LatexSign, 109> kLatexSigns{{
+constexpr std::array<LatexSign, 52> kLatexSigns{{
     {"\\", "\\textbackslash{}"},
     {"&", "\\&"},
     {"[", "{[}"},
@@ -66,65 +70,35 @@ constexpr std::array<LatexSign, 109> kLatexSigns{{
     {"‡", "$\\ddagger$"},
     {"•", "$\\bullet$"},
     {"‰", "{}$^{0}\\!/_{00}$"},
-    {"⁰", "$^{0}$"},
-    {"¹", "$^{1}$"},
-    {"²", "$^{2}$"},
-    {"³", "$^{3}$"},
-    {"⁴", "$^{4}$"},
-    {"⁵", "$^{5}$"},
-    {"⁶", "$^{6}$"},
-    {"⁷", "$^{7}$"},
-    {"⁸", "$^{8}$"},
-    {"⁹", "$^{9}$"},
-    {"⁺", "$^{+}$"},
-    {"⁻", "$^{-}$"},
-    {"₀", "$_{0}$"},
-    {"₁", "$_{1}$"},
-    {"₂", "$_{2}$"},
-    {"₃", "$_{3}$"},
-    {"₄", "$_{4}$"},
-    {"₅", "$_{5}$"},
-    {"₆", "$_{6}$"},
-    {"₇", "$_{7}$"},
-    {"₈", "$_{8}$"},
-    {"₉", "$_{9}$"},
-    {"µ", "$\\mu$"},
     {"√", "$\\surd$"},
-    {"∆", "$\\Delta$"},
-    {"α", "$\\alpha$"},
-    {"β", "$\\beta$"},
-    {"γ", "$\\gamma$"},
-    {"δ", "$\\delta$"},
-    {"ε", "$\\epsilon$"},
-    {"ζ", "$\\zeta$"},
-    {"η", "$\\eta$"},
-    {"θ", "$\\theta$"},
-    {"ι", "$\\iota$"},
-    {"κ", "$\\kappa$"},
-    {"λ", "$\\lambda$"},
-    {"μ", "$\\mu$"},
-    {"ν", "$\\nu$"},
-    {"ξ", "$\\xi$"},
-    {"π", "$\\pi$"},
-    {"ρ", "$\\rho$"},
-    {"σ", "$\\sigma$"},
-    {"τ", "$\\tau$"},
-    {"υ", "$\\upsilon$"},
-    {"φ", "$\\phi$"},
-    {"χ", "$\\chi$"},
-    {"ψ", "$\\psi$"},
-    {"ω", "$\\omega$"},
-    {"Γ", "$\\Gamma$"},
-    {"Δ", "$\\Delta$"},
-    {"Θ", "$\\Theta$"},
-    {"Λ", "$\\Lambda$"},
-    {"Ξ", "$\\Xi$"},
-    {"Π", "$\\Pi$"},
-    {"Σ", "$\\Sigma$"},
-    {"Φ", "$\\Phi$"},
-    {"Ψ", "$\\Psi$"},
-    {"Ω", "$\\Omega$"},
 }};
+
+/// Letters with their names in mathematics, and digits that stand above and below the line.
+constexpr std::string_view kGreek =
+    "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu µ mu ν nu ξ xi "
+    "π pi ρ rho σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega Γ Gamma Δ Delta ∆ Delta Θ Theta Λ Lambda Ξ Xi "
+    "Π Pi Σ Sigma Φ Phi Ψ Psi Ω Omega";
+constexpr std::string_view kRaised = "⁰ 0 ¹ 1 ² 2 ³ 3 ⁴ 4 ⁵ 5 ⁶ 6 ⁷ 7 ⁸ 8 ⁹ 9 ⁺ + ⁻ -";
+constexpr std::string_view kLowered = "₀ 0 ₁ 1 ₂ 2 ₃ 3 ₄ 4 ₅ 5 ₆ 6 ₇ 7 ₈ 8 ₉ 9";
+
+using SignWords = std::vector<std::pair<std::string, std::string>>;
+
+/// What LaTeX takes for each sign.
+const SignWords& sign_words() {
+  static const SignWords all = [] {
+    SignWords words;
+    for (const LatexSign& sign : kLatexSigns) words.emplace_back(sign.from, sign.to);
+    const auto add = [&](std::string_view pairs, const std::string& before, const std::string& behind) {
+      const std::vector<std::string> parts = split(pairs, ' ');
+      for (std::size_t i = 0; i < parts.size(); i += 2) words.emplace_back(parts[i], before + parts[i + 1] + behind);
+    };
+    add(kGreek, "$\\", "$");
+    add(kRaised, "$^{", "}$");
+    add(kLowered, "$_{", "}$");
+    return words;
+  }();
+  return all;
+}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -160,17 +134,17 @@ std::string latex_escape(std::string_view text) {
     text.remove_prefix(bytes);
   };
   while (!text.empty()) {
-    const auto found = std::find_if(kLatexSigns.begin(), kLatexSigns.end(),
-                                    [&](const LatexSign& each) { return text.starts_with(each.from); });
+    const auto found = std::find_if(sign_words().begin(), sign_words().end(),
+                                    [&](const auto& each) { return text.starts_with(each.first); });
     if (const std::string_view number = negative_number(text, before); !number.empty()) {
       out += in_mathematics(number);
       take(number.size());
-    } else if (found == kLatexSigns.end()) {
+    } else if (found == sign_words().end()) {
       out += static_cast<unsigned char>(text.front()) < 0x20 ? ' ' : text.front();
       take(1);
     } else {
-      out += found->to;
-      take(found->from.size());
+      out += found->second;
+      take(found->first.size());
     }
   }
   return out;

@@ -178,6 +178,21 @@ std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
   return filters;
 }
 
+std::vector<std::string> read_columns(const Yaml& node, const std::string& key) {
+  if (node.is_null()) return {};
+  std::vector<std::string> columns;
+  for (const Yaml& item : node.is_sequence() ? node.items : std::vector<Yaml>{node}) {
+    if (!item.is_scalar() || item.scalar.empty()) {
+      fail_at(item, key + " takes a column of the store, or a list of columns");
+    }
+    if (std::find(columns.begin(), columns.end(), item.scalar) != columns.end()) {
+      fail_at(item, fmt::format("{} names {} twice", key, item.scalar));
+    }
+    columns.push_back(item.scalar);
+  }
+  return columns;
+}
+
 std::vector<Filter> read_filters(const Yaml& where) {
   if (where.is_null()) return {};
   if (!where.is_map()) throw UsageError(fmt::format("{}: 'where' must be a map of conditions", where.where()));

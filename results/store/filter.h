@@ -1,6 +1,7 @@
 // Values in the store's columns, and conditions on them, as the command line and table files write them.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -34,6 +35,13 @@ Value to_value(std::string_view text);
 /// The order of values: missing ones first, then numbers by size, then text by alphabet, to which true and false
 /// belong.
 bool value_less(const Value& a, const Value& b);
+/// This order, of single values and of lists of them, for maps and sets.
+struct ValueOrder {
+  bool operator()(const Value& a, const Value& b) const { return value_less(a, b); }
+  bool operator()(const std::vector<Value>& a, const std::vector<Value>& b) const {
+    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
+  }
+};
 inline bool same_value(const Value& a, const Value& b) { return !value_less(a, b) && !value_less(b, a); }
 
 /// A value that a condition asks for.
@@ -67,6 +75,9 @@ struct Filter {
 /// condition. Where KEY= follows the comma, it separates two conditions. Values are words (base/words.h), which may
 /// stand in quotes. Throws UsageError for anything else.
 std::vector<Filter> parse_filters(const std::vector<std::string>& texts);
+
+/// Reads a column, or a list of different columns; none of null. Throws UsageError with file:line, which names `key`.
+std::vector<std::string> read_columns(const Yaml& node, const std::string& key);
 
 /// Reads `where: {key: value, key: [value, value], key: "<= 512"}`, quoted as YAML is; a text that begins with a sign
 /// has another one before it: "=<x". Throws UsageError with file:line.

@@ -164,6 +164,21 @@ const std::vector<Value>& RunTable::column(const std::string& name) {
                   name, meant_names(name, column_names())));
 }
 
+std::optional<std::size_t> RunTable::row_of(const std::string& id) const {
+  const auto place = std::lower_bound(ids_.begin(), ids_.end(), id);
+  if (place == ids_.end() || *place != id) return std::nullopt;
+  return static_cast<std::size_t>(place - ids_.begin());
+}
+
+std::vector<Value> RunTable::values_in(const std::vector<std::size_t>& rows, const std::string& name) {
+  const std::vector<Value>& all = column(name);
+  std::set<Value, ValueOrder> values;
+  for (const std::size_t row : rows) {
+    if (!is_missing(all[row])) values.insert(all[row]);
+  }
+  return {values.begin(), values.end()};
+}
+
 const std::vector<Value>& RunTable::column_or_nothing(const std::string& name) { return find(name).values; }
 
 bool RunTable::is_measured(const std::string& name) { return find(name).measured; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -48,6 +49,8 @@ class RunTable {
   /// The id of the run of a row.
   const std::string& id(std::size_t row) const { return ids_[run_of(row)]; }
   const std::vector<std::string>& ids() const { return ids_; }
+  /// The row of the run of an id; nullopt if there is none.
+  std::optional<std::size_t> row_of(const std::string& id) const;
 
   /// A column: one value for each row. It is read once and then kept. Throws UsageError for a name that the store does
   /// not know, and suggests the nearest that it knows. In an empty store every name is a column of missing values.
@@ -58,6 +61,9 @@ class RunTable {
 
   /// Whether a column is the outcome of runs (an evaluation, a cost) and not something that was set.
   bool is_measured(const std::string& name);
+
+  /// The different values of a column in these rows, in order, without missing ones.
+  std::vector<Value> values_in(const std::vector<std::size_t>& rows, const std::string& name);
 
   /// Rows that fulfil all conditions, ascending: runs, and those evaluations that differ from their run's own only in
   /// settings KEY whose column at.KEY is in a condition or one of `named`. `experiment` holds for every experiment that

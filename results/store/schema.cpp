@@ -56,7 +56,7 @@ void make_schema(SQLite::Database& database, std::string_view name) {
     SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     if (schema_version(database) == 0) {
       database.exec("CREATE TABLE schema_version (version INTEGER NOT NULL)");
-      database.exec(std::string(schema_sql));
+      database.exec(std::string(schema_sql()));
       database.exec(fmt::format("INSERT INTO schema_version VALUES ({})", kSchemaVersion));
     }
     transaction.commit();

@@ -15,8 +15,8 @@ namespace xlm {
 /// Rises with every change of the tables, the views, or what a sync writes into them.
 inline constexpr std::int64_t kSchemaVersion = 8;
 
-/// Makes the tables and views in an empty database.
-extern const std::string_view schema_sql;
+/// The text of results/store/schema.sql, which makes the tables and views in an empty database.
+std::string_view schema_sql();
 
 /// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
 const std::vector<std::string_view>& run_tables();

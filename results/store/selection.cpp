@@ -26,12 +26,7 @@ namespace {
 constexpr std::size_t kMaxPlaces = 6;      // that a sentence names
 constexpr std::size_t kLeastForAnEnd = 3;  // values tried, for an end to mean something
 
-struct SettingOrder {
-  bool operator()(const std::vector<Value>& a, const std::vector<Value>& b) const {
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), value_less);
-  }
-};
-using RowsBySetting = std::map<std::vector<Value>, std::vector<std::size_t>, SettingOrder>;
+using RowsBySetting = std::map<std::vector<Value>, std::vector<std::size_t>, ValueOrder>;
 
 bool is_of_test(const std::string& column) {
   const std::vector<std::string> behind = columns_behind(column);
@@ -72,8 +67,7 @@ std::vector<Value> deciding_numbers(RunTable& runs, const std::vector<std::size_
   std::vector<Value> numbers = runs.column(by);
   for (const std::size_t row : rows) {
     if (row < runs.size() || as_number(numbers[row])) continue;
-    const auto own = std::lower_bound(runs.ids().begin(), runs.ids().end(), runs.id(row));
-    numbers[row] = numbers[static_cast<std::size_t>(own - runs.ids().begin())];
+    numbers[row] = numbers[*runs.row_of(runs.id(row))];
   }
   return numbers;
 }
@@ -163,7 +157,7 @@ std::vector<SettingCandidate> candidates_of(RunTable& runs, const std::vector<st
   for (const std::string& key : keys) columns.push_back(&runs.column(key));
   const std::vector<Value>& statuses = runs.column("status");
   std::vector<SettingCandidate> candidates;
-  std::map<std::vector<Value>, std::size_t, SettingOrder> places;
+  std::map<std::vector<Value>, std::size_t, ValueOrder> places;
   for (const std::size_t row : rows) {
     const auto [place, is_new] = places.try_emplace(values_in_row(columns, row), candidates.size());
     if (is_new) candidates.push_back({.values = place->first, .rows = {}, .numbers = {}, .lacking = {}});
@@ -227,7 +221,7 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
     std::erase_if(choosing, [&](std::size_t row) { return !selection.on.empty() && !chooses(row); });
     std::vector<SettingCandidate> candidates = candidates_of(runs, choosing, selection.over, numbers);
     std::sort(candidates.begin(), candidates.end(),
-              [](const SettingCandidate& a, const SettingCandidate& b) { return SettingOrder()(a.values, b.values); });
+              [](const SettingCandidate& a, const SettingCandidate& b) { return ValueOrder()(a.values, b.values); });
     const SettingCandidate* best = best_candidate(candidates, better);
     if (best == nullptr) {
       choice.undecided.push_back(family);

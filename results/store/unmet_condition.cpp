@@ -16,18 +16,6 @@ namespace {
 
 constexpr std::size_t kMaxValues = 6;  // that are named besides the nearest
 
-/// Different values of a column in `rows`, in order.
-std::vector<Value> values_in(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
-  const std::vector<Value>& all = runs.column(column);
-  std::vector<Value> values;
-  for (const std::size_t row : rows) {
-    if (!is_missing(all[row])) values.push_back(all[row]);
-  }
-  std::sort(values.begin(), values.end(), value_less);
-  values.erase(std::unique(values.begin(), values.end(), same_value), values.end());
-  return values;
-}
-
 /// How far a value is from one that was asked for: numbers by their difference, text by its letters, where a beginning
 /// of the other is nearest.
 double distance(const Value& value, const Value& asked) {
@@ -124,7 +112,7 @@ std::string unmet_condition(RunTable& runs, const std::vector<Filter>& filters, 
     const std::vector<Filter> so_far(filters.begin(), filters.begin() + static_cast<std::ptrdiff_t>(i) + 1);
     const std::string further = further_settings(runs, so_far, named);
     return fmt::format("{} has {}; {}", who, filters[i].text(),
-                       further.empty() ? instead(values_in(runs, rows, filters[i].column), filters[i]) : further);
+                       further.empty() ? instead(runs.values_in(rows, filters[i].column), filters[i]) : further);
   }
   return "";
 }

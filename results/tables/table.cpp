@@ -30,15 +30,8 @@ bool is_missing_entry(const std::vector<TableEntry>& entries, const std::string&
 std::vector<TableEntry> entries_of(RunTable& runs, const std::vector<std::size_t>& selected,
                                    const std::string& column) {
   if (selected.empty()) return {};
-  std::vector<Value> values;
-  const std::vector<Value>& all = runs.column(column);
-  for (const std::size_t run : selected) {
-    if (!is_missing(all[run])) values.push_back(all[run]);
-  }
-  std::sort(values.begin(), values.end(), value_less);
-  values.erase(std::unique(values.begin(), values.end(), same_value), values.end());
   std::vector<TableEntry> entries;
-  for (const Value& value : values) {
+  for (const Value& value : runs.values_in(selected, column)) {
     entries.push_back({shown_text(value), {{column, Filter::Relation::kEqual, {value}}}});
   }
   return entries;

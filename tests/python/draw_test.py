@@ -109,34 +109,14 @@ def test_cells_have_colours_and_numbers():
     assert axes.get_ylim() == (-0.5, 1.5), "the first row is below"
 
 
-def test_lines_across_and_their_texts():
+def test_marks_of_a_text_are_lines_across_it():
     layout = {
-        "shapes": [
-            {
-                "type": "line",
-                "xref": "paper",
-                "x0": 0,
-                "x1": 1,
-                "y0": 20,
-                "y1": 20,
-                "line": {"color": "#777777", "width": 1.2, "dash": "dash"},
-            }
-        ],
-        "annotations": [
-            {
-                "text": "the paper&#x27;s",
-                "xref": "paper",
-                "x": 1,
-                "y": 1.30103,
-                "xanchor": "right",
-                "yanchor": "bottom",
-                "font": {"color": "#777777"},
-            }
-        ],
+        "xaxis": AXIS,
+        "yaxis": LOG,
+        "shapes": [{"x0": 1.5, "x1": 1.5, "yref": "paper", "y0": 0, "y1": 1, "line": {"color": "#d62728", "width": 1}}],
     }
     axes = draw.drawn(picture([points()], layout)).axes[0]
-    assert list(axes.lines[-1].get_ydata()) == [20, 20]
-    assert axes.texts[0].get_text() == "the paper's" and axes.texts[0].xy == (1.0, pytest.approx(20))
+    assert list(axes.lines[-1].get_xdata()) == [1.5, 1.5]
 
 
 def test_nothing_touches_and_nothing_leaves_the_picture():

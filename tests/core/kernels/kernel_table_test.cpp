@@ -18,7 +18,7 @@ TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
   for (const Operation operation :
        {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention, Operation::kTanhGelu,
-        Operation::kResidualNorm, Operation::kCrossEntropy, Operation::kSegmentSums, Operation::kSmoothing}) {
+        Operation::kResidualNorm, Operation::kCrossEntropy, Operation::kSmoothing}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
 }
@@ -39,7 +39,6 @@ TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
   EXPECT_EQ(choose_kernel(Operation::kResidualNorm, {.type = torch::kBFloat16}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.symbols = 1023}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.type = torch::kBFloat16}), KernelVersion::kPlain);
-  EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.type = torch::kBFloat16}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.type = torch::kBFloat16}), KernelVersion::kPlain);
 }
 
@@ -50,7 +49,6 @@ TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.device = gpu, .dropout = true}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.device = gpu}), KernelVersion::kComposed);
-  EXPECT_EQ(choose_kernel(Operation::kSegmentSums, {.device = gpu}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.device = gpu}), KernelVersion::kPlain);
 }
 
@@ -76,7 +74,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
 
 TEST(KernelTable, EveryChoiceSaysWhyEarlierVersionsAreNotUsed) {
   const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
-  ASSERT_EQ(choices.size(), 11U);
+  ASSERT_EQ(choices.size(), 10U);
   EXPECT_EQ(choices[1].operation, "linear layers");
   EXPECT_THAT(choices[1].passed_over, Contains(HasSubstr("no product in bfloat16 is asked for")));
   EXPECT_THAT(choices[3].passed_over, IsEmpty());

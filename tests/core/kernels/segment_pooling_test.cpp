@@ -125,16 +125,6 @@ TEST_P(SegmentPooling, BoundariesHaveTheGradientOfTheSoftPooling) {
       [&](const torch::Tensor& b) { return soft_means(hidden_, b); });
 }
 
-TEST_P(SegmentPooling, LoopsEqualThePlainVersions) {
-  for (const auto type : {torch::kFloat, torch::kDouble}) {
-    const torch::Tensor x = torch::randn({flags_.size(0), flags_.size(1), 300}).to(type);
-    EXPECT_TRUE(torch::allclose(segment_sum(x, groups_.group, groups_.count),
-                                segment_sum_plain(x, groups_.group, groups_.count), 1e-5, 1e-6));
-    EXPECT_TRUE(torch::equal(take_rows(x, groups_.ends), take_rows_plain(x, groups_.ends)));
-    EXPECT_TRUE(torch::equal(take_rows(x, groups_.closed - 1), take_rows_plain(x, groups_.closed - 1)));
-  }
-}
-
 /// Rows 2, none, 0 of three: row 1 goes nowhere, and its gradient is 0.
 TEST(MoveRows, TakesRowsAndHandsTheirGradientsBack) {
   for (const auto type : {torch::kFloat, torch::kDouble}) {

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "base/files.h"
+#include "bench/rerun_recorder.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/api/byte_patches_options.h"
 #include "core/api/gpt2_options.h"
@@ -17,7 +18,6 @@
 #include "core/models/capabilities.h"
 #include "core/schemes/windows_loss.h"
 #include "core/train/optimizer.h"
-#include "core/train/rerun_recorder.h"
 #include "tests/needs.h"
 
 namespace xlm {

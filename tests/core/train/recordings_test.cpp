@@ -11,9 +11,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/rerun_recorder.h"
 #include "core/kernels/step_context.h"
 #include "core/models/capabilities.h"
-#include "core/train/rerun_recorder.h"
 #include "tests/core/train/trained_batches.h"
 #include "tests/core/train/training.h"
 

@@ -111,18 +111,17 @@ TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
   maker_.make({.id = "zero", .type = "other", .span = 128, .seed = 1, .bpc = 0});
   store_.sync(maker_.runs());
   const Figure zero = figure(text + "x_scale: log\ny_scale: log\nwhere: {model.span_type: [fixed, other]}\n");
-  EXPECT_THAT(zero.warnings, ElementsAre("the figure 'F' is linear despite y_scale: 1 of 5 values of "
-                                         "test.bpc is zero or less, which has no logarithm"));
+  EXPECT_THAT(zero.warnings, ElementsAre(HasSubstr("'F' is linear despite y_scale: a value, ")));
   EXPECT_FALSE(y_axis(zero).log);
   EXPECT_TRUE(x_axis(zero).log);
   EXPECT_THAT(figure(text + "y_scale: log\ny_range: [0, 3]\nwhere: {model.span_type: fixed}\n").warnings,
-              ElementsAre(HasSubstr("y_range begins at 0, which has no logarithm")));
+              ElementsAre(HasSubstr("the beginning of y_range is zero or less")));
   EXPECT_THAT(figure(text + "where: {model.span_type: [fixed, other]}\n").warnings, ::testing::IsEmpty())
       << "not requested";
   const Figure cells = figure(
       "figure: F\nkind: heatmap\nx: model.span\ny: seed\nvalue: test.bpc\ny_scale: log\n"
       "where: {model.span_type: [fixed, other]}\n");
-  EXPECT_THAT(cells.warnings, ElementsAre(HasSubstr("1 of 5 values of test.bpc is zero or less")));
+  EXPECT_THAT(cells.warnings, ElementsAre(HasSubstr("is linear despite y_scale")));
 }
 
 TEST_F(Figures, AxesEndAtTheGivenLimits) {

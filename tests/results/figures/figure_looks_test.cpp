@@ -1,4 +1,4 @@
-// Keys that say how a figure looks on paper: legend, labels, order, lines and notes; and looks that figures share.
+// Keys that say how a figure looks on paper: legend, labels, order, title; and looks that figures share.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -63,10 +63,7 @@ TEST_F(Looks, ThatMeanNothingAreErrors) {
   EXPECT_THAT(problem_of("legend: [right]\n"), HasSubstr("description.yaml"));
   EXPECT_THAT(problem_of("labels: [a]\n"), HasSubstr("labels is a map"));
   EXPECT_THAT(problem_of("order: a\n"), HasSubstr("order is a list"));
-  EXPECT_THAT(problem_of("references: [{y: 1, x: 2}]\n"), HasSubstr("either x or y"));
-  EXPECT_THAT(problem_of("references: [{y: high}]\n"), HasSubstr("y of a reference line is a number"));
-  EXPECT_THAT(problem_of("references: {y: 1}\n"), HasSubstr("list of maps with x, y, label"));
-  EXPECT_THAT(problem_of("references: [{y: 1, size: 3}]\n"), HasSubstr("size"));
+  EXPECT_THAT(problem_of("references: [{y: 1}]\n"), HasSubstr("unknown key 'references'"));
 }
 
 TEST_F(Looks, LegendsStandWhereTheyAreTold) {
@@ -87,27 +84,6 @@ TEST_F(Looks, TitleCaptionAndSizeOfTexts) {
   EXPECT_EQ(bare["title"], "");
   EXPECT_EQ(bare["caption"], "");
   EXPECT_EQ(bare["font_size"], 7);
-}
-
-TEST_F(Looks, ReferenceLinesAreDrawnAtTheirNumbers) {
-  const Figure drawn = with("references: [{y: 1.2, label: paper}, {x: 100, label: here}]\n");
-  EXPECT_LE(y_axis(drawn).range.low, 1.2) << "the axis reaches the line";
-  const Json layout = plotly_figure(drawn)["layout"];
-  EXPECT_EQ(layout["shapes"][0]["y0"], 1.2);
-  EXPECT_EQ(layout["shapes"][1]["x0"], 100);
-  EXPECT_EQ(layout["annotations"][1]["text"], "here");
-}
-
-TEST_F(Looks, NotesNeedAnAxisOfNumbers) {
-  EXPECT_THAT(problem_of("references: [{y: 1}]\n"), IsEmpty());
-  EXPECT_THROW(spec_of("figure: F\nkind: heatmap\nx: seed\ny: model.span\nvalue: test.bpc\nreferences: [{y: 1}]\n"),
-               UsageError);
-  const Figure named =
-      figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nreferences: [{x: 1, label: one}, {y: 1.5}]\n");
-  EXPECT_THAT(named.warnings, ElementsAre(HasSubstr("its places on x are names, not numbers")));
-  EXPECT_EQ(plotly_figure(named)["layout"]["shapes"].size(), 1U);
-  const Figure linear = with("y_scale: log\nreferences: [{y: 0}]\n");
-  EXPECT_THAT(linear.warnings, ElementsAre(HasSubstr("a line of `references` is at y of zero or less")));
 }
 
 TEST_F(Looks, AreTheSameForAValueInAllFiguresOfAFile) {

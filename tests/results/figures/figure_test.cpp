@@ -266,36 +266,6 @@ TEST_F(Figures, ARunThatGoesOnFromAnotherIsDrawnWithItsPast) {
   EXPECT_EQ(values, (std::vector<double>{1, 3, 1, 3, 50, 60, 70}));
 }
 
-TEST_F(Figures, NoisyCurvesAreSmoothed) {
-  add_noisy_run("noisy", 1, 0);
-  const Figure smooth = figure("figure: F\nkind: line\nx: step\ny: bpc\nwhere: {experiment: noise}\nsmooth: 3\n");
-  const std::vector<FigurePoint>& points = smooth.series[0].points;
-  ASSERT_EQ(points.size(), 6);
-  EXPECT_NEAR(points[0].y, 2, 1e-12) << "of two points at the end";
-  EXPECT_NEAR(points[1].y, 5.0 / 3, 1e-12);
-  EXPECT_NEAR(points[2].y, 7.0 / 3, 1e-12);
-  EXPECT_FALSE(points[2].spread) << "a single run's own noise would look like that of seeds";
-  EXPECT_EQ(smooth.caption, "running mean over 3 points");
-  EXPECT_FALSE(plotly_figure(smooth)["data"][0].contains("fill"));
-}
-
-TEST_F(Figures, SmoothedCurvesOfSeveralSeedsHaveABand) {
-  add_noisy_run("one", 1, 0);
-  add_noisy_run("two", 2, 1);
-  const std::string text = "figure: F\nkind: line\nx: step\ny: bpc\nwhere: {experiment: noise}\nsmooth: 3\n";
-  const Figure smooth = figure(text);
-  EXPECT_NEAR(smooth.series[0].points[2].y, 7.0 / 3 + 0.5, 1e-12);
-  EXPECT_NEAR(*smooth.series[0].points[2].spread, std::sqrt(0.5), 1e-12) << "of values that lie 1 apart";
-  EXPECT_EQ(smooth.caption, "mean and standard deviation over 2 seeds; running mean over 3 points");
-  const Json page = plotly_figure(smooth);
-  EXPECT_EQ(page["data"][0]["fill"], "toself");
-  EXPECT_FALSE(page["data"][1].contains("error_y"));
-  const Figure bare = figure(text + "spread: none\n");
-  EXPECT_FALSE(bare.series[0].points[2].spread);
-  EXPECT_EQ(bare.caption, "mean over 2 seeds; running mean over 3 points");
-  EXPECT_FALSE(plotly_figure(bare)["data"][0].contains("fill"));
-}
-
 TEST_F(Figures, FrontIsAStaircase) {
   const Figure result = figure("figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\n");
   ASSERT_EQ(result.fronts.size(), 1);
@@ -435,7 +405,6 @@ TEST(FigureFiles, ErrorsNameTheLine) {
               HasSubstr("only a scatter or line shows"));
   EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\nvalue: c\ny_range: [0, 1]\n"), HasSubstr("a heatmap"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfrom_zero: false\n"), HasSubstr("only bars show"));
-  EXPECT_THAT(refusal("figure: F\nkind: line\nx: a\ny: b\nsmooth: 3\n"), HasSubstr("only a line over steps"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfont: a,b\n"), HasSubstr("no font family"));
   EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("description.yaml:1"));
   EXPECT_EQ(spec_of("figure: Bits per character (S = 8192)!\nx: a\ny: b\n").name, "bits-per-character-s-8192");

@@ -47,8 +47,7 @@ TEST_F(Pictures, AreDrawnOfEveryKindInEveryFormat) {
   store_.sync(maker_.runs());
   for (const char* yaml :
        {kLine, "figure: F\nx: flops_per_token\ny: test.bpc\nseries: model.span_type\nfront: true\ny_scale: log\n",
-        "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\nreferences: [{y: 1, label: "
-        "one}]\n",
+        "figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nseries: model.span\n",
         "figure: F\nkind: heatmap\ngrid: spans\ny_scale: log\n", "figure: F\nkind: line\ngrid: spans\n",
         "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n", "figure: F\nx: seed\ny: params\n",
         "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",

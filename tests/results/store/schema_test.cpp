@@ -27,8 +27,8 @@ TEST_F(StoreFile, EveryTableOfRunsIsThere) {
 }
 
 TEST(Schema, NumbersOfViewsHave64BitsInDuckDbToo) {  // which reads a view's text as its own SQL
-  EXPECT_EQ(schema_sql.find("AS REAL)"), std::string_view::npos);
-  EXPECT_EQ(schema_sql.find("AS INTEGER)"), std::string_view::npos);
+  EXPECT_EQ(schema_sql().find("AS REAL)"), std::string_view::npos);
+  EXPECT_EQ(schema_sql().find("AS INTEGER)"), std::string_view::npos);
 }
 
 }  // namespace

@@ -1,13 +1,10 @@
-// The SQL that makes an empty store. Documented in docs/store.md.
-#include "results/store/schema.h"
+-- An empty store. Documented in docs/store.md; the program contains this text (results/pages/assets.cpp.in).
+--
+-- What many runs would repeat is stored once, and what is only asked for together is packed as JSON that SQLite reads
+-- itself: flat tables of twenty thousand runs take a minute to write and half a gigabyte. Views show flat tables.
+-- Tables name runs by numbers. Rows of one run are found by its number; a column of all runs is one walk over
+-- stored_numbers, or over the groups of settings that have a key.
 
-namespace xlm {
-
-/// What many runs would repeat is stored once, and what is only asked for together is packed as JSON that SQLite reads
-/// itself: flat tables of twenty thousand runs take a minute to write and half a gigabyte. Views show flat tables.
-/// Tables name runs by numbers. Rows of one run are found by its number; a column of all runs is one walk over
-/// stored_numbers, or over the groups of settings that have a key.
-const std::string_view schema_sql = R"sql(
 CREATE TABLE stored_runs (
   number        INTEGER PRIMARY KEY,  -- of the run in this store
   run_id        TEXT NOT NULL UNIQUE,
@@ -206,6 +203,3 @@ CREATE VIEW evaluation_seeds AS
       THEN sqrt(max(0, (avg(value * value) - avg(value) * avg(value)) * count(*) / (count(*) - 1))) END AS sd,
     min(value) AS min, max(value) AS max, group_concat(run_id, ' ') AS run_ids
   FROM evaluation_results WHERE status = 'done' AND is_evaluation = 0 GROUP BY seed_group, name;
-)sql";
-
-}  // namespace xlm
