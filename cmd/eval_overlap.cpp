@@ -1,8 +1,6 @@
-// xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with the divisor of every number.
+// xlm eval-overlap: perplexity by window and overlap (Yoshida et al. 2020, §4), with the divisors of the numbers.
 #include <algorithm>
-#include <cmath>
 #include <memory>
-#include <numbers>
 
 #include <fmt/format.h>
 
@@ -23,7 +21,6 @@ struct EvalOverlapOptions {
   std::string experiment;
   std::vector<std::int64_t> windows;
   std::vector<std::int64_t> overlaps{0};
-  bool explain = false;
 };
 
 /// One window and overlap, measured in one pass.
@@ -161,50 +158,6 @@ std::string convention(const std::vector<Row>& rows, const Counts& counts) {
       counts.documents == 1 ? "one document" : fmt::format("{} documents, each scored separately", counts.documents));
 }
 
-std::string explanation(const Row& row, const Counts& counts, const RunOptions& options) {
-  const bool first = options.eval.first_token == EvalOptions::FirstToken::kScore;
-  const bool state = options.model.has_window_state();
-  std::string text = fmt::format(
-      "\nWindow {0}, overlap {1}. Windows of {0} tokens start every {2} tokens of a document, at positions 0 to {3}. "
-      "The\n"
-      "first of a document scores the predictions of all its tokens, each later one those of its last {2}; {4}.\n"
-      "Every token of a document{8} is predicted exactly once: {5} of {6} tokens, in {7}.\n",
-      row.window, row.overlap, row.window - row.overlap, row.window - 1,
-      state ? "state is\ncarried from window to window within the document"
-            : "nothing is\ncarried from window to window",
-      row.tokens, counts.all_tokens,
-      counts.documents == 1 ? "one document" : fmt::format("{} documents", counts.documents),
-      first ? ", its first after <|endoftext|>," : " but its first");
-  const double nats = row.loss * static_cast<double>(row.tokens);
-  text += fmt::format("loss: {:.4f} nats in all / {} tokens = {:.5f}\n", nats, row.tokens, row.loss);
-  const auto explain = [&](const char* name, const std::string& formula) {
-    const auto value = row.values.find(name);
-    if (value == row.values.end()) return;
-    text += fmt::format("{}: {} = {}\n", quantity(name).label, formula, list_number(quantity(name), value->second));
-  };
-  explain("bpc", "loss / ln 2");
-  explain("token_perplexity", "exp(loss)");
-  if (const auto words = row.values.find("words"); words != row.values.end()) {
-    const double bytes = row.values.at("bytes");
-    const std::string share = bytes == static_cast<double>(counts.bytes)
-                                  ? ""
-                                  : fmt::format(" × {:.0f} / {} bytes that were scored", bytes, counts.bytes);
-    explain("word_perplexity", fmt::format("exp(nats / ({} words{}))", counts.words, share));
-  }
-  if (const auto bits = row.values.find("bits_per_byte"); bits != row.values.end() && bits->second > 0) {
-    const auto bytes = static_cast<std::int64_t>(std::llround(nats / std::numbers::ln2 / bits->second));
-    explain("bits_per_byte", fmt::format("nats / ln 2 / {} bytes of the symbols that were scored", bytes));
-  }
-  const auto flops = row.values.find("flops_per_token");
-  if (flops != row.values.end()) {
-    text += fmt::format(
-        "FLOPs per token: two per multiply-add of the layers' matrices and of attention, and the recurrence's own,\n"
-        "times {0}/({0} − {1}), and of the output layer; without embeddings = {2:.0f}\n",
-        row.window, row.overlap, flops->second);
-  }
-  return text;
-}
-
 int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& global) {
   command.target.check();
   const LocatedModel place = locate_model(command.target.model, global.runs);
@@ -233,9 +186,6 @@ int run_eval_overlap(const EvalOverlapOptions& command, const GlobalOptions& glo
   }
   print(overlaps_as_text(rows, global.standard_output.is_terminal ? global.standard_output.width : 0));
   print(convention(rows, counts));
-  if (command.explain) {
-    for (const Row& row : rows) print(explanation(row, counts, options));
-  }
   return kDone;
 }
 
@@ -256,12 +206,11 @@ std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& gl
       ->type_name("O,…");
   app.add_option("--experiment", command->experiment, "Show the rows in the tables and figures of this experiment")
       ->type_name("NAME");
-  app.add_flag("--explain", command->explain, "Explain how each number was computed");
   app.footer(
       "Rows that were measured before are not measured again.\n\n"
       "Examples:\n"
       "  xlm eval-overlap gpt2-small --data data/wikitext-103 --window 300 --overlap 0,5,10,30,50\n"
-      "  xlm eval-overlap gpt2-small --data data/pg-19 --split valid --window 200,300,400 --explain");
+      "  xlm eval-overlap gpt2-small --data data/pg-19 --split valid --window 200,300,400");
   return [command, &global] { return run_eval_overlap(*command, global); };
 }
 

@@ -1,23 +1,17 @@
-// xlm help: the help of a command; with --man a man page of all commands, from the same tables.
+// xlm help: the help of a command, a word of the glossary, or a page of docs/.
 #include <algorithm>
-#include <array>
 #include <memory>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/version.h"
 #include "cmd/command.h"
 #include "cmd/docs_pages.h"
 
 namespace xlm {
 namespace {
-
-struct HelpOptions {
-  std::vector<std::string> words;
-  bool man = false;
-};
 
 /// Subcommands that are for users.
 std::vector<const CLI::App*> commands_of(const CLI::App& app) {
@@ -25,15 +19,9 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
 }
 
 /// Markdown without the targets of links and the signs around words.
-std::string without_marks(const std::string& line) {
-  std::string text;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == ']' && i + 1 < line.size() && line[i + 1] == '(') {
-      i = std::min(line.find(')', i), line.size());
-    } else if (line[i] != '[' && line[i] != '*' && line[i] != '`') {
-      text += line[i];
-    }
-  }
+std::string without_marks(std::string text) {
+  static const RE2 marks(R"(\]\([^)]*\)?|[\[*`])");
+  RE2::GlobalReplace(&text, marks, "");
   return text;
 }
 
@@ -105,68 +93,16 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
   return docs_pages().contains(word) ? fmt::format("{}\nThe page {}: xlm help {}.md\n", help, word, word) : help;
 }
 
-/// Escapes text for roff: backslashes, requests at the beginning of a line, minus signs.
-std::string roff(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if ((out.empty() || out.back() == '\n') && (c == '.' || c == '\'')) out += "\\&";
-    out += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
-  }
-  return out;
-}
-
-std::string roff_options(const CLI::App& app) {
-  std::string out;
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    const std::string type = option->get_type_name();
-    const bool shows_type = !type.empty() && option->get_name() != type;
-    out += fmt::format(".TP\n.B {}\n{}\n", roff(option->get_name(false, true) + (shows_type ? " " + type : "")),
-                       roff(option->get_description()));
-  }
-  return out;
-}
-
-std::string roff_command(const CLI::App& app, const std::string& name) {
-  std::string out = fmt::format(".SS {}\n{}\n", roff(name), roff(app.get_description()));
-  const std::vector<const CLI::App*> inner = commands_of(app);
-  if (inner.empty()) out += roff_options(app);
-  if (!app.get_footer().empty()) out += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(app.get_footer()));
-  for (const CLI::App* one : inner) out += roff_command(*one, name + " " + one->get_name());
-  return out;
-}
-
-std::string man_page(const CLI::App& program) {
-  std::string out = fmt::format(".TH XLM 1 \"\" \"xlm {}\"\n", kVersion);
-  out += ".SH NAME\nxlm \\- language\\-model experiments from the shell\n";
-  out += ".SH SYNOPSIS\n.B xlm\nCOMMAND [OPTIONS]\n";
-  out += fmt::format(".SH DESCRIPTION\n{}\n.SH COMMANDS\n", roff(program.get_description()));
-  for (const CLI::App* command : commands_of(program)) out += roff_command(*command, command->get_name());
-  out += ".SH EXIT STATUS\n";
-  constexpr std::array<std::pair<int, const char*>, 7> kCodes{{{kDone, "done"},
-                                                               {kFailed, "failed"},
-                                                               {kUsage, "wrong usage or configuration"},
-                                                               {kBadData, "missing, malformed or corrupt data"},
-                                                               {kDiverged, "training diverged"},
-                                                               {kOutOfResources, "out of disk or memory"},
-                                                               {kStopped, "stopped; the same command resumes"}}};
-  for (const auto& [code, meaning] : kCodes) out += fmt::format(".TP\n.B {}\n{}\n", code, meaning);
-  return out;
-}
-
 }  // namespace
 
 std::function<int()> declare_help(CLI::App& app, const GlobalOptions& /*global*/) {
-  const auto options = std::make_shared<HelpOptions>();
-  app.add_option("COMMAND", options->words,
+  const auto words = std::make_shared<std::vector<std::string>>();
+  app.add_option("COMMAND", *words,
                  "A command, a word that the program prints, or a page of docs/ (default: the list of commands)");
-  app.add_flag("--man", options->man, "Print a man page of all commands");
   app.footer("Pages: " + names_of_pages() +
-             ".\n\nExamples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help stale\n  xlm help sweeps\n  xlm help "
-             "--man > xlm.1");
-  return [options, &app] {
-    const CLI::App& program = *app.get_parent();
-    print(options->man ? man_page(program) : help_of(program, options->words));
+             ".\n\nExamples:\n  xlm help sweep\n  xlm help runs ls\n  xlm help stale\n  xlm help sweeps");
+  return [words, &app] {
+    print(help_of(*app.get_parent(), *words));
     return static_cast<int>(kDone);
   };
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -121,17 +122,14 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
 
 /// Rewrites CLI11's "--top-p: Value 2 not in range 0.000000 to 1.000000", whose upper bound may have 300 digits.
 std::string plain_range(const std::string& message) {
-  constexpr std::string_view kWords = " not in range ";
-  constexpr std::string_view kTo = " to ";
-  const std::size_t place = message.find(kWords);
-  const std::size_t middle = message.find(kTo, place);
+  static const RE2 form(R"((?s)(.*) not in range (\S+) to (\S+))");
+  std::string head;
+  std::string least;
+  std::string most;
   double low = 0;
   double high = 0;
-  if (place == std::string::npos || middle == std::string::npos) return message;
-  const std::size_t begin = place + kWords.size();
-  if (!parse_real(message.substr(begin, middle - begin), low)) return message;
-  if (!parse_real(message.substr(middle + kTo.size()), high)) return message;
-  const std::string head = message.substr(0, place);
+  if (!RE2::FullMatch(message, form, &head, &least, &most)) return message;
+  if (!parse_real(least, low) || !parse_real(most, high)) return message;
   constexpr double kNoBound = 1e300;
   return high > kNoBound ? fmt::format("{} is not more than {:.0f}", head, low)
                          : fmt::format("{} is not in the range from {} to {}", head, low, high);

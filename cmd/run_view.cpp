@@ -10,7 +10,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "base/sparkline.h"
 #include "base/text.h"
 #include "cmd/run_results.h"
 #include "results/quantities/grids.h"
@@ -225,39 +224,6 @@ std::string pairs_text(const std::vector<std::pair<std::string, std::string>>& p
   return out;
 }
 
-/// "training bpc  █▆▄▂▁  steps 50 to 100". The numbers are in the results: of a journal that lost its end, the last one
-/// would be another.
-std::string curve_line(const std::string& label, const std::map<std::int64_t, double>& series) {
-  constexpr std::size_t kWidth = 32;
-  std::vector<double> values;
-  for (const auto& [step, value] : series) values.push_back(value);
-  const std::string bars = sparkline(values, kWidth);
-  if (bars.empty()) return "";
-  return fmt::format("  {}  {}  steps {} to {}\n", label, bars, series.begin()->first, series.rbegin()->first);
-}
-
-/// The headlines of training and of validation over the steps.
-std::string curves_text(const Run& run) {
-  std::string out;
-  if (const Quantity* known = headline_of([&](const std::string& name) { return run.metrics.contains(name); })) {
-    const RunSeries& series = run.metrics.at(known->name);
-    out += curve_line("training " + known->label, {series.begin(), series.end()});
-  }
-  std::map<std::string, std::map<std::int64_t, double>> validation;  // by quantity
-  std::optional<double> tokens;  // scored: that of another part of the split at the end is no part of the curve
-  for (const RunEvaluation& evaluation : run.evaluations) {
-    if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
-    const auto scored = evaluation.values.find("tokens");
-    if (!tokens) tokens = scored == evaluation.values.end() ? 0 : scored->second;
-    if (scored != evaluation.values.end() && scored->second != *tokens) continue;
-    for (const auto& [name, value] : evaluation.values) validation[name][evaluation.step] = value;
-  }
-  if (const Quantity* known = headline_of([&](const std::string& name) { return validation.contains(name); })) {
-    out += curve_line("valid " + known->label, validation.at(known->name));
-  }
-  return out;
-}
-
 /// Evaluations that were requested later, with their own settings.
 std::string further_evaluations(const Run& run) {
   std::string out;
@@ -424,7 +390,6 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));
   out += pairs_text(head);
   add_section(out, view.terminal, "States", history_text(run));
-  add_section(out, view.terminal, "Curves", curves_text(run));
   if (has_main_evaluation(run)) {
     add_section(out, view.terminal, "Final evaluations",
                 results_table(run, view.terminal.is_terminal ? view.terminal.width : 0));

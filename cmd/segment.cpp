@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "cmd/boundary_places.h"
 #include "cmd/command.h"
 #include "cmd/text_input.h"
 #include "experiments/runs/model_locator.h"
@@ -18,7 +17,6 @@ struct SegmentCommand {
   std::string text;
   std::string file;
   std::string clean = "none";
-  bool places = false;
   std::vector<std::string> overrides;
 };
 
@@ -53,10 +51,6 @@ std::string shown_groups(const Segmented& segmented, const Terminal& terminal) {
   return shown + "\n";
 }
 
-BoundaryPlaces places_of(const Segmented& segmented) {
-  return count_boundary_places(segmented.groups, segmented.boundaries);
-}
-
 int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
   const LocatedModel place = locate_model(command.model, global.runs);
   const RunOptions options = evaluation_options(place, command.overrides, WeightsUse::kSegment);
@@ -68,13 +62,11 @@ int run_segment(const SegmentCommand& command, const GlobalOptions& global) {
                     {"groups", segmented.groups},
                     {"tokens", segmented.tokens},
                     {"boundaries", segmented.boundaries},
-                    {"shortening_factor", segmented.boundaries > 0 ? Json(shortening) : Json()},
-                    {"places", boundary_places_as_json(places_of(segmented))}};
+                    {"shortening_factor", segmented.boundaries > 0 ? Json(shortening) : Json()}};
     print(json_text(json));
     return kDone;
   }
-  print(command.places ? boundary_places_as_text(places_of(segmented), global.standard_output.width)
-                       : shown_groups(segmented, global.standard_output));
+  print(shown_groups(segmented, global.standard_output));
   if (!global.quiet) {
     say(fmt::format("{} tokens, {} boundaries{}\n", segmented.tokens, segmented.boundaries,
                     segmented.boundaries > 0 ? fmt::format(": shortening factor {:.2f}", shortening) : ""));
@@ -89,11 +81,11 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
   app.footer(
       "A boundary after a character ends a group, which is one position of the middle layers. Boundaries of type "
       "gumbel\n"
-      "are sampled, with the same result at every call. --places says at which kinds of characters boundaries stand.\n"
+      "are sampled, with the same result at every call.\n"
       "\nExamples:\n"
       "  xlm segment hourglass-text8-3fa9c1d240b7e115 --text 'the quick brown fox'\n"
       "  xlm segment runs/hourglass-text8-3fa9c1d240b7e115/model --file page.txt --clean text8 --json\n"
-      "  xlm segment byte-patches-books-77e1c0ffee15900d --file chapter.txt --places\n");
+      "  xlm segment byte-patches-books-77e1c0ffee15900d --file chapter.txt\n");
   app.add_option("model", command->model, "Run id, the beginning of it or of its hash, run folder, or model folder")
       ->required()
       ->type_name("MODEL");
@@ -103,8 +95,6 @@ std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global)
   app.add_option("--file", command->file, "File with the text; -: standard input (the default if a text is piped in)")
       ->type_name("FILE");
   add_clean_option(app, command->clean);
-  app.add_flag("--places", command->places,
-               "Instead of the text, a table: boundaries at spaces, letters, digits, ends of lines");
   return [command, &global] { return run_segment(*command, global); };
 }
 

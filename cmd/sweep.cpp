@@ -74,7 +74,7 @@ int report_check(const fs::path& file, const std::string& profile, const RecipeC
   }
   const std::string name = file.string() + (profile.empty() ? "" : ", profile " + profile);
   text += fmt::format("{}: {}: {}\n", name, seen_in(check),
-                      good ? "every row, column and figure has its runs, and every run is shown"
+                      good ? "every row, column and figure has its runs"
                            : fmt::format("{} to correct", counted(check.findings.size(), "finding")));
   print(text);
   return good ? kDone : kUsage;

@@ -11,6 +11,7 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/docs_pages.h"
 #include "cmd/results_store.h"
 #include "cmd/run_results.h"
 #include "cmd/trust.h"
@@ -190,7 +191,7 @@ int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions&
 
 int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (command.print_reference) {
-    print(configuration_reference());
+    print(configuration_reference(docs_pages().at("configuration")));
     return kDone;
   }
   const Yaml tree = configuration_of_command(command, global);

@@ -39,11 +39,10 @@ if [ "$part" = check ]; then
   exit
 fi
 scripts/check_runpaths.sh "$out"
-# The program writes its man page and its completions. The docs are copied.
+# The program writes its completions. The docs are copied.
 share=$out/share
-mkdir -p "$share/man/man1" "$share/bash-completion/completions" "$share/zsh/site-functions" \
+mkdir -p "$share/bash-completion/completions" "$share/zsh/site-functions" \
   "$share/fish/vendor_completions.d" "$share/doc/xlm"
-"$out/bin/xlm" help --man >"$share/man/man1/xlm.1"
 "$out/bin/xlm" completion bash >"$share/bash-completion/completions/xlm"
 "$out/bin/xlm" completion zsh >"$share/zsh/site-functions/_xlm"
 "$out/bin/xlm" completion fish >"$share/fish/vendor_completions.d/xlm.fish"

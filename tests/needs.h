@@ -18,7 +18,6 @@ inline constexpr const char* kTexts =
     "[texts] real texts are not next to the checkout: make test-skipped XLM_REAL_TEXTS=FOLDER";
 inline constexpr const char* kProcessor = "[processor] it multiplies no bfloat16: make test on one with avx512_bf16";
 inline constexpr const char* kFileSystem = "[files] this file system lacks what is tested: make test TMPDIR=FOLDER";
-inline constexpr const char* kMan = "[man] man is not installed: apt-get install man-db, make test-skipped";
 inline constexpr const char* kNetwork =
     "[network] no network file system is mounted twice: make test-skipped XLM_TEST_NETWORK=/MOUNT/A:/MOUNT/B";
 inline constexpr const char* kSoak = "[soak] takes too long for here: make null-cuda";

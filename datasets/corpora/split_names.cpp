@@ -2,11 +2,11 @@
 #include "datasets/corpora/split_names.h"
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -38,15 +38,10 @@ constexpr auto kWords = std::to_array<std::pair<std::string_view, std::size_t>>(
 /// The words of a name: "wiki40b-train.tfrecord-00000-of-00032" → wiki, b, train, tfrecord, of. Bytes of letters
 /// outside of ASCII belong to words, too.
 std::vector<std::string> words_of(std::string_view name) {
+  static const RE2 letters(R"(([A-Za-z\x80-\xff]+))", RE2::Latin1);
   std::vector<std::string> words;
-  bool in_word = false;
-  for (const char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool letter = byte >= 0x80 || std::isalpha(byte) != 0;
-    if (letter && !in_word) words.emplace_back();
-    if (letter) words.back() += static_cast<char>(std::tolower(byte));
-    in_word = letter;
-  }
+  re2::StringPiece rest(name.data(), name.size());
+  for (std::string word; RE2::FindAndConsume(&rest, letters, &word);) words.push_back(lower_case(word));
   return words;
 }
 
@@ -63,15 +58,9 @@ std::optional<NamedSplit> one_split(const std::vector<std::string>& words) {
 }
 
 /// Whether a name contains "00000-of-00005".
-bool is_of_shard(std::string_view name) {
-  const auto digit = [&](std::size_t place) {
-    return place < name.size() && std::isdigit(static_cast<unsigned char>(name[place])) != 0;
-  };
-  constexpr std::string_view kOf = "-of-";
-  for (std::size_t at = name.find(kOf); at != std::string_view::npos; at = name.find(kOf, at + 1)) {
-    if (at > 0 && digit(at - 1) && digit(at + kOf.size())) return true;
-  }
-  return false;
+bool is_of_shard(const std::string& name) {
+  static const RE2 numbers(R"(\d-of-\d)");
+  return RE2::PartialMatch(name, numbers);
 }
 
 std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_roots) {

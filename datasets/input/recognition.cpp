@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -173,36 +174,17 @@ std::optional<Recognised> by_markup(std::string_view text) {
   return std::nullopt;
 }
 
-/// Records where a JSON parser stopped.
-struct ParseEnd : nlohmann::json_sax<nlohmann::json> {
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override { return true; }
-  bool key(string_t&) override { return true; }
-  bool end_object() override { return true; }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override {
-    wrong_at = position;
-    return false;
-  }
-
-  std::size_t wrong_at = 0;
-};
-
-/// Whether `text` is JSON up to its end.
+/// Whether `text` is JSON up to its end; more may follow a whole value.
 bool begins_as_json(std::string_view text) {
   constexpr std::size_t kCharacterBytes = 4;  // the head may end inside a character
-  ParseEnd end;
-  if (nlohmann::json::sax_parse(text.begin(), text.end(), &end, nlohmann::json::input_format_t::json, false)) {
+  std::istringstream in{std::string(text)};
+  Json value;
+  try {
+    in >> value;
     return true;
+  } catch (const Json::parse_error& error) {
+    return error.byte + kCharacterBytes > text.size();
   }
-  return end.wrong_at + kCharacterBytes > text.size();
 }
 
 bool any_line_is_json(std::string_view text) {

@@ -1,8 +1,9 @@
-// Finds runs of a store that become one number, and how they differ.
+// Finds runs of a store that become one number of a figure.
 #include "experiments/checks/mixed_runs.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "results/figures/figures.h"
@@ -18,12 +19,6 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
   std::set<std::string> texts;
   for (const std::size_t row : rows) texts.insert(to_text(values[row]));
   return texts;
-}
-
-bool are_alike(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
-  const std::vector<Value>& values = runs.column_or_nothing(column);
-  return std::all_of(rows.begin(), rows.end(),
-                     [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
 }
 
 /// The columns that tell a figure's runs apart.
@@ -43,19 +38,6 @@ std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescripti
 }  // namespace
 
 bool names_corpus(std::string_view column) { return column == kCorpus || column == kCorpusOfEvaluation; }
-
-std::vector<std::string> differences(RunTable& runs, const std::vector<std::size_t>& rows,
-                                     const std::set<std::string>& keys, const std::set<std::string>& expected) {
-  std::vector<std::string> different;
-  if (rows.size() < 2) return different;
-  for (const std::string& key : keys) {
-    if (expected.contains(key)) continue;
-    if (!are_alike(runs, rows, key) || !are_alike(runs, rows, std::string(kSettingPrefix) + key)) {
-      different.push_back(key);
-    }
-  }
-  return different;
-}
 
 FigureRows::FigureRows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters)
     : runs_(runs), description_(description), rows_(rows_of_figure(runs, description, filters)) {

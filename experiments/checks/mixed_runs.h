@@ -1,7 +1,6 @@
-// Finds runs of a store that become one number, and how they differ.
+// Finds runs of a store that become one number of a figure.
 #pragma once
 
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +13,6 @@ namespace xlm {
 /// Whether a column names the corpus that runs are trained on or evaluated on.
 bool names_corpus(std::string_view column);
 
-/// Those of `keys` in whose value the rows differ, or whose value at.KEY differs between their evaluations. Leaves out
-/// the keys in `expected`.
-std::vector<std::string> differences(RunTable& runs, const std::vector<std::size_t>& rows,
-                                     const std::set<std::string>& keys, const std::set<std::string>& expected);
-
 /// The rows that a figure shows, in the groups of its description.
 class FigureRows {
  public:
@@ -30,7 +24,6 @@ class FigureRows {
 
   FigureRows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters);
 
-  const std::vector<std::size_t>& rows() const { return rows_; }
   const std::vector<Point>& points() const { return points_; }
 
   /// Corpora that share a line or a cloud of points. Empty if each has its own.

@@ -5,6 +5,8 @@
 #include <array>
 #include <string_view>
 
+#include <re2/re2.h>
+
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
@@ -40,29 +42,15 @@ void add_parts_of_figure(const Yaml& figure, NamedByExhibits& named) {
   }
 }
 
-/// Signs of a column's name; a minus in a formula is none.
-bool is_sign_of_name(char c, bool in_formula) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-         (c == '-' && !in_formula);
-}
-
 /// Adds the evaluations in a text, such as a formula, whose quantities are not known.
 void add_evaluations_in(const std::string& text, std::set<std::string>& columns) {
-  const bool in_formula = is_formula(text);
-  std::string word;
-  const auto end_word = [&] {
+  static const RE2 name(R"(([\w.-]+))");
+  static const RE2 name_in_formula(R"(([\w.]+))");  // a minus is none of its signs
+  re2::StringPiece rest = text;
+  for (std::string word; RE2::FindAndConsume(&rest, is_formula(text) ? name_in_formula : name, &word);) {
     const auto evaluation = evaluation_column(word);
     if (evaluation && find_quantity(evaluation->name) == nullptr) columns.insert(word);
-    word.clear();
-  };
-  for (const char c : text) {
-    if (is_sign_of_name(c, in_formula)) {
-      word += c;
-    } else {
-      end_word();
-    }
   }
-  end_word();
 }
 
 /// Whether a key of an exhibit names a column that may be a cost or a series.
@@ -79,9 +67,8 @@ void add_results(ExhibitKind kind, const Yaml& node, std::string_view key, std::
   for (const auto& [name, value] : node.entries) add_results(kind, value, name, columns);
   if (!node.is_scalar()) return;
   add_evaluations_in(node.scalar, columns);
-  const bool is_name = !node.scalar.empty() && std::all_of(node.scalar.begin(), node.scalar.end(), [](char c) {
-    return c != '.' && is_sign_of_name(c, false);
-  });
+  static const RE2 plain_name(R"([\w-]+)");
+  const bool is_name = RE2::FullMatch(node.scalar, plain_name);
   if (names_column(kind, key) && is_name && find_quantity(node.scalar) == nullptr) columns.insert(node.scalar);
 }
 

@@ -12,25 +12,20 @@
 #include "experiments/checks/mixed_runs.h"
 #include "experiments/checks/named_by_exhibits.h"
 #include "experiments/checks/supposed_winners.h"
-#include "experiments/checks/verdict_gaps.h"
 #include "results/claims/judged_claim.h"
 #include "results/exhibits/continuations.h"
 #include "results/figures/figure_description.h"
 #include "results/figures/figures.h"
 #include "results/fits/fitted_runs.h"
+#include "results/store/variation.h"
 #include "results/tables/printed_number.h"
 #include "results/tables/table.h"
+#include "results/tables/table_notes.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxNamed = 3;
-
-std::string point_text(const SweepPoint& point) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : point) parts.push_back(fmt::format("{}={}", key, trim(to_text(value))));
-  return parts.empty() ? "the run" : join(parts, " ");
-}
 
 /// Checks the exhibits of one recipe.
 class RecipeChecker {
@@ -59,9 +54,6 @@ class RecipeChecker {
          [&](const Yaml& node) { check_continuation(read_continuation_description(node)); });
     each(ExhibitKind::kClaim, result_.claims, [&](const Yaml& node) { check_claim(read_claim_description(node)); });
     each(ExhibitKind::kFit, result_.fits, [&](const Yaml& node) { check_fit(read_fit_description(node)); });
-    if (result_.tables + result_.figures + result_.continuations + result_.claims + result_.fits > 0) {
-      find_hidden_runs();
-    }
     check_corpora();
     check_rungs();
     return std::move(result_);
@@ -99,16 +91,14 @@ class RecipeChecker {
     find(place, std::move(message), line < text.size() ? text.substr(line + 1) : "");
   }
 
-  /// Records that rows are shown, and with them the evaluations that columns COLUMN@KEY=VALUE use.
-  void show(const std::vector<std::size_t>& rows, const std::vector<std::string>& columns) {
-    shown_.insert(rows.begin(), rows.end());
-    std::set<std::string> ids;
-    for (const std::size_t row : rows) ids.insert(runs_.id(row));
-    for (const std::string& column : columns) {
-      for (const std::size_t row : runs_.rows_elsewhere(column)) {
-        if (ids.contains(runs_.id(row))) shown_.insert(row);
-      }
+  /// Those keys that change what a run is, as the recipe calls them.
+  std::vector<std::string> settings_among(const std::vector<std::string>& keys) const {
+    std::vector<std::string> settings;
+    for (const std::string& key : keys) {
+      const std::string name = key.starts_with(kSettingPrefix) ? key.substr(kSettingPrefix.size()) : key;
+      if (result_.sweep.setting_keys.contains(name)) settings.push_back(name);
     }
+    return settings;
   }
 
   void check_table(const TableDescription& description) {
@@ -137,11 +127,37 @@ class RecipeChecker {
     }
     check_printed(description, table);
     check_digits(description);
-    if (of_paper_) {
-      for (const VerdictGap& gap : verdict_gaps(description, table)) {
-        find(description.place, fmt::format("{}: {}", title, gap.message), gap.advice);
+    if (of_paper_) check_verdicts(description, table);
+  }
+
+  /// Printed values that get no verdict, whatever the runs measure: the numbers of supposed runs differ from seed to
+  /// seed.
+  void check_verdicts(const TableDescription& description, const Table& table) {
+    std::vector<std::string> without_spread;
+    std::vector<std::string> not_compared;
+    for (std::size_t r = 0; r < table.rows.size(); ++r) {
+      for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const TableCell& cell = table.rows[r].cells[c];
+        if (prints_nothing(cell.printed) || !cell.value) continue;
+        const bool has_no_spread =
+            cell.compared && cell.compared->verdict == Verdict::kUndecided && !cell.compared->half_width;
+        if (!cell.compared) not_compared.push_back(cell_name(table, r, c));
+        if (has_no_spread) without_spread.push_back(cell_name(table, r, c));
       }
     }
+    find_without_verdict(description, without_spread, "no cell has two seeds",
+                         "sweep more seeds in one cell at least, such as `seed: [1, 2, 3]`: others share its spread");
+    find_without_verdict(description, not_compared, "the printed text is no number, or ours is no plain mean",
+                         "print a number, or show the mean itself, without 'against' and another 'aggregate'");
+  }
+
+  void find_without_verdict(const TableDescription& description, const std::vector<std::string>& cells,
+                            const std::string& why, const std::string& advice) {
+    if (cells.empty()) return;
+    find(description.place,
+         fmt::format("table '{}': {} ({}) can get no verdict: {}", description.name,
+                     counted(cells.size(), "printed value"), some_listed(cells), why),
+         advice);
   }
 
   void check_row(const TableDescription& description, const Table& table, const TableRow& row,
@@ -165,14 +181,12 @@ class RecipeChecker {
              fmt::format("{}: there is no run for the printed value of {} ({})", title, name, cell.missing),
              kAskForRuns);
       }
-      const std::vector<std::string> keys =
-          differences(runs_, cell.rows, result_.sweep.setting_keys, {column.cells.over});
+      const std::vector<std::string> keys = settings_among(cell.differ_in);
       if (!keys.empty()) {
         find(description.place,
              fmt::format("{}: the cell {} combines runs that differ in {}", title, name, some_listed(keys, kMaxNamed)),
              kTellApart);
       }
-      show(cell.rows, {column.cells.value});
     }
   }
 
@@ -220,7 +234,7 @@ class RecipeChecker {
   /// A condition on a corpus's name cannot be checked if the name is unknown.
   void check_corpora() {
     const std::set<std::string>& unnamed = result_.sweep.unnamed;
-    const std::string& place = recipe_.places.corpora;
+    const std::string& place = recipe_.place_of_corpora;
     if (asks_for_corpora_ && !unnamed.empty()) {
       find(place,
            fmt::format("tables or figures name corpora, but the corpus in {} is unknown",
@@ -257,8 +271,8 @@ class RecipeChecker {
     }
     const FigureRows figure(runs_, description, of_recipe_);
     for (const FigureRows::Point& point : figure.points()) {
-      const std::vector<std::string> keys =
-          differences(runs_, point.rows, result_.sweep.setting_keys, {description.over});
+      std::vector<std::string> keys = settings_among(differing_keys(runs_, point.rows));
+      std::erase(keys, description.over);
       if (keys.empty()) continue;
       const std::string what = description.grid.empty() ? "combines runs" : "shows one of several runs";
       find(description.place,
@@ -271,7 +285,6 @@ class RecipeChecker {
       find(description.place, fmt::format("{} combines several corpora: {}", title, some_listed(corpora, kMaxNamed)),
            "give each corpus its own figure with `where: {data.name: …}`, or make data.name its x, series or facet");
     }
-    show(figure.rows(), {description.x, description.y, description.value});
   }
 
   void check_continuation(const ContinuationDescription& description) {
@@ -285,12 +298,9 @@ class RecipeChecker {
       return find(description.place, fmt::format("{} has nothing to show: {}", title, nothing->reason), kAskForRuns);
     }
     for (const ContinuingModel& model : std::get<Continuations>(found).models) {
-      if (model.run.empty()) {
-        find(description.place, fmt::format("{}: the row '{}' has no run ({})", title, model.label, model.missing),
-             kAskForRuns);
-      } else {
-        show(runs_.select({{"run_id", Filter::Relation::kEqual, {model.run}}}), {});
-      }
+      if (!model.run.empty()) continue;
+      find(description.place, fmt::format("{}: the row '{}' has no run ({})", title, model.label, model.missing),
+           kAskForRuns);
     }
   }
 
@@ -305,9 +315,6 @@ class RecipeChecker {
       return find(description.place, fmt::format("{} has nothing to show: no run has its numbers", title), kAskForRuns);
     }
     for (const FitRuns& one : found) {
-      std::vector<std::string> columns = description.columns();
-      columns.push_back(description.loss);
-      show(one.rows, columns);
       const FitProblem problem = problem_of_count(description, one.points.count_settings());
       if (problem.reason.empty() || !of_paper_) continue;
       find(description.place, fmt::format("{}{}: {}", title, one.label.empty() ? "" : ", " + one.label, problem.reason),
@@ -345,64 +352,13 @@ class RecipeChecker {
       find(description.place,
            fmt::format("{} plans {} seeds, and the sweep has {}", title, part.planned, part.looked_at), kAskForRuns);
     }
-    std::vector<std::string> keys;
-    for (const std::string& key : part.mixes) {
-      if (result_.sweep.setting_keys.contains(key)) keys.push_back(key);
-    }
+    const std::vector<std::string> keys = settings_among(part.mixes);
     if (!keys.empty()) {
       find(description.place,
            fmt::format("{}: one side of {} makes one number of runs that differ in {}", title, part.label,
                        some_listed(keys, kMaxNamed)),
            kTellApart);
     }
-    std::vector<std::string> columns;
-    if (!description.value.empty()) columns.push_back(description.value);
-    show(part.rows, columns);
-  }
-
-  /// Finds runs and evaluations that no exhibit shows.
-  void find_hidden_runs() {
-    std::map<std::string, std::vector<std::size_t>> rows;  // by run
-    std::vector<std::string> settings;
-    for (const std::string& key : result_.sweep.setting_keys) settings.push_back(std::string(kSettingPrefix) + key);
-    for (const std::size_t row : runs_.select({}, settings)) rows[runs_.id(row)].push_back(row);
-    std::vector<std::string> hidden_runs;
-    std::vector<std::string> hidden_evaluations;
-    for (const SupposedRun& supposed : result_.sweep.runs) {
-      const std::vector<std::size_t>& of_run = rows[supposed.run.id];
-      const auto is_shown = [&](std::size_t row) { return shown_.contains(row); };
-      if (std::none_of(of_run.begin(), of_run.end(), is_shown)) {
-        hidden_runs.push_back(point_text(supposed.point));
-        continue;
-      }
-      for (const std::size_t row : of_run) {
-        if (row < runs_.size() || is_shown(row)) continue;
-        hidden_evaluations.push_back(point_text(supposed.point) + " at " + settings_of(row, settings));
-      }
-    }
-    report_hidden("sweep", recipe_.places.sweep, "run", hidden_runs);
-    report_hidden("evaluate", recipe_.places.evaluate, "evaluation", hidden_evaluations);
-  }
-
-  void report_hidden(const char* section, const std::string& place, const char* what,
-                     const std::vector<std::string>& hidden) {
-    if (hidden.empty()) return;
-    find(place,
-         fmt::format("{} {}{} in no table and no figure: {}", hidden.size(), what, hidden.size() == 1 ? " is" : "s are",
-                     some_listed(hidden, kMaxNamed)),
-         fmt::format("show {}, or remove {} from '{}'", hidden.size() == 1 ? "it" : "them",
-                     hidden.size() == 1 ? "it" : "them", section));
-  }
-
-  /// The settings of an evaluation that differ from its run's: "model.overlap=20".
-  std::string settings_of(std::size_t row, const std::vector<std::string>& settings) {
-    std::vector<std::string> parts;
-    for (const std::string& column : settings) {
-      const std::string key = column.substr(kSettingPrefix.size());
-      const Value& value = runs_.column_or_nothing(column)[row];
-      if (!same_value(value, runs_.column_or_nothing(key)[row])) parts.push_back(key + "=" + xlm::to_text(value));
-    }
-    return join(parts, " ");
   }
 
   static constexpr const char* kAskForRuns = "add runs or evaluations that it can show, or remove it";
@@ -416,7 +372,6 @@ class RecipeChecker {
   Store store_;
   RunTable runs_;
   std::vector<Filter> of_recipe_;
-  std::set<std::size_t> shown_;
   bool asks_for_corpora_ = false;  // by name
 };
 

@@ -226,7 +226,7 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
     const ReportedNames& reported = open.options.program ? of_program : of_model;
     add_numbers(run, number, named, reported);
     evaluations.add_to(run, resolved(open.options), number, reported);
-    sweep.runs.push_back({std::move(run), point});
+    sweep.runs.push_back(std::move(run));
   }
   evaluations.check_conditions();
   sweep.length = lengths.text();
@@ -245,10 +245,8 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
 }
 
 Store store_of(const SupposedSweep& sweep) {
-  std::vector<Run> runs;
-  for (const SupposedRun& supposed : sweep.runs) runs.push_back(supposed.run);
   Store store = Store::in_memory();
-  store.add(runs);
+  store.add(sweep.runs);
   return store;
 }
 

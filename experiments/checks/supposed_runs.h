@@ -25,14 +25,8 @@ struct NamedByExhibits {
   std::set<std::string> columns;  // of results that only a program knows; its runs have them
 };
 
-/// A run that the sweep would make.
-struct SupposedRun {
-  Run run;  // done, with made-up numbers
-  SweepPoint point;
-};
-
 struct SupposedSweep {
-  std::vector<SupposedRun> runs;                // each once, in the order of the points
+  std::vector<Run> runs;                        // each once, done, with made-up numbers, in the order of the points
   std::set<std::string> setting_keys;           // keys that change a run's content, with data.name for the data
   std::set<std::string> chosen_keys;            // keys whose values other sweeps choose
   std::string length;                           // of its runs: "600,000 steps (19.7G tokens)", "2 epochs"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -20,13 +21,8 @@ namespace {
 
 constexpr std::string_view kRemovedSuffix = ".removed";
 constexpr std::string_view kReplacedSuffix = ".replaced";  // added by replace_folder
-constexpr std::string_view kLockPrefix = "lock.";
 constexpr std::size_t kCopiedBetweenLooks = std::size_t{1}
                                             << 26;  // bytes that are copied until it is asked whether to stop
-
-bool is_number(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
 
 /// The only rule about files of a run folder that belong to the program and not to the run. All others are copied,
 /// hidden ones too.
@@ -34,8 +30,8 @@ bool is_temporary(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (is_unfinished_name(name) || (name.front() == '.' && name.ends_with(kReplacedSuffix))) return true;
   if (relative.has_parent_path()) return false;
-  const bool is_lock = name.starts_with(kLockPrefix) && is_number(name.substr(kLockPrefix.size()));
-  return is_lock || name == "stop" || name.starts_with(".meeting.");
+  static const RE2 lock(R"(lock\.\d+)");
+  return RE2::FullMatch(name, lock) || name == "stop" || name.starts_with(".meeting.");
 }
 
 /// Of a model's run.
@@ -95,13 +91,8 @@ bool is_run_folder(const fs::path& folder) {
 }
 
 bool is_run_name(const std::string& name) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  constexpr std::string_view kOfNames = "0123456789abcdefghijklmnopqrstuvwxyz.-_";
-  const std::size_t dash = name.rfind('-');
-  if (dash == std::string::npos || name.front() == '.' || name.front() == '-') return false;
-  const std::string_view hash = std::string_view(name).substr(dash + 1);
-  return (hash.size() == 16 || hash.size() == 8) && hash.find_first_not_of(kDigits) == std::string_view::npos &&
-         name.find_first_not_of(kOfNames) == std::string::npos;
+  static const RE2 form("[a-z0-9_][a-z0-9._-]*-(?:[0-9a-f]{16}|[0-9a-f]{8})");
+  return RE2::FullMatch(name, form);
 }
 
 std::vector<fs::path> run_files(const fs::path& folder) {

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include <re2/re2.h>
+
 #include "base/error.h"
 #include "base/first_file.h"
 #include "base/json.h"
@@ -14,17 +16,12 @@ namespace xlm {
 namespace {
 
 constexpr const char* kSearches = ".searches";
-constexpr std::string_view kTrialPrefix = "trial-";
-constexpr std::string_view kTrialEnding = ".json";
 
 /// The number in "trial-12.json"; nullopt for another name.
 std::optional<std::int64_t> trial_of(const std::string& name) {
-  if (!name.starts_with(kTrialPrefix) || !name.ends_with(kTrialEnding)) return std::nullopt;
-  const std::size_t digits = name.size() - kTrialPrefix.size() - kTrialEnding.size();
+  static const RE2 form(R"(trial-(0|[1-9]\d*)\.json)");
   std::int64_t trial = 0;
-  const std::string number = name.substr(kTrialPrefix.size(), digits);
-  if (!parse_integer(number, trial) || std::to_string(trial) != number) return std::nullopt;
-  return trial;
+  return RE2::FullMatch(name, form, &trial) ? std::optional(trial) : std::nullopt;
 }
 
 /// Adds one file. Both are compared as JSON: what they say counts, not how it is written.

@@ -79,7 +79,7 @@ Yaml run_part(Yaml tree);
 /// The node at a dotted path, or null.
 const Yaml* find_path(const Yaml& tree, std::string_view dotted_path);
 
-/// docs/configuration.md, made from the schema.
-std::string configuration_reference();
+/// docs/configuration.md with tables made from the schema. Its prose is that of `page`, the same page as it was.
+std::string configuration_reference(std::string_view page);
 
 }  // namespace xlm

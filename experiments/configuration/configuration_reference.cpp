@@ -1,4 +1,4 @@
-// docs/configuration.md, made from the schema, so that it cannot be out of date.
+// The tables of docs/configuration.md, made from the schema, so that they cannot be out of date.
 #include <algorithm>
 #include <map>
 
@@ -10,76 +10,12 @@
 namespace xlm {
 namespace {
 
-constexpr std::string_view kHead = R"(# Configuration
-
-One YAML file describes a run. An unknown key, a wrong type or a value out of range ends the program with exit code 2 and the
-file and line. A small one is
-
-```yaml
-data: {path: data/text8}
-model: {type: adaptive-span}
-optimizer: {warmup_steps: 1000}
-train: {steps: 10000}
-```
-
-Training is as long as one of `train.steps`, `train.epochs` and `train.tokens` says, or `train.flops` or `train.seconds`
-([sweeps.md](sweeps.md#equal-arithmetic)). Two epochs and as many steps are the same run.
-
-All other keys have defaults, which `xlm train CONFIG.yaml --print-config` prints. A warm-up that is not written takes at most a
-tenth of the steps; with `schedule: constant` the default of `min_lr_ratio` is 0. `KEY=VALUE` after the file replaces a value:
-`xlm train CONFIG.yaml optimizer.lr=0.01 model.span=512`. `--profile NAME` lays a map of `profiles:` over the file, before these.
-Sweeps, tables and figures can stand in the same file ([sweeps.md](sweeps.md)).
-
-This page is made from the program's own schema: `xlm train --print-reference > docs/configuration.md`.
-
-## YAML
-
-A file is YAML 1.2: `yes`, `on`, `1_000` and `1:30` are text, and `017` is 17. `<<`, tags, several documents, numbers that are
-not finite, and `017` in `options` are refused. A file that is read once may be a pipe (`/dev/stdin`, `-`, `<(…)`), whose experiment is `pipe`.
-
-## Quotes
-
-Values in `KEY=VALUE`, in conditions (`--where`), behind `@KEY=` in columns, and in lists of columns are written as in YAML. The
-shell takes its own quotes away first:
-
-| value | what it is |
-| --- | --- |
-| `"…"` | the text between; a backslash begins an escape: `\"`, `\\`, `\n` |
-| `'…'` | the text between; a quote in it is written twice |
-| anything else | a number, `true`, `false`, `null`, a list `[…]`, or text, without the blanks around it |
-
-Quotes are needed for a comma in a condition or a column, for `#` behind a blank, for blanks at the ends, for `@` in a
-column, and for text that begins with a sign of YAML: `xlm train c.yaml 'experiment="spans, v2 #3"'`,
-`xlm runs ls --where 'experiment="spans, v2 #3"' --columns 'seed,test.bpc@data.name="a,b"'`. In a condition
-`data.name=2023` finds the number and the name, `experiment="null"` the name alone. In `where:` of a file
-a text that begins with a sign of comparison has `=` before it: `{data.name: "=<x"}`.
-
-)";
-
-constexpr std::string_view kIdentity = R"(
-## The run id
-
-A run is called `MODEL-DATASET-HASH`, for example `adaptive-span-text8-3fa9c1d240b7e115`, and a program's run
-`NAME-DATASET-HASH`, or `NAME-HASH` without data. The hash is the first 16 digits of a sha256 over
-
-- every key that the tables mark "yes", with its value, and those marked "where not …" that are not;
-- the fingerprint of the prepared data: tokens, vocabulary, documents and counts;
-- the content of what the keys marked "its content" name, such as weights that training starts from.
-
-The keys marked "no" say where or how a run is done, or how it is called: changing them finds the same run again. So the same
-work has the same id everywhere and is never done twice, and experiments that share a run share its folder.
-
-The thread count changes the last bits of a result on a CPU. It is fixed when a run starts. The number of
-[processes](sweeps.md#one-run-by-several-processes) may change when a run is resumed.
-)";
-
-constexpr std::string_view kProgram = R"(
-## A program of your own
-
-A file with `program` describes the run of a program ([programs.md](programs.md)). It has these keys, and `options`: free
-keys for numbers, texts, booleans, and lists of these. `experiment`, `continue`, `results`, `seed` and `device` are as for every model.
-
-)";
+/// What a page has from `begin` up to `end`; "": to its own end.
+std::string_view part_of_page(std::string_view page, std::string_view begin, std::string_view end) {
+  const std::size_t from = std::min(page.find(begin), page.size());
+  const std::size_t to = end.empty() ? page.size() : page.find(end, from);
+  return page.substr(from, to - from);
+}
 
 std::string shown_value(const OptionEntry& entry) {
   if (entry.key == "data.path" || entry.key == "model.type") return "(required)";
@@ -205,7 +141,7 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
 
 }  // namespace
 
-std::string configuration_reference() {
+std::string configuration_reference(std::string_view page) {
   RunOptions plain;
   const std::vector<OptionEntry> entries = option_entries(plain);
   std::vector<OptionEntry> common;
@@ -213,12 +149,13 @@ std::string configuration_reference() {
   for (OptionEntry& entry : common) {
     if (entry.key == "model.type") entry.range = "one of " + join(model_types(), ", ");
   }
-  std::string text(kHead);
+  std::string text(part_of_page(page, "# Configuration", "## Every model"));
   text += "## Every model\n\n" + table(common);
   std::vector<OptionEntry> blocks;
   for (std::size_t i = 0; i < model_types().size(); ++i) text += model_section(i, common, blocks);
-  text += std::string(kProgram) + program_section(common);
-  return text + std::string(kIdentity);
+  text += part_of_page(page, "\n## A program of your own", "| key |");
+  text += program_section(common);
+  return text.append(part_of_page(page, "\n## The run id", ""));
 }
 
 }  // namespace xlm

@@ -1,42 +1,29 @@
 // Names in braces.
 #include "experiments/configuration/placeholders.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
+
+#include <re2/re2.h>
 
 #include "base/text.h"
 
 namespace xlm {
 namespace {
 
-bool begins_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-
-bool is_in_name(char c) { return begins_name(c) || (c >= '0' && c <= '9') || c == '.' || c == '-'; }
-
-/// The length of `{name}` at the beginning of a text; 0 if something else stands there.
-std::size_t braced_length(std::string_view text) {
-  if (text.size() < 3 || text[0] != '{' || !begins_name(text[1])) return 0;
-  std::size_t end = 2;
-  while (end < text.size() && is_in_name(text[end])) ++end;
-  return end < text.size() && text[end] == '}' ? end + 1 : 0;
-}
-
 /// Calls `literal` with each piece of text and `name` with each name, in order.
 template <class Literal, class Name>
 void scan(std::string_view text, Literal literal, Name name) {
-  while (!text.empty()) {
-    if (const std::size_t escaped = braced_length(text.substr(1));
-        text[0] == '{' && escaped > 0 && text.substr(1 + escaped).starts_with('}')) {
-      literal(text.substr(1, escaped));
-      text.remove_prefix(escaped + 2);
-    } else if (const std::size_t length = braced_length(text); length > 0) {
-      name(std::string(text.substr(1, length - 2)));
-      text.remove_prefix(length);
+  // {{name}}, which stands for {name} itself; {name}; other text.
+  static const RE2 part(R"((?s)\{(\{[A-Za-z_][\w.-]*\})\}|\{([A-Za-z_][\w.-]*)\}|(\{|[^{]+))", RE2::Latin1);
+  re2::StringPiece rest(text.data(), text.size());
+  std::string escaped;
+  std::string named;
+  for (std::string other; RE2::Consume(&rest, part, &escaped, &named, &other);) {
+    if (named.empty()) {
+      literal(escaped + other);
     } else {
-      const std::size_t next = std::min(text.find('{', 1), text.size());
-      literal(text.substr(0, next));
-      text.remove_prefix(next);
+      name(named);
     }
   }
 }

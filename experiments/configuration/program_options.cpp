@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -99,15 +100,9 @@ void fill_steps(Yaml& tree, const ProgramOptions& program) {
 
 /// Whether Hydra takes a text for one as it stands: numbers, truth values and lists of its grammar need quotes.
 bool is_plain_in_hydra(const std::string& text) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_plain = [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || std::string_view("_./-+").find(c) != std::string_view::npos;
-  };
-  if (text.empty() || !(is_letter(text[0]) || text[0] == '_' || text[0] == '/')) return false;
-  for (const std::string_view word : {"inf", "nan", "null", "true", "false"}) {
-    if (lower_case(text) == word) return false;
-  }
-  return std::all_of(text.begin(), text.end(), is_plain);
+  static const RE2 plain("[A-Za-z_/][A-Za-z0-9_./+-]*");
+  static const RE2 value("(?i)inf|nan|null|true|false");
+  return RE2::FullMatch(text, plain) && !RE2::FullMatch(text, value);
 }
 
 /// A value as Hydra's grammar reads it back. Backslashes count only in front of a quote, of the text's end and of ${,
@@ -120,18 +115,11 @@ std::string hydra_word(const Json& value) {
   }
   std::string text = value_text(value);
   if (!value.is_string() || is_plain_in_hydra(text)) return text;
-  std::string quoted = "'";
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t behind = std::min(text.find_first_not_of('\\', i), text.size());
-    const bool is_reference = text.compare(behind, 2, "${") == 0;
-    const bool is_special = behind == text.size() || text[behind] == '\'' || is_reference;
-    quoted.append((is_special ? 2 : 1) * (behind - i), '\\');
-    i = behind;
-    if (i == text.size()) break;
-    if (text[i] == '\'' || is_reference) quoted += '\\';
-    quoted += text[i++];
-  }
-  return quoted + "'";
+  static const RE2 special(R"((\\*)('|\$\{))", RE2::Latin1);
+  static const RE2 at_end(R"((\\+)$)", RE2::Latin1);
+  RE2::GlobalReplace(&text, special, R"(\1\1\\\2)");
+  RE2::GlobalReplace(&text, at_end, R"(\1\1)");
+  return "'" + text + "'";
 }
 
 std::string name_of_folder(const std::string& folder) {

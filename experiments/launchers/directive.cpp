@@ -2,8 +2,7 @@
 #include "experiments/launchers/directive.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -18,47 +17,34 @@ constexpr std::string_view kLettersWithValue = "bBCdDFGiLmSwx";  // sbatch optio
 
 /// Options that a site may not use, and why. The script gives some already, and sbatch takes the last one. Others would
 /// break the workers, or make sbatch do something else than submit.
-constexpr auto kOwn = std::to_array<std::pair<std::string_view, std::string_view>>({
-    {"--time", "use resources.time"},
-    {"-t", "use resources.time"},
-    {"--mem", "use resources.memory"},
-    {"--cpus-per-task", "use resources.cpus"},
-    {"-c", "use resources.cpus"},
-    {"--nodes", "a worker is one task on one node"},
-    {"-N", "a worker is one task on one node"},
-    {"--ntasks", "a worker is one task on one node"},
-    {"-n", "a worker is one task on one node"},
-    {"--ntasks-per-node", "a worker is one task on one node"},
-    {"--signal", "use save"},
-    {"--array", "use --jobs"},
-    {"-a", "use --jobs"},
-    {"--partition", "use partition"},
-    {"-p", "use partition"},
-    {"--account", "use account"},
-    {"-A", "use account"},
-    {"--qos", "use qos"},
-    {"-q", "use qos"},
-    {"--job-name", "xlm finds workers by their jobs' names, made from 'experiment'"},
-    {"-J", "xlm finds workers by their jobs' names, made from 'experiment'"},
-    {"--output", "logs are below the folder of runs"},
-    {"-o", "logs are below the folder of runs"},
-    {"--error", "logs are below the folder of runs"},
-    {"-e", "logs are below the folder of runs"},
-    {"--open-mode", "a task that starts again appends to its log"},
-    {"--no-requeue", "a worker that has saved returns to the queue"},
-    {"--clusters", "workers are submitted, found and cancelled on this machine's cluster"},
-    {"-M", "workers are submitted, found and cancelled on this machine's cluster"},
-    {"--test-only", "nothing would be submitted; use xlm sweep --dry-run"},
-    {"--wait", "sbatch would not return; use xlm sweep --wait"},
-    {"-W", "sbatch would not return; use xlm sweep --wait"},
-    {"--wrap", "xlm writes the script"},
-    {"--help", "nothing would be submitted"},
-    {"-h", "nothing would be submitted"},
-    {"--usage", "nothing would be submitted"},
-    {"-u", "nothing would be submitted"},
-    {"--version", "nothing would be submitted"},
-    {"-V", "nothing would be submitted"},
-});
+struct OwnOptions {
+  std::string_view why;
+  std::vector<std::string_view> options;
+};
+
+const std::vector<OwnOptions>& own_options() {
+  static const std::vector<OwnOptions> all{
+      {"use resources.time", {"--time", "-t"}},
+      {"use resources.memory", {"--mem"}},
+      {"use resources.cpus", {"--cpus-per-task", "-c"}},
+      {"a worker is one task on one node", {"--nodes", "-N", "--ntasks", "-n", "--ntasks-per-node"}},
+      {"use save", {"--signal"}},
+      {"use --jobs", {"--array", "-a"}},
+      {"use partition", {"--partition", "-p"}},
+      {"use account", {"--account", "-A"}},
+      {"use qos", {"--qos", "-q"}},
+      {"xlm finds workers by their jobs' names, made from 'experiment'", {"--job-name", "-J"}},
+      {"logs are below the folder of runs", {"--output", "-o", "--error", "-e"}},
+      {"a task that starts again appends to its log", {"--open-mode"}},
+      {"a worker that has saved returns to the queue", {"--no-requeue"}},
+      {"workers are submitted, found and cancelled on this machine's cluster", {"--clusters", "-M"}},
+      {"nothing would be submitted; use xlm sweep --dry-run", {"--test-only"}},
+      {"sbatch would not return; use xlm sweep --wait", {"--wait", "-W"}},
+      {"xlm writes the script", {"--wrap"}},
+      {"nothing would be submitted", {"--help", "-h", "--usage", "-u", "--version", "-V"}},
+  };
+  return all;
+}
 
 bool is_letter_option(std::string_view word) { return word.size() > 1 && word[0] == '-' && word[1] != '-'; }
 
@@ -120,8 +106,10 @@ bool gives_option(std::string_view word, std::string_view option) {
 
 std::string read_directive(std::string_view line) {
   std::string word = one_word(line);
-  for (const auto& [option, why] : kOwn) {
-    if (gives_option(word, option)) throw UsageError(fmt::format("directives may not have {}: {}", option, why));
+  for (const OwnOptions& own : own_options()) {
+    for (const std::string_view option : own.options) {
+      if (gives_option(word, option)) throw UsageError(fmt::format("directives may not have {}: {}", option, own.why));
+    }
   }
   if (is_letter_option(word) && word.size() > 2 && kLettersWithValue.find(word[1]) == std::string_view::npos) {
     throw UsageError(

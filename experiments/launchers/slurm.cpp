@@ -5,6 +5,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/command.h"
 #include "base/error.h"
@@ -66,28 +67,16 @@ void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
 }  // namespace
 
 double slurm_seconds(std::string_view text) {
-  std::int64_t days = 0;
-  std::string_view clock = text;
-  const std::size_t dash = text.find('-');
-  if (dash != std::string_view::npos) {
-    if (!parse_integer(text.substr(0, dash), days)) return 0;
-    clock = text.substr(dash + 1);
-  }
-  std::vector<double> parts;
-  for (const std::string& part : split(clock, ':')) {
-    std::int64_t value = 0;
-    if (!parse_integer(part, value)) return 0;
-    parts.push_back(static_cast<double>(value));
-  }
-  if (parts.size() > 3) return 0;
-  // Hours come first after days or in three parts, otherwise minutes.
-  double seconds = 86400 * static_cast<double>(days);
-  double unit = dash != std::string_view::npos || parts.size() == 3 ? 3600 : 60;
-  for (const double part : parts) {
-    seconds += part * unit;
-    unit /= 60;
-  }
-  return seconds;
+  // D-H, D-H:M, D-H:M:S, M, M:S, H:M:S
+  static const RE2 form(R"((?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?)");
+  std::string days;
+  std::string first;
+  std::string second;
+  std::string third;
+  if (!RE2::FullMatch({text.data(), text.size()}, form, &days, &first, &second, &third)) return 0;
+  const auto number = [](const std::string& digits) { return static_cast<double>(leading_number(digits)); };
+  const double unit = days.empty() && third.empty() ? 60 : 3600;  // minutes or hours come first
+  return 86400 * number(days) + unit * number(first) + unit / 60 * number(second) + unit / 3600 * number(third);
 }
 
 const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
@@ -206,16 +195,12 @@ std::string test_submission(const std::string& script) {
 }
 
 std::string job_number_in(const std::string& printed) {
+  // "12;NAME" is of another cluster; so is "… 12 on cluster NAME".
+  static const RE2 line(R"((?m)^\s*(?:Submitted batch job ([1-9]\d*)(?: .*)?|([1-9]\d*)(?:;.*)?)\s*$)");
   std::string job;
-  for (const std::string& line : split(printed, '\n')) {
-    std::string_view words = trim(line);
-    constexpr std::string_view kSentence = "Submitted batch job ";  // and perhaps "on cluster NAME"
-    const bool is_sentence = words.starts_with(kSentence);
-    if (is_sentence) words.remove_prefix(kSentence.size());
-    const std::string first(words.substr(0, words.find(is_sentence ? ' ' : ';')));  // 12;NAME: of another cluster
-    std::int64_t number = 0;
-    if (parse_integer(first, number) && number > 0) job = first;
-  }
+  re2::StringPiece rest = printed;
+  std::string in_words;
+  for (std::string plain; RE2::FindAndConsume(&rest, line, &in_words, &plain);) job = in_words + plain;
   return job;
 }
 

@@ -1,39 +1,22 @@
 // Lines of JSON, and of what is nearly JSON.
 #include "experiments/programs/json_record.h"
 
-#include <array>
 #include <limits>
 #include <string>
+
+#include <re2/re2.h>
 
 namespace xlm {
 namespace {
 
 /// The line with quotes around NaN, Infinity and -Infinity where they stand outside of texts.
 std::string with_quoted_words(std::string_view line) {
-  static constexpr std::array<std::string_view, 3> kWords{"NaN", "-Infinity", "Infinity"};
+  static const RE2 part(R"((?s)(-?Infinity|NaN)|("(?:[^"\\]|\\.)*"?|.))", RE2::Latin1);
+  re2::StringPiece rest(line.data(), line.size());
   std::string quoted;
-  bool in_text = false;
-  for (std::size_t i = 0; i < line.size();) {
-    std::size_t taken = 1;
-    std::string_view word;
-    if (in_text && line[i] == '\\') {
-      taken = 2;
-    } else if (line[i] == '"') {
-      in_text = !in_text;
-    } else if (!in_text) {
-      for (const std::string_view candidate : kWords) {
-        if (line.substr(i).starts_with(candidate)) word = candidate;
-      }
-    }
-    if (word.empty()) {
-      quoted += line.substr(i, taken);
-    } else {
-      taken = word.size();
-      quoted += '"';
-      quoted += word;
-      quoted += '"';
-    }
-    i += taken;
+  std::string word;
+  for (std::string other; RE2::Consume(&rest, part, &word, &other);) {
+    quoted += word.empty() ? other : '"' + word + '"';
   }
   return quoted;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <re2/re2.h>
+
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -14,31 +16,6 @@ constexpr std::size_t kKeptBytes = 65536;
 constexpr std::size_t kMessageLines = 20;
 constexpr std::size_t kMessageWidth = 400;
 constexpr std::size_t kRecentLines = 200;
-constexpr char kEscape = '\x1b';
-constexpr char kBell = '\a';
-
-/// Behind a sequence that begins at `text[at]`, which is an escape; the end of the text if it is not complete.
-std::size_t behind_sequence(std::string_view text, std::size_t at) {
-  const auto in = [](char c, char low, char high) { return c >= low && c <= high; };
-  std::size_t next = at + 1;
-  if (next >= text.size()) return text.size();
-  const char kind = text[next];
-  if (kind == '[') {  // its parameters, then one letter
-    ++next;
-    while (next < text.size() && in(text[next], 0x20, 0x3f)) ++next;
-    return next < text.size() && in(text[next], 0x40, 0x7e) ? next + 1 : next;
-  }
-  if (kind == ']' || kind == 'P' || kind == 'X' || kind == '^' || kind == '_') {  // a text, until its end
-    for (++next; next < text.size(); ++next) {
-      if (text[next] == kBell) return next + 1;
-      if (text[next] == kEscape) return next + 1 < text.size() && text[next + 1] == '\\' ? next + 2 : next;
-      if (text[next] == '\n') return next;
-    }
-    return next;
-  }
-  while (next < text.size() && in(text[next], 0x20, 0x2f)) ++next;
-  return next < text.size() && in(text[next], 0x30, 0x7e) ? next + 1 : next;
-}
 
 /// Without sequences and control characters but line ends, carriage returns and tabs.
 std::string without_control(std::string_view text) {
@@ -74,14 +51,11 @@ std::string shortened(const std::string& line, std::size_t width) {
 }  // namespace
 
 std::string without_escapes(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size();) {
-    if (text[i] == kEscape) {
-      i = behind_sequence(text, i);
-    } else {
-      plain.push_back(text[i++]);
-    }
-  }
+  // Parameters and a letter; a text up to its end, a bell or an escape; or other signs and a letter.
+  static const RE2 sequence(R"(\x1b(?:\[[ -?]*[@-~]?|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]*[0-~]?))",
+                            RE2::Latin1);
+  std::string plain(text);
+  RE2::GlobalReplace(&plain, sequence, "");
   return plain;
 }
 
@@ -103,13 +77,11 @@ std::string shown_output(std::string_view raw, std::size_t lines, std::size_t wi
 void LastOutput::add(std::string_view output) {
   if (output.size() > kKeptBytes) {
     output.remove_prefix(output.size() - kKeptBytes);
-    cut_ = true;
     end_.clear();
   }
   end_.append(output);
   if (end_.size() <= 2 * kKeptBytes) return;
   end_.erase(0, end_.size() - kKeptBytes);
-  cut_ = true;
 }
 
 std::string LastOutput::message() const { return shown_output(end_, kMessageLines, kMessageWidth); }

@@ -27,7 +27,6 @@ class LastOutput {
 
  private:
   std::string end_;
-  bool cut_ = false;  // something stood before it
 };
 
 }  // namespace xlm

@@ -12,8 +12,7 @@ namespace xlm {
 /// quantity and may have dots and dashes: (?<valid.bpc>…). Several groups may have the same name.
 class LinePattern {
  public:
-  /// Throws UsageError with the place of the mistake, for a name that no quantity may have, and where there is no named
-  /// group.
+  /// Throws UsageError for a mistake, for a name that no quantity may have, and where there is no named group.
   explicit LinePattern(const std::string& pattern);
   LinePattern(LinePattern&&) noexcept;
   LinePattern& operator=(LinePattern&&) noexcept;

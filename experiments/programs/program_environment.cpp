@@ -2,13 +2,13 @@
 #include "experiments/programs/program_environment.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <optional>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -26,47 +26,12 @@ constexpr std::uintmax_t kLargestHashed = 1000000000;
 constexpr std::size_t kNamedChanges = 5;
 constexpr std::string_view kFactsMark = "xlm-python-facts ";
 
-/// Says in one line what the interpreter is and has. It runs in any Python from 2.7 on. The folder itself is no place
-/// of packages: a file json.py there is not the library's.
-constexpr const char* kAsk = R"PY(
-import sys
-sys.path[:] = [p for p in sys.path if p not in ("", ".")]
-import json, platform, re
-found = {}
-def add(name, version):
-    if name: found.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version or "")
-try:
-    from importlib import metadata
-    for d in metadata.distributions():
-        try:
-            version, url = d.version, d.read_text("direct_url.json")
-            if url:
-                url = json.loads(url)
-                commit = url.get("vcs_info", {}).get("commit_id")
-                if commit: version += "@" + commit[:12]
-                elif url.get("dir_info", {}).get("editable"): version += " (editable)"
-            add(d.metadata["Name"], version)
-        except Exception:
-            pass
-except ImportError:
-    try:
-        import pkg_resources
-        for d in pkg_resources.working_set: add(d.project_name, d.version)
-    except ImportError:
-        found = None
-facts = {"interpreter": sys.executable, "python": platform.python_version(), "packages": found}
-sys.stdout.write("\nxlm-python-facts " + json.dumps(facts, sort_keys=True) + "\n")
-)PY";
-
 std::string program_name(const std::string& word) { return fs::path(word).filename().string(); }
 
 /// python, python3, python3.11, pypy3, pythonw
 bool is_python(const std::string& word) {
-  std::string name = program_name(word);
-  while (!name.empty() && (std::isdigit(static_cast<unsigned char>(name.back())) != 0 || name.back() == '.')) {
-    name.pop_back();
-  }
-  return name == "python" || name == "pypy" || name == "pythonw" || name == "ipython";
+  static const RE2 names(R"((?:python|pypy|pythonw|ipython)[\d.]*)");
+  return RE2::FullMatch(program_name(word), names);
 }
 
 /// Programs that choose an environment and start another program in it, after "run".
@@ -136,7 +101,7 @@ std::optional<Json> ask_interpreter(std::vector<std::string> words, const fs::pa
                                     const std::map<std::string, std::string>& environment, double seconds) {
   const std::string shown = join(words, " ");
   words.emplace_back("-c");
-  words.emplace_back(kAsk);
+  words.emplace_back(python_facts_script());
   std::string said;
   const auto take = [&said](std::string_view piece) {
     if (said.size() < kMaxFacts) said.append(piece);

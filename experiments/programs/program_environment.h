@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/files.h"
@@ -27,6 +28,9 @@ struct ProgramEnvironment {
 /// UsageError if the interpreter does not work, with what it says.
 ProgramEnvironment find_program_environment(const std::vector<std::string>& words, const fs::path& folder,
                                             const std::map<std::string, std::string>& environment, double seconds = 60);
+
+/// The text of experiments/programs/python_facts.py.
+std::string_view python_facts_script();
 
 /// How two environments of one run differ, in words, for --anyway: "torch 2.1.0 instead of 2.0.1, no numpy"; "" if
 /// they do not.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/text.h"
 #include "experiments/programs/shown_line.h"
@@ -16,28 +17,18 @@ namespace {
 
 constexpr std::size_t kMaxNameBytes = 100;
 
-bool is_name_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_sign(char c) { return is_name_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
-
 /// What a name may hold of a text.
 std::string name_of_signs(std::string_view theirs) {
-  std::string name;
-  char gap = 0;  // what stands between the last sign and the next
-  for (const char c : theirs) {
-    if (is_name_sign(c)) {
-      const bool is_first = name.empty();
-      if (is_first && !is_name_letter(c)) name += '_';
-      if (!is_first && gap != 0) name += gap;
-      name += c;
-      gap = 0;
-    } else if (c == '/' || c == '.') {
-      gap = '.';
-    } else if (gap == 0) {
-      gap = '_';
-    }
-    if (name.size() > kMaxNameBytes) break;
-  }
-  if (name.size() > kMaxNameBytes) name.resize(kMaxNameBytes);
+  static const RE2 around(R"(^[^\w-]+|[^\w-]+$)", RE2::Latin1);
+  static const RE2 gap_of_folders(R"([^\w-]*[/.][^\w-]*)", RE2::Latin1);
+  static const RE2 gap(R"([^\w.-]+)", RE2::Latin1);
+  std::string name(theirs);
+  RE2::GlobalReplace(&name, around, "");
+  RE2::GlobalReplace(&name, gap_of_folders, ".");
+  RE2::GlobalReplace(&name, gap, "_");
+  static const RE2 begins_otherwise(R"(^[\d-])", RE2::Latin1);
+  RE2::Replace(&name, begins_otherwise, R"(_\0)");
+  name.resize(std::min(name.size(), kMaxNameBytes));
   while (name.ends_with('.')) name.pop_back();
   return name;
 }
@@ -45,13 +36,8 @@ std::string name_of_signs(std::string_view theirs) {
 }  // namespace
 
 bool is_quantity_name(std::string_view name) {
-  if (name.empty() || name.size() > kMaxNameBytes || !is_name_letter(name.front()) || name.ends_with('.')) return false;
-  char before = 0;
-  for (const char c : name) {
-    if (!is_name_sign(c) && (c != '.' || before == '.')) return false;
-    before = c;
-  }
-  return true;
+  static const RE2 form(R"([A-Za-z_][\w-]*(?:\.[\w-]+)*)", RE2::Latin1);
+  return name.size() <= kMaxNameBytes && RE2::FullMatch({name.data(), name.size()}, form);
 }
 
 std::string wrong_quantity_name(std::string_view name) {

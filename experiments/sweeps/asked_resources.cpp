@@ -5,6 +5,7 @@
 #include <array>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/text.h"
 
@@ -22,19 +23,16 @@ constexpr std::array<Unit, 3> kSizes{{{"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}};
 /// Reads numbers with units: "1h30min". Returns a negative number for any other text.
 template <std::size_t N>
 double sum_of_units(std::string_view text, const std::array<Unit, N>& units) {
-  double sum = 0;
-  if (text.empty()) return -1;
-  while (!text.empty()) {
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const std::size_t end = std::min(text.find_first_of("0123456789.", digits), text.size());
-    const std::string_view name = text.substr(digits, end - digits);
+  static const RE2 part(R"(([\d.]+)([^\d.]+))");
+  re2::StringPiece rest(text.data(), text.size());
+  double sum = text.empty() ? -1 : 0;
+  double number = 0;
+  for (std::string name; RE2::Consume(&rest, part, &number, &name);) {
     const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
-    double number = 0;
-    if (unit == units.end() || !parse_real(text.substr(0, digits), number)) return -1;
+    if (unit == units.end()) return -1;
     sum += number * unit->value;
-    text.remove_prefix(end);
   }
-  return sum;
+  return rest.empty() ? sum : -1;
 }
 
 double whole_number(const Yaml& node, std::string_view what, std::int64_t least) {

@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include "base/sparkline.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 
@@ -17,8 +16,6 @@ namespace {
 
 constexpr std::size_t kShownDigits = 8;  // of the hash in a run's id
 constexpr std::size_t kFewDigits = 4;    // if there is little room
-constexpr std::size_t kCurveWidth = 8;
-constexpr std::size_t kLeastForACurve = 3;  // numbers
 
 /// "45s", "12min", "3h05", "2d07h": a duration for narrow columns.
 std::string short_duration(double seconds) {
@@ -56,7 +53,7 @@ Json reported_by(const BoardRow& row) {
 
 /// How far a run is, as text.
 struct BoardText::Cells {
-  std::string status, step, left, headline, validation, curve, worker;
+  std::string status, step, left, headline, validation, worker;
   std::map<std::string, std::string> live;  // by the quantity's name
 };
 
@@ -90,7 +87,6 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
     return cells;
   }
   if (const std::string evaluates = row.evaluates(); !evaluates.empty()) cells.status = evaluates;
-  if (row.progress.curve.size() >= kLeastForACurve) cells.curve = sparkline(row.progress.curve, kCurveWidth);
   const Json values = reported_by(row);
   cells.step = human_count(number_at(row.progress.metric, "step"));
   const bool is_budget = row.run->planned.options.train.has_budget();
@@ -202,9 +198,6 @@ std::vector<BoardText::Column> BoardText::columns() const {
   }
   if (any([](const BoardRow& row) { return !row.worker.empty(); })) {
     all.push_back({"worker", false, [](const Cells& cells) { return cells.worker; }});
-  }
-  if (any([](const BoardRow& row) { return row.progress.curve.size() >= kLeastForACurve; })) {
-    all.push_back({"curve", false, [](const Cells& cells) { return cells.curve; }});
   }
   return all;
 }

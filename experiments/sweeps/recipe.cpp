@@ -71,9 +71,7 @@ Recipe recipe_of(Yaml configuration, const std::vector<std::string>& overrides) 
                 .corpora = Corpora(configuration),
                 .reported = reported_names(configuration),
                 .required = required_keys(configuration),
-                .places = {.sweep = place_of(configuration, "sweep"),
-                           .evaluate = place_of(configuration, "evaluate"),
-                           .corpora = place_of(configuration, "corpora")}};
+                .place_of_corpora = place_of(configuration, "corpora")};
   recipe.points = points_of(configuration, recipe.search, fixed);
   if (recipe.search) recipe.text = to_text(configuration);
   return recipe;

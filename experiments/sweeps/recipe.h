@@ -31,13 +31,7 @@ struct Recipe {
   std::set<std::string> required;  // keys that a run's user must give
   std::string text;                // of a search: the whole configuration, from which its workers read the recipe again
 
-  /// Where sections are, file:line; the file's first line for a section that is missing.
-  struct Places {
-    std::string sweep;
-    std::string evaluate;
-    std::string corpora;
-  };
-  Places places;
+  std::string place_of_corpora;  // file:line; the file's first line if it has none
 };
 
 /// The recipe of a configuration, as read_configuration returns it with the same overrides: the sweep does not vary

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string_view>
 
-#include "results/quantities/quantities.h"
 #include "results/run_folder/remark.h"
 
 namespace xlm {
@@ -41,25 +40,6 @@ Json validation_on(std::string_view line) {
   return settings.is_object() && settings.empty() ? std::move(*record) : Json();
 }
 
-/// The headline of the newest record in some of the lines, the oldest first. Boards read often, so few lines are read
-/// whole.
-std::vector<double> curve_of(const std::vector<std::string_view>& newest_first, const Json& newest) {
-  constexpr std::size_t kMaxPoints = 16;
-  const Json values = newest.is_object() ? newest.value("values", Json::object()) : Json::object();
-  const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
-  std::vector<double> curve;
-  if (headline == nullptr || newest_first.size() < 2) return curve;
-  const std::size_t points = std::min(kMaxPoints, newest_first.size());
-  for (std::size_t i = 0; i < points; ++i) {
-    const std::size_t place = (points - 1 - i) * (newest_first.size() - 1) / (points - 1);
-    const std::optional<Json> record = record_of(newest_first[place], "metric");
-    if (!record) continue;
-    const Json of_record = record->value("values", Json::object());
-    if (of_record.contains(headline->name)) curve.push_back(number_at(of_record, headline->name.c_str()));
-  }
-  return curve;
-}
-
 /// Takes the last whole line off a text. Returns false if there is none.
 bool take_last_line(std::string_view& text, std::string_view& line) {
   const std::size_t end = text.find_last_of('\n');
@@ -83,7 +63,7 @@ RunProgress read_progress(const fs::path& journal) {
   std::string_view text = file.text();
   if (text.size() > kTailBytes) text.remove_prefix(text.size() - kTailBytes);
   std::string_view line;
-  std::vector<std::string_view> metrics;  // lines since the worker began, the newest first
+  std::string_view oldest;  // the first metric since the worker began
   double began = 0;
   bool ended = false;
   while ((began == 0 || progress.validation.is_null()) && take_last_line(text, line)) {
@@ -92,9 +72,9 @@ RunProgress read_progress(const fs::path& journal) {
     if (is_newest && progress.last_time == 0) progress.last_time = time_of_work(line);
     if (line.find("\"metric\"") != std::string_view::npos) {
       if (!is_newest) continue;
-      metrics.push_back(line);
-      if (!progress.metric.is_null()) continue;
-      if (std::optional<Json> record = record_of(line, "metric")) {
+      if (!progress.metric.is_null()) {
+        oldest = line;
+      } else if (std::optional<Json> record = record_of(line, "metric")) {
         progress.metric = std::move(*record);
       }
     } else if (const std::optional<Json> state = record_of(line, "state")) {
@@ -104,9 +84,7 @@ RunProgress read_progress(const fs::path& journal) {
       if (name == "running" && state->value("fresh", false)) break;  // what is before it does not count
     }
   }
-  progress.curve = curve_of(metrics, progress.metric);
-  const bool is_alone = metrics.size() < 2;
-  const Json first = is_alone ? Json() : record_of(metrics.back(), "metric").value_or(Json());
+  const Json first = record_of(oldest, "metric").value_or(Json());
   const double steps = number_at(progress.metric, "step") - number_at(first, "step");
   const double seconds = number_at(progress.metric, "time") - number_at(first, "time");
   if (first.is_null() || steps <= 0 || seconds <= 0) return progress;

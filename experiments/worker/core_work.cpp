@@ -160,8 +160,6 @@ class CoreWork final : public Work {
     sink.begin({.steps = steps.count,
                 .tokens_per_step = static_cast<double>(options.train.batch * options.train.block),
                 .max_seconds = options.train.max_hours * 3600,
-                .before = run.costs,
-                .gpus = gpus_from(facts.at("device").get<std::string>(), processes),
                 .tensorboard = options.results.tensorboard,
                 .times_steps = true});
     if (processes < options.train.processes) sink.message(processes_note(options.train.processes));

@@ -36,8 +36,6 @@ void JournalSink::begin(const Extent& extent) {
   max_seconds_ = extent.max_seconds;
   tokens_per_step_ = extent.tokens_per_step;
   times_steps_ = extent.times_steps;
-  before_ = extent.before;
-  energy_.emplace(extent.gpus);
   if (extent.tensorboard) {
     const double now = wall_seconds();
     events_ = std::make_unique<EventFile>(run_.tensorboard() / event_file_name(now, lock_.token()), now);
@@ -185,17 +183,6 @@ void JournalSink::note(const std::string& line) {
   }
 }
 
-/// Of all attempts, of the processors and of the run's GPUs. What the machine does not tell is left out.
-NamedValues JournalSink::energy() {
-  if (!energy_) return {};
-  NamedValues used = energy_->joules();
-  for (auto& [name, joules] : used) {
-    const auto before = before_.find(name);
-    if (before != before_.end()) joules += before->second;
-  }
-  return used;
-}
-
 /// The median over the last intervals; nothing if they are too few.
 std::optional<double> JournalSink::last_step_seconds() const {
   if (step_times_.size() < kFewestTimes) return std::nullopt;
@@ -208,7 +195,6 @@ std::optional<double> JournalSink::last_step_seconds() const {
 void JournalSink::costs(const NamedValues& values) {
   check_owner();
   NamedValues all = values;
-  all.merge(energy());
   if (const std::optional<double> seconds = last_step_seconds()) all["last_step_seconds"] = *seconds;
   journal_.append("costs", {{"values", Json(all)}});
 }
@@ -230,7 +216,6 @@ void JournalSink::checkpoint(std::int64_t step, const fs::path& file) {
   saved_step_ = step;
   Json record = {{"step", step}, {"file", file.lexically_relative(run_.folder).string()}};
   if (const auto since = std::exchange(saving_since_, std::nullopt)) record["seconds"] = settings_.clock() - *since;
-  if (const NamedValues used = energy(); !used.empty()) journal_.append("costs", {{"values", Json(used)}});
   journal_.append("checkpoint", record, true);
 }
 

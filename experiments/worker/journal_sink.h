@@ -13,7 +13,6 @@
 #include "base/progress.h"
 #include "core/api/interface.h"
 #include "experiments/runs/run_lock.h"
-#include "experiments/worker/energy_meter.h"
 #include "results/exports/event_file.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
@@ -47,8 +46,6 @@ class JournalSink : public TrainSink {
     double steps = 0;
     double tokens_per_step = 0;
     double max_seconds = 0;    // of this process; 0: no limit
-    NamedValues before = {};   // costs of earlier attempts: their joules are added
-    GpuRange gpus = {};        // that this process and others of the run on this machine use
     bool tensorboard = false;  // whether event files are written
     bool times_steps = false;  // whether metrics come as their steps end: those of programs come when they are read
   };
@@ -105,7 +102,6 @@ class JournalSink : public TrainSink {
  private:
   bool is_to_stop();
   void note(const std::string& line);
-  NamedValues energy();
   void time_steps(std::int64_t step);
   std::optional<double> last_step_seconds() const;
   void show_in_tensorboard(std::int64_t step, const std::string& group, const NamedValues& values);
@@ -122,9 +118,7 @@ class JournalSink : public TrainSink {
   std::int64_t evaluated_step_ = -1;  // of this process, on validation
   bool batches_evaluations_ = false;
   bool has_unsynced_evaluations_ = false;
-  NamedValues before_;                 // costs of earlier attempts
-  std::optional<EnergyMeter> energy_;  // from `begin` on
-  std::int64_t saved_step_ = -1;       // of the newest checkpoint that this process wrote
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint that this process wrote
   double first_time_ = 0;
   struct TimedStep {
     std::int64_t step = 0;

@@ -38,12 +38,6 @@ void check_same_data(const Run& run, const RunConfiguration& configuration) {
                   configuration.data.path, run.id));
 }
 
-/// Those that the program sees: all of this process's, or one that `device` names.
-GpuRange gpus_of_program(const std::string& device, const ProgramSetting& setting) {
-  const bool is_one = device.starts_with("cuda:");
-  return gpus_from(is_one ? device : setting.device, is_one ? 1 : GpuRange::kAll);
-}
-
 bool has_been_started(const Run& run) {
   return std::any_of(run.history.begin(), run.history.end(),
                      [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
@@ -277,8 +271,6 @@ class ProgramWork final : public Work {
     if (!environment.note.empty()) sink.log(environment.note);
     sink.begin({.steps = static_cast<double>(configuration.train.steps),
                 .max_seconds = configuration.train.max_hours * 3600,
-                .before = run.costs,
-                .gpus = gpus_of_program(configuration.device, setting),
                 .tensorboard = configuration.results.tensorboard});
     outside.begin(program.folder, setting);
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();

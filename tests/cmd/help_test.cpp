@@ -1,4 +1,4 @@
-// The program's help: help of commands, the man page, and suggestions for misspelt commands.
+// The program's help: help of commands, and suggestions for misspelt commands.
 #include <cstdlib>
 #include <regex>
 #include <set>
@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "tests/cmd/results_commands_fixture.h"
 #include "tests/experiments/program.h"
-#include "tests/needs.h"
 
 namespace xlm {
 namespace {
@@ -72,30 +71,8 @@ TEST_F(ResultsCommands, HelpExplainsTheWordsThatTheProgramPrintsAndPrintsPages) 
   EXPECT_THAT(wrong.err, HasSubstr("bibliography, "));
 }
 
-TEST_F(ResultsCommands, ThePageForManHasEveryCommandAndOption) {
-  const std::string page = xlm("help --man").out;
-  for (const char* part :
-       {".TH XLM 1", ".SS runs ls\n", "\\-\\-sort COLUMN", ".SS eval\\-overlap\n", ".SH EXIT STATUS", ".B 75\n"}) {
-    EXPECT_THAT(page, HasSubstr(part));
-  }
-  EXPECT_THAT(page, Not(HasSubstr(".SS worker")));
-  for (const std::string& line : split(page, '\n')) {
-    if (line.empty() || line.front() != '.') continue;
-    const std::string request = split(line, ' ').front();
-    EXPECT_THAT((std::set<std::string>{".TH", ".SH", ".SS", ".TP", ".B", ".PP", ".nf", ".fi"}),
-                testing::Contains(request));
-  }
-}
-
-TEST_F(ResultsCommands, ThePageForManIsShownWithoutAWarning) {
-  if (std::system("command -v man >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kMan;
-  write("xlm.1", xlm("help --man").out);
-  const ProgramResult shown = shell(temporary_.path(), "man --warnings -l -Tutf8 ./xlm.1 2>&1 >/dev/null");
-  EXPECT_EQ(shown.out + shown.err, "") << "groff prints no warning";
-}
-
-/// The exit codes of the program, the glossary and the man page are the same.
-TEST_F(ResultsCommands, EveryExitCodeIsInTheGlossaryAndOnThePageForMan) {
+/// The exit codes of the program and of the glossary are the same.
+TEST_F(ResultsCommands, EveryExitCodeIsInTheGlossary) {
   const auto numbers = [](const std::string& text, const std::string& before, const std::string& after) {
     const std::regex number(before + "(\\d+)" + after);
     std::set<std::string> found;
@@ -116,7 +93,6 @@ TEST_F(ResultsCommands, EveryExitCodeIsInTheGlossaryAndOnThePageForMan) {
   }
   const std::string glossary = part(read_file(sources / "docs" / "glossary.md"), "\n### Exit code\n", "\n#");
   EXPECT_EQ(numbers(glossary, "\n\\| ", " \\| "), codes);
-  EXPECT_EQ(numbers(part(xlm("help --man").out, ".SH EXIT STATUS\n", "\n.SH"), "\n\\.B ", "\n"), codes);
 }
 
 TEST_F(ResultsCommands, HelpHasExamples) {

@@ -34,13 +34,6 @@ TEST_F(ResultsCommands, WithoutRunsAdviseWhatToDo) {
   EXPECT_FALSE(fs::exists(temporary_.path() / "runs")) << "reading writes nothing";
 }
 
-TEST_F(ResultsCommands, ShowDrawsTheCurvesOfTrainingAndValidation) {
-  maker_.make({.id = "a", .bpc = 1.5});
-  const std::string text = xlm("runs show a").out;
-  EXPECT_THAT(text, HasSubstr("training bpc  █▁  steps 50 to 100\n"));
-  EXPECT_THAT(text, HasSubstr("valid bpc  █▁  steps 50 to 100\n"));
-}
-
 TEST_F(ResultsCommands, ListIsSyncedNewestFirstAndFiltered) {
   make_sweep();
   const Json all = json("runs ls");

@@ -102,17 +102,17 @@ TEST(SweepCheck, CommandsInHeadersMakeOnePointOfSeedsAlone) {
     ++commands;
     const SupposedSweep sweep = suppose(recipe_of(read_configuration(recipe, "paper", {})), {}, suppose_winners());
     std::map<std::string, std::string> points;  // the settings of each group, without keys that tell runs apart by name
-    for (const SupposedRun& supposed : sweep.runs) {
+    for (const xlm::Run& run : sweep.runs) {
       std::string group;
       std::string settings;
       for (const std::string& key : keys) {
-        const Json* value = supposed.run.param(key);
+        const Json* value = run.param(key);
         group += (value == nullptr ? "" : value->dump()) + " ";
       }
       for (const std::string& key : sweep.setting_keys) {
         const bool expected = key == "seed" || key == "model.overlap" || key == "model.windows" || key == "train.block";
         if (expected) continue;
-        const Json* value = supposed.run.param(key);
+        const Json* value = run.param(key);
         settings += key + "=" + (value == nullptr ? "" : value->dump()) + "\n";
       }
       EXPECT_EQ(points.try_emplace(group, settings).first->second, settings) << recipe << " " << group;
@@ -192,10 +192,8 @@ TEST_F(SweepCheckCommand, ReportsWithoutDataAndWritesNothing) {
   write(kSmallRecipe);
   const ProgramResult result = xlm("sweep r.yaml --check");
   EXPECT_EQ(result.code, kDone) << result.err;
-  EXPECT_EQ(
-      result.out,
-      "r.yaml: 2 runs, 0 evaluations, 1 table, 0 figures: every row, column and figure has its runs, and every run "
-      "is shown\n");
+  EXPECT_EQ(result.out,
+            "r.yaml: 2 runs, 0 evaluations, 1 table, 0 figures: every row, column and figure has its runs\n");
   EXPECT_FALSE(fs::exists(folder_.path() / "runs"));
 }
 

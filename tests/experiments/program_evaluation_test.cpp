@@ -170,14 +170,6 @@ TEST_F(ProgramTest, EvalOverlapRecordsWhatEvalDoes) {
   EXPECT_EQ(values[0], values[1]) << "on whatever core divides by, in the units that it gives";
   EXPECT_THAT(text.out, AllOf(HasSubstr("bits/byte"), HasSubstr("3.2500"), Not(HasSubstr("token ppl")),
                               Not(HasSubstr("word ppl"))));
-  std::vector<std::string> explain = ask;
-  explain.emplace_back("--explain");
-  const ProgramResult explained = run(explain);
-  ASSERT_EQ(explained.code, kDone) << explained.err;
-  // 100 tokens of 2.5 nats at 3.25 bits per byte: 250 / ln 2 / 3.25 = 110.98 bytes.
-  EXPECT_THAT(explained.out,
-              AllOf(HasSubstr("bits per byte: nats / ln 2 / 111 bytes of the symbols that were scored = 3.2500"),
-                    Not(HasSubstr("perplexity"))));
 }
 
 TEST_F(ProgramTest, EvalRefusesAWrongSplitOrKey) {

@@ -236,16 +236,11 @@ TEST(EventScalarsTest, TensorsOfEachType) {
     const auto scalars = event_scalars(tensor_event(tensor));
     return !scalars || scalars->values.empty() ? -99 : scalars->values.front().second;
   };
-  EXPECT_EQ(value("\x08\x01\x2D\0\0\x80\x3F"s), 1);                               // float_val
-  EXPECT_EQ(value("\x08\x01\x2A\x04\0\0\x80\x3F"s), 1);                           // packed
-  EXPECT_EQ(value("\x08\x02\x31\0\0\0\0\0\0\xF8\x3F"s), 1.5);                     // double_val
-  EXPECT_EQ(value("\x08\x02\x22\x08\0\0\0\0\0\0\xF8\x3F"s), 1.5);                 // tensor_content
-  EXPECT_EQ(value("\x08\x03\x38\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s), -2);  // int_val
-  EXPECT_EQ(value("\x08\x09\x52\x02\x80\x01"s), 128);                             // int64_val, packed
-  EXPECT_EQ(value("\x08\x13\x6A\x02\x80\x70"s), 0.5);                             // half_val 0x3800
-  EXPECT_EQ(value("\x08\x13\x22\x02\x01\0"s), 5.9604644775390625e-08);            // the least half
-  EXPECT_EQ(value("\x08\x13\x22\x02\0\xFC"s), -std::numeric_limits<double>::infinity());
-  EXPECT_EQ(value("\x08\x0E\x22\x02\x80\xBF"s), -1);                 // bfloat16
+  EXPECT_EQ(value("\x08\x01\x2D\0\0\x80\x3F"s), 1);                  // float_val
+  EXPECT_EQ(value("\x08\x01\x2A\x04\0\0\x80\x3F"s), 1);              // packed
+  EXPECT_EQ(value("\x08\x02\x31\0\0\0\0\0\0\xF8\x3F"s), 1.5);        // double_val
+  EXPECT_EQ(value("\x08\x02\x22\x08\0\0\0\0\0\0\xF8\x3F"s), 1.5);    // tensor_content
+  EXPECT_EQ(value("\x08\x03\x38\x02"s), -99);                        // an integer, which no writer makes
   EXPECT_EQ(value("\x08\x01"s), 0);                                  // no value is 0
   EXPECT_EQ(value("\x08\x01\x12\x02\x12\0\x2D\0\0\x80\x3F"s), -99);  // it has a dimension
   EXPECT_EQ(value("\x08\x07\x42\x01x"s), -99);                       // a text

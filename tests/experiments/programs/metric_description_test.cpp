@@ -35,7 +35,7 @@ TEST(MetricDescriptionTest, IsReadAndChecked) {
       {R"j([{"csv": "a", "thousands": ","}])j", "program.metrics[1]: thousands belongs to lines"},
       {R"j([{"csv": 3}])j", "program.metrics[1].csv is a text"},
       {R"j([{"csv": ""}])j", "program.metrics[1].csv is a text"},
-      {R"j([{"lines": "("}])j", "program.metrics[1]: the pattern '(' is wrong at character 1"},
+      {R"j([{"lines": "("}])j", "program.metrics[1]: the pattern '(' is wrong: missing )"},
       {R"j([{"lines": "(?<a>.)", "names": {"a": "b"}}])j", "a pattern has its names inside"},
       {R"j([{"csv": "a", "names": ["b"]}])j", "names says what the program calls a number"},
       {R"j([{"csv": "a", "names": {"b": 1}}])j", "the name for 'b' is a text"},

@@ -41,8 +41,7 @@ TEST(Recipe, HoldsWhatEverySectionSays) {
   EXPECT_EQ(recipe.evaluations.front().points.size(), 2U);
   EXPECT_EQ(recipe.resources.cpus.source, "r.yaml:8");
   EXPECT_THAT(recipe.required, ElementsAre("data.path"));
-  EXPECT_EQ(recipe.places.sweep, "r.yaml:5");
-  EXPECT_EQ(recipe.places.corpora, "r.yaml:9");
+  EXPECT_EQ(recipe.place_of_corpora, "r.yaml:9");
   EXPECT_EQ(recipe.run.find("table"), nullptr);
   EXPECT_EQ(recipe.run.find("seed")->scalar, "4");
 }
