@@ -1,5 +1,5 @@
-// Cleans Wikipedia's XML or any other text to the alphabet of text8 (a–z and single spaces): the rules of Matt
-// Mahoney's published filter, streaming.
+// Cleans Wikipedia's XML or any other text to the alphabet of text8 (a–z and single spaces): the semantics of Matt
+// Mahoney's published filter, streaming and without regular expressions.
 #pragma once
 
 #include <functional>
