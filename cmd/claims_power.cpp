@@ -10,7 +10,6 @@
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/named_by_exhibits.h"
 #include "experiments/checks/supposed_winners.h"
-#include "results/store/formula.h"
 
 namespace xlm {
 namespace {
@@ -18,7 +17,7 @@ namespace {
 /// Whether a claim is about a loss, whose noise a guess is of, and not about times or sizes.
 bool is_of_a_loss(const ClaimDescription& claim) {
   constexpr std::array<std::string_view, 5> kLosses{".bpc", ".loss", ".perplexity", ".ppl", ".bits_per_byte"};
-  const std::vector<std::string> columns = columns_behind(claim.value);
+  const std::vector<std::string> columns = claim.columns();
   return std::any_of(columns.begin(), columns.end(), [&](const std::string& column) {
     return std::any_of(kLosses.begin(), kLosses.end(), [&](std::string_view loss) { return column.ends_with(loss); });
   });
