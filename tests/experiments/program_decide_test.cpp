@@ -68,9 +68,10 @@ TEST_F(Decide, APlanOfSeedsEndsAtItsSeeds) {
 }
 
 TEST_F(Decide, WhatNoSeedDecidesIsNotRun) {
-  write_script("train.py",
-               "import json, os\nwith open(os.environ['XLM_METRICS'], 'a') as file:\n"
-               "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': 2.5123456789123, 'final': True}) + '\\n')\n");
+  write_script(
+      "train.py",
+      "import json, os\nwith open(os.environ['XLM_METRICS'], 'a') as file:\n"
+      "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': 2.5123456789123, 'final': True}) + '\\n')\n");
   const Json found = decided("60runs", kUndecided);
   EXPECT_THAT(found["claims"][0]["why_no_more"].get<std::string>(), HasSubstr("no number of seeds"));
   EXPECT_EQ(found["cost"]["runs"], 6) << "equal numbers";
