@@ -18,7 +18,8 @@ namespace {
 bool is_of_a_loss(const ClaimDescription& claim) {
   constexpr std::array<std::string_view, 5> kLosses{".bpc", ".loss", ".perplexity", ".ppl", ".bits_per_byte"};
   const std::vector<std::string> columns = claim.columns();
-  return std::any_of(columns.begin(), columns.end(), [&](const std::string& column) {
+  return std::any_of(columns.begin(), columns.end(), [&](const std::string& name) {
+    const std::string column = name.substr(0, name.find('@'));  // without the settings of its evaluation
     return std::any_of(kLosses.begin(), kLosses.end(), [&](std::string_view loss) { return column.ends_with(loss); });
   });
 }
