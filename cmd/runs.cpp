@@ -13,6 +13,7 @@
 #include "cmd/sql_view.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/runs/run_lock.h"
+#include "experiments/sweeps/try_line.h"
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
@@ -192,6 +193,12 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
   for (const std::string& id : ids) {
     if (!has_live_worker(global.runs / id)) continue;
     throw Error(fmt::format("{} is running; nothing was removed\nstop it first: xlm runs stop {}", id, id));
+  }
+  for (const std::string& name : line_names(global.runs)) {
+    const TryLine line(global.runs, name);
+    if (!ids.contains(line.best())) continue;
+    throw Error(fmt::format("{} is the best of the line {}; nothing was removed\nto give the line up, remove {}",
+                            line.best(), name, line.folder().string()));
   }
   if (!options.yes) {
     throw UsageError(fmt::format("this would delete the folders of {}: {}\nadd --yes to delete them",

@@ -11,8 +11,10 @@
 #include "base/stop.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "experiments/collections/line_merge.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/run_merge.h"
+#include "experiments/collections/search_merge.h"
 #include "experiments/collections/unpacking.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/run_lock.h"
@@ -56,41 +58,25 @@ std::vector<MergedRun> merge_source(const fs::path& source, const MergeSettings&
   return merge_runs(folders, global.runs, settings);
 }
 
-/// What a user has to know of the record of a search.
-std::string search_note(const MergedSearch& search) {
-  std::vector<std::string> parts;
-  if (search.added > 0) parts.push_back(counted(search.added, "trial") + " added");
-  if (!search.differing.empty()) {
-    std::vector<std::string> trials;
-    for (const std::int64_t trial : search.differing) trials.push_back(std::to_string(trial));
-    parts.push_back(fmt::format("trial{} {}: another setting was asked for there, and that here counts",
-                                trials.size() == 1 ? "" : "s", join(trials, ", ")));
-  }
-  for (const std::string& file : search.damaged) parts.push_back(file + " is damaged");
-  return join(parts, "; ");
-}
-
-bool is_conflict(const MergedSearch& search) { return !search.differing.empty() || !search.damaged.empty(); }
-
-Json merged_json(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches) {
+Json merged_json(const std::vector<MergedRun>& merged, const std::vector<MergedRecord>& records) {
   Json list = Json::array();
   for (const MergedRun& run : merged) {
     Json entry = {{"run_id", run.id}, {"outcome", name_of(run.outcome)}};
     if (!run.note.empty()) entry["note"] = run.note;
     list.push_back(std::move(entry));
   }
-  for (const MergedSearch& search : searches) {
-    const MergeOutcome outcome = is_conflict(search) ? MergeOutcome::kConflict : MergeOutcome::kUpdated;
-    list.push_back({{"search", search.name}, {"outcome", name_of(outcome)}, {"note", search_note(search)}});
+  for (const MergedRecord& record : records) {
+    const MergeOutcome outcome = record.is_conflict ? MergeOutcome::kConflict : MergeOutcome::kUpdated;
+    list.push_back({{record.kind, record.name}, {"outcome", name_of(outcome)}, {"note", record.note}});
   }
   return list;
 }
 
-std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches,
+std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<MergedRecord>& records,
                         const MergeCommand& command) {
   std::map<MergeOutcome, std::size_t> counts;
   std::string text;
-  for (const MergedSearch& search : searches) text += fmt::format("search {}: {}\n", search.name, search_note(search));
+  for (const MergedRecord& record : records) text += fmt::format("{} {}: {}\n", record.kind, record.name, record.note);
   for (const MergedRun& run : merged) {
     ++counts[run.outcome];
     if (!run.note.empty()) text += fmt::format("{}: {}\n", run.id, run.note);
@@ -102,8 +88,9 @@ std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<
 }
 
 /// Conflicts and damaged runs are a failure, because a user has to look at them.
-ExitCode merge_code(const std::vector<MergedRun>& merged, const std::vector<MergedSearch>& searches) {
-  ExitCode code = std::any_of(searches.begin(), searches.end(), is_conflict) ? kFailed : kDone;
+ExitCode merge_code(const std::vector<MergedRun>& merged, const std::vector<MergedRecord>& records) {
+  const auto is_conflict = [](const MergedRecord& record) { return record.is_conflict; };
+  ExitCode code = std::any_of(records.begin(), records.end(), is_conflict) ? kFailed : kDone;
   for (const MergedRun& run : merged) {
     if (run.outcome == MergeOutcome::kUnfinished) return kStopped;
     if (run.outcome == MergeOutcome::kConflict || run.outcome == MergeOutcome::kDamaged) code = kFailed;
@@ -184,22 +171,22 @@ std::vector<PackedFile> added_files(const PackCommand& command) {
 int merge_sources(const MergeCommand& command, const GlobalOptions& global) {
   if (command.move && command.link) throw UsageError("--move and --link exclude each other");
   install_stop_handlers();
-  std::vector<MergedSearch> searches;
+  std::vector<MergedRecord> records;
   MergeSettings settings{.how = command.move   ? MergeHow::kMove
                                 : command.link ? MergeHow::kLink
                                                : MergeHow::kCopy,
                          .dry_run = command.dry_run,
                          .should_stop = stop_requested,
                          .progress = progress_of_runs("merging", 0, global),
-                         .search = [&searches](const MergedSearch& search) { searches.push_back(search); }};
+                         .record = [&records](const MergedRecord& record) { records.push_back(record); }};
   std::vector<MergedRun> merged;
   for (const fs::path& source : command.sources) {
     const std::vector<MergedRun> some = merge_source(source, settings, global);
     merged.insert(merged.end(), some.begin(), some.end());
   }
   if (!command.dry_run) open_store(global);
-  print(global.json ? json_text(merged_json(merged, searches)) : merged_text(merged, searches, command));
-  return merge_code(merged, searches);
+  print(global.json ? json_text(merged_json(merged, records)) : merged_text(merged, records, command));
+  return merge_code(merged, records);
 }
 
 int pack_runs(const PackCommand& command, const GlobalOptions& global) {
@@ -224,6 +211,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   for (PackedFile& file : code_files(code, global)) files.push_back(std::move(file));
   for (const fs::path& record : search_files(global.runs)) {
     files.push_back({global.runs / record, (fs::path("runs") / record).string()});
+  }
+  for (const fs::path& line : line_files(global.runs)) {
+    files.push_back({global.runs / line, (fs::path("runs") / line).string()});
   }
   if (fs::exists(global.runs / kRegistrations)) {
     files.push_back({global.runs / kRegistrations, (fs::path("runs") / kRegistrations).string()});

@@ -13,8 +13,10 @@
 #include "base/staged_folder.h"
 #include "base/text.h"
 #include "experiments/collections/journal_merge.h"
+#include "experiments/collections/line_merge.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/collections/run_news.h"
+#include "experiments/collections/search_merge.h"
 #include "experiments/collections/unpacking.h"
 #include "experiments/runs/own_submissions.h"
 #include "experiments/runs/run_lock.h"
@@ -304,15 +306,34 @@ class RunMerge {
   MergedRun result_;
 };
 
-/// The records of searches and of registered claims in the folders that hold these runs.
+/// What a user has to know of the record of a search.
+std::string search_note(const MergedSearch& search) {
+  std::vector<std::string> parts;
+  if (search.added > 0) parts.push_back(counted(search.added, "trial") + " added");
+  if (!search.differing.empty()) {
+    std::vector<std::string> trials;
+    for (const std::int64_t trial : search.differing) trials.push_back(std::to_string(trial));
+    parts.push_back(fmt::format("trial{} {}: another setting was asked for there, and that here counts",
+                                trials.size() == 1 ? "" : "s", join(trials, ", ")));
+  }
+  for (const std::string& file : search.damaged) parts.push_back(file + " is damaged");
+  return join(parts, "; ");
+}
+
+/// The records of searches, of lines and of registered claims in the folders that hold these runs.
 void merge_records_next_to(const std::vector<fs::path>& folders, const fs::path& runs, const MergeSettings& settings) {
   std::set<fs::path> sources;
   for (const fs::path& folder : folders) sources.insert(folder.parent_path());
   for (const fs::path& source : sources) {
     if (settings.should_stop && settings.should_stop()) return;
     if (!settings.dry_run) merge_registrations(source, runs);
+    std::vector<MergedRecord> records = merge_lines(source, runs, settings.dry_run);
     for (const MergedSearch& search : merge_searches(source, runs, settings.dry_run)) {
-      if (settings.search) settings.search(search);
+      const bool is_conflict = !search.differing.empty() || !search.damaged.empty();
+      records.push_back({"search", search.name, search_note(search), is_conflict});
+    }
+    for (const MergedRecord& record : records) {
+      if (settings.record) settings.record(record);
     }
   }
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/files.h"
-#include "experiments/collections/search_merge.h"
+#include "experiments/collections/merged_record.h"
 
 namespace xlm {
 
@@ -42,7 +42,7 @@ struct MergeSettings {
   std::function<bool()>
       should_stop;  // asked before each run, in large files and archives, and before files are put in place
   std::function<void(double done, double total)> progress;
-  std::function<void(const MergedSearch& search)> search;  // told of each search whose record was merged
+  std::function<void(const MergedRecord& record)> record;  // told of each search and line that was merged
 };
 
 /// The run folders below a folder (itself, or down to three levels), by their ids. Throws DataError if the folder
@@ -51,7 +51,7 @@ std::vector<fs::path> find_run_folders(const fs::path& folder);
 
 /// Merges runs into the folder `runs`, which is created if it is missing. A new run appears whole. An existing run
 /// keeps what it has and gets what it lacks, part by part, each in one step. Their order keeps the run resumable if the
-/// merge is interrupted. The next merge does the rest. The records of searches next to the runs come along.
+/// merge is interrupted. The next merge does the rest. The records of searches and lines next to the runs come along.
 std::vector<MergedRun> merge_runs(const std::vector<fs::path>& folders, const fs::path& runs,
                                   const MergeSettings& settings);
 

@@ -179,5 +179,40 @@ TEST_F(ProgramTry, ThePageForAgentsRuns) {
   EXPECT_THAT(head.find("description")->scalar, HasSubstr("a gain: keep, discard"));
 }
 
+TEST_F(ProgramTry, LinesGoWithTheirRuns) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night", "--seeds", "3"}).code, 0);
+  const std::string log = run({"runs", "log"}).out;
+  const std::string other = (folder_.path() / "other").string();
+  const auto merge = [&](const std::string& source) { return run({"runs", "merge", source, "--runs", other}); };
+  const std::string archive = (folder_.path() / "all.tar.zst").string();
+  ASSERT_EQ(run({"runs", "pack", "--where", "experiment=tries", "--out", archive}).code, 0);
+  EXPECT_THAT(merge(archive).out, HasSubstr("line night: added"));
+  EXPECT_EQ(run({"runs", "log", "--runs", other}).out, log);
+  EXPECT_THAT(merge(archive).out, ::testing::Not(HasSubstr("line night"))) << "nothing is new";
+
+  const fs::path journal = fs::path("lines/night/journal.jsonl");
+  const std::string before = read_file(runs_ / journal);
+  const std::string further = before + R"({"type":"try","time":1,"question":{"change":"a","base":"b"}})" + "\n";
+  write_file(runs_ / journal, further);
+  EXPECT_THAT(merge(runs_.string()).out, HasSubstr("line night: it has gone on there"));
+  EXPECT_EQ(read_file(fs::path(other) / journal), further);
+  write_file(runs_ / journal, before + R"({"type":"try","time":2,"question":{"change":"c","base":"b"}})" + "\n");
+  const ProgramResult conflict = merge(runs_.string());
+  EXPECT_EQ(conflict.code, 1);
+  EXPECT_THAT(conflict.out, HasSubstr("line night: it went on in both places, and the one here stays"));
+  EXPECT_EQ(read_file(fs::path(other) / journal), further);
+}
+
+TEST_F(ProgramTry, TheBestOfALineIsNotRemoved) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night", "--seeds", "3"}).code, 0);
+  const std::size_t runs = run_folders().size();
+  const ProgramResult removed = run({"runs", "rm", "--where", "experiment=tries", "--yes"});
+  EXPECT_EQ(removed.code, 1);
+  EXPECT_THAT(removed.err, AllOf(HasSubstr("is the best of the line night"), HasSubstr("lines/night")));
+  EXPECT_EQ(run_folders().size(), runs);
+}
+
 }  // namespace
 }  // namespace xlm

@@ -8,7 +8,7 @@
 namespace xlm {
 namespace {
 
-using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 class SearchMergeTest : public RunMergeTest {
  protected:
@@ -20,11 +20,11 @@ class SearchMergeTest : public RunMergeTest {
     write_file(record(runs, search, trial), "{\"setting\": " + setting + "}\n");
   }
 
-  std::vector<MergedSearch> merge_next_to_runs(MergeSettings settings = {}) const {
-    std::vector<MergedSearch> searches;
-    settings.search = [&](const MergedSearch& search) { searches.push_back(search); };
+  std::vector<MergedRecord> merge_next_to_runs(MergeSettings settings = {}) const {
+    std::vector<MergedRecord> records;
+    settings.record = [&](const MergedRecord& record) { records.push_back(record); };
     merge_runs(find_run_folders(place("b")), place("a"), settings);
-    return searches;
+    return records;
   }
 };
 
@@ -43,13 +43,13 @@ TEST_F(SearchMergeTest, IsAUnionThatKeepsWhatIsHere) {
   dry.dry_run = true;
   EXPECT_EQ(merge_next_to_runs(dry).size(), 2U);
   EXPECT_FALSE(fs::exists(record("a", "0123", 3)));
-  const std::vector<MergedSearch> merged = merge_next_to_runs();
+  const std::vector<MergedRecord> merged = merge_next_to_runs();
   ASSERT_EQ(merged.size(), 2U);
+  EXPECT_EQ(merged[0].kind, "search");
   EXPECT_EQ(merged[0].name, "0123");
-  EXPECT_EQ(merged[0].added, 1);
-  EXPECT_THAT(merged[0].differing, ElementsAre(2)) << "5e-1 is 0.5";
-  EXPECT_EQ(merged[1].added, 1);
-  EXPECT_THAT(merged[1].damaged, ElementsAre(record("b", "4567", 2).string()));
+  EXPECT_THAT(merged[0].note, StartsWith("1 trial added; trial 2: another setting")) << "5e-1 is 0.5";
+  EXPECT_EQ(merged[1].note, "1 trial added; " + record("b", "4567", 2).string() + " is damaged");
+  EXPECT_TRUE(merged[0].is_conflict && merged[1].is_conflict);
   EXPECT_EQ(read_json(record("a", "0123", 3)), Json({{"setting", {0.125, 1}}}));
   EXPECT_EQ(read_json(record("a", "0123", 2)), Json({{"setting", {0.25, 2}}}));
   EXPECT_EQ(names_in(place("a") / ".searches" / "0123").size(), 3U);
