@@ -7,12 +7,14 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
 #include "cmd/run_results.h"
+#include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/run_lock.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
@@ -50,6 +52,12 @@ ValuesByName environment_of_run(const Run& run) {
   collect_values(run.environment, "", values);
   values.erase("command");  // it names the run's folder, so it differs always
   return values;
+}
+
+/// The hash of a program's frozen code; empty: it has none.
+std::string code_of(const Run& run) {
+  const auto code = run.contents.find("program.folder");
+  return code == run.contents.end() ? "" : code->second;
 }
 
 /// What came out, and what people say of it.
@@ -124,6 +132,34 @@ std::string part_text(const DiffPart& part, const std::vector<std::string>& ids,
   return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
 }
 
+/// How the code of two programs differs, as `diff -u` prints it; empty if it does not, or if one of both has none.
+std::string code_difference(const Run& a, const Run& b, const GlobalOptions& global) {
+  const std::string before = code_of(a);
+  const std::string after = code_of(b);
+  if (before.empty() || after.empty() || before == after) return "";
+  const fs::path place = frozen_programs(global.runs);
+  check_frozen_code(place, before);
+  check_frozen_code(place, after);
+  const std::string folder_a = code_folder(place, before).string() + "/";
+  const std::string folder_b = code_folder(place, after).string() + "/";
+  const CommandResult compared = run_command({"diff", "-ruN", folder_a, folder_b});
+  if (compared.code == kNoProgram) throw Error("the code differs, and diff, which shows how, is not installed");
+  if (compared.code > 1) throw Error("diff of the code: " + first_line(compared.err));
+  std::string text;
+  for (const std::string& line : split(trim(compared.out), '\n')) {
+    if (line.starts_with("diff -ruN ")) continue;
+    const bool is_head = line.starts_with("--- ") || line.starts_with("+++ ");
+    std::string shown = is_head ? line.substr(0, line.find('\t')) : line;
+    for (const auto& [folder, name] : {std::pair(folder_a, "a/"), std::pair(folder_b, "b/")}) {
+      if (const std::size_t at = shown.find(folder); is_head && at != std::string::npos) {
+        shown.replace(at, folder.size(), name);
+      }
+    }
+    text += shown + "\n";
+  }
+  return text;
+}
+
 Run read_named_run(RunTable& runs, const std::string& name, const GlobalOptions& global) {
   const std::string id = find_run(runs, name, global);
   if (!fs::exists(global.runs / id)) {
@@ -142,8 +178,9 @@ int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
   const std::vector<DiffPart> parts{differing_part("configuration", settings_of_run(a), settings_of_run(b)),
                                     differing_part("environment", environment_of_run(a), environment_of_run(b)),
                                     differing_part("results", results_of_run(a), results_of_run(b))};
+  const std::string code = code_difference(a, b, global);
   if (global.json) {
-    Json json = {{"a", a.id}, {"b", b.id}};
+    Json json = {{"a", a.id}, {"b", b.id}, {"code", code}};
     for (const DiffPart& part : parts) {
       json[part.title] = Json::object();
       for (const auto& [name, both] : part.values) json[part.title][name] = Json::array({both.first, both.second});
@@ -156,7 +193,7 @@ int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
   for (const DiffPart& part : parts) {
     text += (text.empty() ? "" : "\n") + part_text(part, ids, global.standard_output);
   }
-  print(text);
+  print(code.empty() ? text : text + "\ncode:\n" + code);
   return kDone;
 }
 
@@ -168,7 +205,8 @@ std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& globa
   app.add_option("B", options->b, "The run to compare it with")->required();
   app.footer(
       "Shows values that differ: of the configuration, of the environment (program, machine, code, packages) and\n"
-      "of the results. With --json: {\"configuration\": {KEY: [A, B]}, \"environment\": …, \"results\": …}, null for\n"
+      "of the results, and how the frozen code of programs differs. With --json: {\"configuration\": {KEY: [A, B]}, "
+      "\"environment\": …, \"results\": …}, null for\n"
       "what a run lacks.\n\n"
       "Example:\n  xlm runs diff adaptive-span-text8-3fa9c1d240b7e115 adaptive-span-text8-90ab12cd5c02ffe8");
   return [options, &global] { return diff_runs(*options, global); };

@@ -179,6 +179,19 @@ TEST_F(ProgramTry, ThePageForAgentsRuns) {
   EXPECT_THAT(head.find("description")->scalar, HasSubstr("a gain: keep, discard"));
 }
 
+TEST_F(ProgramTry, AChangeOfCodeIsShownByDiff) {
+  ASSERT_EQ(run({"train", "base.yaml"}).code, 0);
+  write_code("0.5");
+  ASSERT_EQ(run({"train", "base.yaml"}).code, 0);
+  const std::vector<fs::path> both = run_folders();
+  ASSERT_EQ(both.size(), 2U);
+  const Json diff =
+      Json::parse(run({"--json", "runs", "diff", both[0].filename().string(), both[1].filename().string()}).out);
+  const std::string code = diff["code"].get<std::string>();
+  EXPECT_THAT(code, AllOf(HasSubstr("--- a/train.py\n+++ b/train.py\n@@ "), HasSubstr("- 0.5 +"), HasSubstr("- 0 +")));
+  EXPECT_THAT(code, ::testing::Not(HasSubstr(runs_.string()))) << "paths are those of the program";
+}
+
 TEST_F(ProgramTry, LinesGoWithTheirRuns) {
   write_tried("change.yaml", "{gain: 0.1}");
   ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night", "--seeds", "3"}).code, 0);
