@@ -45,10 +45,13 @@ std::string note_on_sizes(RunTable& runs, const RecipeView& recipe, const ClaimL
 std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::path& folder) {
   std::size_t sealed = 0;
   const std::vector<Value>& seals = runs.column_or_nothing(kSealedKey);
+  const std::vector<Value>& statuses = runs.column("status");
   const std::vector<Registration> chain = read_registrations(folder);
   for (const std::size_t row : runs.select(recipe.filters)) {
     const auto opens = [&](const Registration& one) { return one.opens(runs.id(row)); };
-    if (to_text(seals[row]) == "test" && std::none_of(chain.begin(), chain.end(), opens)) ++sealed;
+    if (to_text(seals[row]) == "test" && to_text(statuses[row]) != name_of(RunStatus::kDiverged) &&
+        std::none_of(chain.begin(), chain.end(), opens))
+      ++sealed;
   }
   return sealed == 0 ? ""
                      : fmt::format("The test of {} is sealed: --open measures it, once, when all are done.",

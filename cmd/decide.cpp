@@ -1,6 +1,7 @@
 // xlm decide: the seeds that undecided claims need, until these are decided or a budget is spent.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,7 +22,6 @@
 #include "experiments/sweeps/try_budget.h"
 #include "results/judgement/plan.h"
 #include "results/quantities/number_format.h"
-#include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
@@ -71,9 +71,8 @@ class Decider {
         global_(global),
         quiet_(global),
         recipe_(recipe_of(read_configuration(command.file, command.profile, command.overrides), command.overrides)),
-        view_(read_recipe(command.file, command)),
-        budget_(command.spend, "--spend"),
-        began_(wall_seconds()) {
+        view_(read_recipe(command.file, options_of(command, recipe_.experiment))),
+        budget_(command.spend, "--spend") {
     quiet_.json = false;
     quiet_.quiet = global.quiet || !global.standard_error.is_terminal;
     if (recipe_.search) throw UsageError("decide adds seeds to settings, and a search chooses settings");
@@ -81,6 +80,11 @@ class Decider {
 
   int run() {
     own_ = plan_sweep(recipe_, global_.runs, false, {.choose = choose_in_store(quiet_)});
+    const auto open = std::count_if(own_.begin(), own_.end(), [](const SweepRun& run) { return run.is_open(); });
+    if (!budget_.has_room_for(open, {})) {
+      throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
+                                   counted(static_cast<std::size_t>(open), "run"), budget_.text()));
+    }
     bool goes_on = launch(own_);
     std::vector<OpenClaim> claims = look();
     while (goes_on) {
@@ -102,6 +106,13 @@ class Decider {
   }
 
  private:
+  /// The claims are about the runs of this recipe, whatever its overrides call the experiment.
+  static RecipeOptions options_of(const DecideCommand& command, const std::string& experiment) {
+    RecipeOptions options = command;
+    if (options.experiment.empty()) options.experiment = experiment;
+    return options;
+  }
+
   /// The claims by what the runs say now.
   std::vector<OpenClaim> look() {
     Store store = open_store(quiet_);
@@ -115,39 +126,65 @@ class Decider {
   }
 
   OpenClaim candidate_of(JudgedClaim judged) {
-    OpenClaim one{.judged = std::move(judged)};
+    OpenClaim one{.judged = std::move(judged), .level = level_of_look(0)};
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
-    std::set<std::int64_t> seeds;
     for (const SweepRun& run : own_) {
-      if (std::find(used.begin(), used.end(), run.id()) == used.end()) continue;
-      settings.insert(run.setting);
-      seeds.insert(run.planned.options.seed);
+      if (std::find(used.begin(), used.end(), run.id()) != used.end()) settings.insert(run.setting);
     }
     bool is_exact = true;
     for (const ClaimPart& part : one.judged.parts) {
       one.seeds = std::max(one.seeds, part.seeds);
       is_exact = is_exact && part.is_exact;
     }
-    const auto planned = static_cast<std::int64_t>(seeds.size());
-    std::int64_t look = 0;
-    while ((planned << look) < one.seeds) ++look;
-    one.level = level_of_look(look);
-    one.is_decided = has_verdict(one.judged) && (is_exact || one.judged.p.value_or(1) < one.level);
+    if (settings.empty()) {
+      const std::string& missing = one.judged.parts.front().missing;
+      one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
+      return one;
+    }
+    const std::set<std::int64_t> seeds = own_seeds(settings);
+    const std::int64_t looks = go_to_next_look(one, settings, seeds);
+    one.level = level_of_look(looks);
+    // A look at a part of the seeds that it doubles would be one more.
+    const std::int64_t last = *seeds.rbegin() + (std::ssize(seeds) << looks) - std::ssize(seeds);
+    const bool is_between = std::any_of(one.more.begin(), one.more.end(), [&](const SweepRun& run) {
+      return run.planned.options.seed > last && run.status == RunStatus::kDone;
+    });
+    one.is_decided = has_verdict(one.judged) && (is_exact || (!is_between && one.judged.p.value_or(1) < one.level));
     if (one.is_decided) return one;
-    one.why_not = why_no_more(one, settings.size(), planned);
-    if (!one.why_not.empty()) return one;
-    one.next_seeds = planned << (one.seeds < (planned << look) ? look : look + 1);
-    add_seeds(one, settings, seeds, used);
+    one.why_not = why_no_more(one, std::ssize(seeds), looks);
+    if (one.why_not.empty()) expect_cost(one, used);
     return one;
   }
 
-  static std::string why_no_more(const OpenClaim& one, std::size_t settings, std::int64_t planned) {
-    if (settings == 0)
-      return one.judged.parts.front().missing.empty() ? "its runs are not of this sweep"
-                                                      : one.judged.parts.front().missing;
-    if (one.judged.description.planned > 0 && one.judged.description.planned <= planned)
-      return "its plan of seeds is fulfilled";
+  std::set<std::int64_t> own_seeds(const std::set<std::string>& settings) const {
+    std::set<std::int64_t> seeds;
+    for (const SweepRun& run : own_) {
+      if (settings.contains(run.setting)) seeds.insert(run.planned.options.seed);
+    }
+    return seeds;
+  }
+
+  /// Finds the runs that the next look needs, and how many looks were before it: those whose runs have all ended.
+  std::int64_t go_to_next_look(OpenClaim& one, const std::set<std::string>& settings,
+                               const std::set<std::int64_t>& seeds) {
+    constexpr std::int64_t kMaxLooks = 16;
+    for (std::int64_t look = 0;; ++look) {
+      one.next_seeds = std::ssize(seeds) << (look + 1);
+      one.more = runs_with_more_seeds(settings, seeds, one.next_seeds);
+      const bool has_open =
+          std::any_of(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
+      if (has_open || look == kMaxLooks) return look;
+    }
+  }
+
+  std::string why_no_more(const OpenClaim& one, std::int64_t own, std::int64_t looks) const {
+    const std::int64_t planned = one.judged.description.planned;
+    if (planned > 0 && planned <= own << looks) return "its plan of seeds is fulfilled";
+    for (const SweepRun& run : one.more) {
+      if (!run.is_open() || !launched_.contains(run.id())) continue;
+      return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
+    }
     std::optional<std::int64_t> fewest = 0;
     for (const ClaimPart& part : one.judged.parts) {
       if (part.verdict == Verdict::kNotTried) return part.missing;
@@ -159,9 +196,9 @@ class Decider {
     return fewest ? "" : "no number of seeds up to 10,000 is likely to decide it";
   }
 
-  /// The runs of the next look, and what they will cost if they cost as much as those that are there.
-  void add_seeds(OpenClaim& one, const std::set<std::string>& settings, const std::set<std::int64_t>& seeds,
-                 const std::vector<std::string>& used) {
+  /// The runs of settings with so many seeds, without their own ones.
+  std::vector<SweepRun> runs_with_more_seeds(const std::set<std::string>& settings, const std::set<std::int64_t>& seeds,
+                                             std::int64_t all) {
     Recipe more = recipe_;
     more.points.clear();
     std::set<std::string> taken;
@@ -169,12 +206,16 @@ class Decider {
       if (!settings.contains(run.setting) || !taken.insert(run.setting).second) continue;
       SweepPoint point = run.point;
       std::erase_if(point, [](const auto& entry) { return entry.first == "seed"; });
-      for (std::int64_t seed = 1; seed <= one.next_seeds - std::ssize(seeds); ++seed) {
+      for (std::int64_t seed = 1; seed <= all - std::ssize(seeds); ++seed) {
         more.points.push_back(point);
         more.points.back().emplace_back("seed", make_scalar(std::to_string(*seeds.rbegin() + seed), "xlm decide"));
       }
     }
-    one.more = plan_sweep(more, global_.runs, false, {.choose = choose_in_store(quiet_)});
+    return plan_sweep(more, global_.runs, false, {.choose = choose_in_store(quiet_)});
+  }
+
+  /// What the next look will cost if its runs cost as much as those that are there, and whether that is too much.
+  void expect_cost(OpenClaim& one, const std::vector<std::string>& used) const {
     std::set<fs::path> folders;
     for (const std::string& id : used) folders.insert(global_.runs / id);
     const TryCost known = cost_since(folders, 0);
@@ -184,7 +225,6 @@ class Decider {
     one.cost = {open, known.seconds * share, known.flops * share, known.tokens * share};
     TryCost then = cost();
     then += one.cost;
-    if (open == 0) one.why_not = "its runs end without a number";
     if (budget_.is_limited() && (budget_.is_spent(then) || !budget_.has_room_for(open, cost()))) {
       one.why_not = fmt::format("{} seeds, about {}, are beyond the budget", one.next_seeds, cost_in_words(one.cost));
     }
@@ -194,15 +234,27 @@ class Decider {
     return fmt::format("{}, {}", counted(static_cast<std::size_t>(cost.runs), "run"), human_duration(cost.seconds));
   }
 
-  TryCost cost() const { return cost_since(started_, began_); }
+  /// Of what this command did. Runs that it resumed had cost something before.
+  TryCost cost() const {
+    TryCost all;
+    for (const auto& [folder, before] : started_) {
+      const TryCost now = cost_since({folder}, 0);
+      all +=
+          {now.runs - before.runs, now.seconds - before.seconds, now.flops - before.flops, now.tokens - before.tokens};
+    }
+    return all;
+  }
 
   /// Does the open ones of these runs. Whether the user and the budget let it go on.
   bool launch(const std::vector<SweepRun>& runs) {
     std::vector<SweepRun> open;
     std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
     if (open.empty()) return true;
-    if (!budget_.has_room_for(std::ssize(open), cost())) return false;
-    for (const SweepRun& run : open) started_.insert(run.planned.paths.folder);
+    for (const SweepRun& run : open) {
+      const fs::path& folder = run.planned.paths.folder;
+      started_.emplace(folder, cost_since({folder}, 0));
+      launched_.insert(run.id());
+    }
     const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
     SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
                       {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
@@ -256,9 +308,9 @@ class Decider {
   Recipe recipe_;
   RecipeView view_;
   TryBudget budget_;
-  double began_;
-  std::vector<SweepRun> own_;   // of the recipe's own seeds
-  std::set<fs::path> started_;  // folders of runs that this command did
+  std::vector<SweepRun> own_;            // of the recipe's own seeds
+  std::map<fs::path, TryCost> started_;  // folders of runs that this command did, with what they had cost
+  std::set<std::string> launched_;       // their ids
 };
 
 int run_decide(const DecideCommand& command, const GlobalOptions& global) {

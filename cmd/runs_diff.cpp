@@ -142,7 +142,8 @@ std::string code_difference(const Run& a, const Run& b, const GlobalOptions& glo
   check_frozen_code(place, after);
   const std::string folder_a = code_folder(place, before).string() + "/";
   const std::string folder_b = code_folder(place, after).string() + "/";
-  const CommandResult compared = run_command({"diff", "-ruN", folder_a, folder_b});
+  const std::vector<std::string> words{"diff", "-ruN", folder_a, folder_b};
+  const CommandResult compared = xlm::run_command(words, "");
   if (compared.code == kNoProgram) throw Error("the code differs, and diff, which shows how, is not installed");
   if (compared.code > 1) throw Error("diff of the code: " + first_line(compared.err));
   std::string text;

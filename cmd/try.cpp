@@ -46,9 +46,7 @@ TriedSide side_of(const std::string& text, const TryCommand& command, const Glob
   }
   // A line's test is opened once, at its end. A program measures what it likes.
   const bool is_model = tree.find("program") == nullptr;
-  if (!command.line.empty() && is_model && find_path(tree, kSealedKey) == nullptr) {
-    tree.set(kSealedKey, make_scalar("test", text));
-  }
+  if (!command.line.empty() && is_model) tree.set(kSealedKey, make_scalar("test", text));
   Recipe recipe = recipe_of(run_part(std::move(tree)));
   return {text, std::move(recipe)};
 }

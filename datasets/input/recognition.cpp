@@ -184,6 +184,8 @@ bool begins_as_json(std::string_view text) {
     return true;
   } catch (const Json::parse_error& error) {
     return error.byte + kCharacterBytes > text.size();
+  } catch (const Json::out_of_range&) {
+    return true;  // a number beyond what a double holds
   }
 }
 

@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kLines = "lines";
 constexpr const char* kJournal = "journal.jsonl";
 
-std::string text_of(const fs::path& file) { return fs::exists(file) ? read_file(file) : ""; }
+std::string line_text_at(const fs::path& file) { return fs::exists(file) ? read_file(file) : ""; }
 
 }  // namespace
 
@@ -36,10 +36,10 @@ std::vector<MergedRecord> merge_lines(const fs::path& from, const fs::path& runs
   for (const fs::path& file : line_files(from)) {
     const std::string name = file.parent_path().filename().string();
     const std::string there = read_file(from / file);
-    if (text_of(runs / file).starts_with(there)) continue;
+    if (line_text_at(runs / file).starts_with(there)) continue;
     if (!dry_run) create_folders((runs / file).parent_path());
     const auto lock = dry_run ? nullptr : std::make_unique<RunLock>((runs / file).parent_path());
-    const std::string here = text_of(runs / file);
+    const std::string here = line_text_at(runs / file);
     if (!there.starts_with(here)) {
       changed.push_back({"line", name, "it went on in both places, and the one here stays", true});
       continue;

@@ -61,9 +61,7 @@ void ProgramRecords::note_step(Name& name, std::int64_t step, double value, cons
           fmt::format("{}: at step {} '{}' is {} after {}", place.text(), step, name.as_given, value, name.value);
     }
     // Once may be meant: at the end of training the whole split is evaluated, or the best weights.
-    ++name.replaced;
-    are_repeated_ = are_repeated_ || name.replaced == 2;
-    if (name.replaced == 2 && name.place.kind == QuantityPlace::Kind::kEvaluation && replaced_evaluations_.empty()) {
+    if (++name.replaced == 2 && name.place.kind == QuantityPlace::Kind::kEvaluation && replaced_evaluations_.empty()) {
       replaced_evaluations_ = fmt::format(
           "evaluations replaced others of the same step, first '{}' at step {}; let one process report, with the step",
           name.as_given, step);
@@ -223,7 +221,7 @@ std::vector<std::string> ProgramRecords::warnings() const {
                     "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
                     backward_steps_, first_backward_));
   }
-  if (are_repeated_) {
+  if (repeated_steps_ > 0) {
     warnings.push_back(
         fmt::format("{} replaced another one of the same name and step\nfirst at {}\nreport the step of each, from "
                     "one process",

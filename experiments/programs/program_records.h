@@ -145,7 +145,6 @@ class ProgramRecords {
   std::int64_t backward_steps_ = 0;
   std::string first_backward_;  // in words
   std::int64_t repeated_steps_ = 0;
-  bool are_repeated_ = false;  // a name twice or more
   std::string first_repeated_;
   std::string replaced_evaluations_;
 };

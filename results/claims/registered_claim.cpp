@@ -59,14 +59,15 @@ std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain&
   const std::vector<std::string> columns = judged.description.columns();
   const auto is_of_test = [](const std::string& column) { return column.starts_with("test."); };
   if (std::none_of(columns.begin(), columns.end(), is_of_test)) return "";
-  std::vector<std::string> openings;
+  const std::vector<std::string> used = runs_of(judged);
+  std::vector<std::string> openings;  // of one of its runs
   for (const Registration& one : chain) {
-    if (one.is_opening() && one.record["claims"].contains(judged.description.name)) openings.push_back(one.hash);
+    const auto is_opened = [&](const std::string& id) { return one.opens(id); };
+    if (std::any_of(used.begin(), used.end(), is_opened)) openings.push_back(one.hash);
   }
   std::vector<std::string> open;   // whose configuration seals nothing
   std::vector<std::string> early;  // that began when the test of others had been measured
   const std::vector<Value>& seals = runs.column_or_nothing(kSealedKey);
-  const std::vector<std::string> used = runs_of(judged);
   for (std::size_t row = 0; row < runs.size(); ++row) {
     if (std::find(used.begin(), used.end(), runs.id(row)) == used.end()) continue;
     if (to_text(seals[row]) != "test") open.push_back(runs.id(row));
@@ -74,7 +75,7 @@ std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain&
     const auto was_open = [&](const std::string& opening) { return is_after(chain, seen, opening); };
     if (!seen.empty() && std::any_of(openings.begin(), openings.end(), was_open)) early.push_back(runs.id(row));
   }
-  if (used.empty() || open.size() == used.size()) return "";
+  if (openings.empty() || open.size() == used.size()) return "";
   if (!open.empty()) return fmt::format("test was not sealed in {}", listed_names(open, kMaxNamed));
   if (!early.empty()) return fmt::format("test was open before {} began", listed_names(early, kMaxNamed));
   return openings.size() == 1 ? "test opened once" : fmt::format("test opened {} times", openings.size());

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace xlm {
 namespace {
@@ -29,6 +30,13 @@ std::optional<double> value_at(const std::map<double, double>& curve, double x, 
   return before->second + (x - before->first) / (next->first - before->first) * (next->second - before->second);
 }
 
+/// Half of the distance from a place of the grid to the one before it, or of the first to the next one.
+double half_step(const std::set<double>& grid, double x) {
+  const auto at = grid.find(x);
+  const auto other = at == grid.begin() ? std::next(at) : std::prev(at);
+  return other == grid.end() ? 0 : std::abs(x - *other) / 2;
+}
+
 }  // namespace
 
 bool have_other_places(const std::vector<FigureSample>& samples) {
@@ -50,13 +58,22 @@ std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& sample
   const auto& longest = std::max_element(curves.begin(), curves.end(), [](const auto& a, const auto& b) {
                           return a.second.size() < b.second.size();
                         })->second;
+  std::set<double> grid;
+  for (const auto& [x, y] : longest) grid.insert(x);
+  // Others may begin before it and end behind it.
+  const double begin = *grid.begin() - half_step(grid, *grid.begin());
+  const double end = *grid.rbegin() + half_step(grid, *grid.rbegin());
+  for (const auto& [run, curve] : curves) {
+    for (const auto& [x, y] : curve) {
+      if (x < begin || x > end) grid.insert(x);
+    }
+  }
   std::vector<FigureSample> placed;
   for (const auto& [run, curve] : curves) {
-    for (auto at = longest.begin(); at != longest.end(); ++at) {
-      const auto other = at == longest.begin() ? std::next(at) : std::prev(at);
-      const double step = other == longest.end() ? 0 : std::abs(at->first - other->first);
-      if (const auto y = value_at(curve, at->first, step / 2))
-        placed.push_back({run, at->first, *y, samples.front().tokens});
+    for (const double x : grid) {
+      if (const auto y = value_at(curve, x, half_step(grid, x))) {
+        placed.push_back({run, x, *y, samples.front().tokens});
+      }
     }
   }
   return placed;

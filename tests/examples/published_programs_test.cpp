@@ -52,9 +52,11 @@ class PublishedPrograms : public ProgramTest {
     readers.begin(Json());
     readers.output(output);
     readers.finish(true);
-    EXPECT_THAT(readers.warnings(), IsEmpty()) << file;
+    warnings_ = readers.warnings();
     return sink.take();
   }
+
+  std::vector<std::string> warnings_;
 };
 
 TEST_F(PublishedPrograms, AreAcceptedAsSweeps) {
@@ -102,6 +104,8 @@ TEST_F(PublishedPrograms, AdaptiveSpanIsRead) {
                           "test 200: bpc=2.693", "valid 200: average_span=33 bpc=2.701 max_span=40",
                           "costs: ms_per_batch=112 params=810000", "test 200: bpc=2.693 final",
                           "valid 200: average_span=33 bpc=2.701 max_span=40 final"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("at step 200 'valid.bpc' is 2.701 after 2.7")))
+      << "the whole split is evaluated at the end";
 }
 
 TEST_F(PublishedPrograms, DynamicPoolingIsRead) {
@@ -117,6 +121,7 @@ TEST_F(PublishedPrograms, DynamicPoolingIsRead) {
       ElementsAre("20: loss=2.95 lr=0.001 tokens_per_second=4013", "test 20: bpc=3.87491 loss=2.69",
                   "valid 20: loss=2.89", "costs: params=241307", "test 20: bpc=3.87491 loss=2.69 final",
                   "valid 20: loss=2.89 final"));
+  EXPECT_THAT(warnings_, IsEmpty());
 }
 
 TEST_F(PublishedPrograms, NanoGptIsRead) {
@@ -131,6 +136,7 @@ TEST_F(PublishedPrograms, NanoGptIsRead) {
       ElementsAre("0: loss=3.3168 mfu=-100 milliseconds=2350.16", "train 0: loss=3.3125", "valid 0: loss=3.313",
                   "10: loss=3.1291 mfu=0.01 milliseconds=82.77", "train 50: loss=2.8245", "valid 50: loss=2.8159",
                   "costs: params=200000", "train 50: loss=2.8245 final", "valid 50: loss=2.8159 final"));
+  EXPECT_THAT(warnings_, IsEmpty());
 }
 
 }  // namespace

@@ -77,6 +77,33 @@ TEST_F(Decide, WhatNoSeedDecidesIsNotRun) {
   EXPECT_EQ(found["cost"]["runs"], 6) << "equal numbers";
 }
 
+TEST_F(Decide, ARunThatFailsEndsItsClaim) {
+  write_script("train.py", "import os\nif os.environ['XLM_SEED'] == '5': raise SystemExit('no such seed')\n" +
+                               read_file(folder_.path() / "code" / "train.py"));
+  const Json found = decided("60runs", kUndecided);
+  EXPECT_THAT(found["claims"][0]["why_no_more"].get<std::string>(), HasSubstr(" failed, see "));
+  EXPECT_EQ(found["cost"]["runs"], 12) << "each run is tried by one look";
+}
+
+TEST_F(Decide, RunsOfAnotherCodeAreNotOfTheSweep) {
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  write_script("train.py", "raise SystemExit('broken')\n");
+  const Json found = decided("60runs", kUndecided);
+  EXPECT_EQ(found["claims"][0]["why_no_more"], "its runs are not of this sweep");
+}
+
+TEST_F(Decide, TheSweepsOwnRunsNeedRoom) {
+  const ProgramResult result = run({"decide", "run.yaml", "--spend", "2runs"});
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.err, HasSubstr("the sweep's own 6 runs are beyond --spend 2runs"));
+}
+
+TEST_F(Decide, AnotherNameOfTheExperimentIsThatOfItsClaims) {
+  const ProgramResult result = run({"--json", "decide", "run.yaml", "experiment=other", "--spend", "60runs"});
+  EXPECT_EQ(result.code, kDone) << result.out << result.err;
+  EXPECT_EQ(Json::parse(result.out)["claims"][0]["verdict"], "confirmed");
+}
+
 TEST_F(Decide, SaysWhatEachStepBought) {
   const ProgramResult result = run({"decide", "run.yaml", "--spend", "60runs"});
   EXPECT_THAT(result.err, HasSubstr("less: 3 to 6 seeds, 6 runs: "));

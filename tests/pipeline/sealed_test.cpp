@@ -107,6 +107,22 @@ TEST_F(SealedTest, RunsThatSealNothingAreNamed) {
   EXPECT_THAT(claim()["registered"].get<std::string>(), HasSubstr("test was not sealed in adaptive-span"));
 }
 
+TEST_F(SealedTest, AnOpeningIsThatOfItsRunsWhateverClaimsAreCalled) {
+  sweep();
+  ASSERT_EQ(xlm({"claims", "sweep.yaml", "--open"}).code, 0);
+  std::string renamed = read_file(folder_.path() / "sweep.yaml");
+  renamed.replace(renamed.find("claim: deep"), 11, "claim: deeper");
+  write_file(folder_.path() / "sweep.yaml", renamed);
+  EXPECT_THAT(claim()["registered"].get<std::string>(), HasSubstr("test opened once"));
+  describe("[3, 4]");
+  std::string other = read_file(folder_.path() / "sweep.yaml");
+  other.replace(0, std::string("experiment: sealed").size(), "experiment: other");
+  write_file(folder_.path() / "sweep.yaml", other);
+  sweep();
+  ASSERT_EQ(xlm({"claims", "sweep.yaml", "--open"}).code, 0);
+  EXPECT_EQ(claim()["registered"], "test opened once") << "the test of the first sweep is not theirs";
+}
+
 TEST_F(SealedTest, EvaluationsOfASweepWaitForIt) {
   write_file(folder_.path() / "more.yaml",
              read_file(folder_.path() / "sweep.yaml") + "evaluate: {split: test, eval.batch: [2]}\n");
