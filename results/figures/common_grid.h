@@ -11,7 +11,8 @@ namespace xlm {
 /// to one of a few runs, and the line through both would jump up and down.
 bool have_other_places(const std::vector<FigureSample>& samples);
 
-/// All runs at the places of the one with the most records, and at those of others before and behind these. A run is taken to go evenly from record to record.
+/// All runs at the places of the one with the most records, and at those of others before and behind these. A run is
+/// taken to go evenly from record to record.
 std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& samples);
 
 }  // namespace xlm
