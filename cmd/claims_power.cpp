@@ -10,6 +10,7 @@
 #include "experiments/checks/configured_numbers.h"
 #include "experiments/checks/named_by_exhibits.h"
 #include "experiments/checks/supposed_winners.h"
+#include "results/claims/side_formula.h"
 
 namespace xlm {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 /// Whether a claim is about a loss, whose noise a guess is of, and not about times or sizes.
 bool is_of_a_loss(const ClaimDescription& claim) {
   constexpr std::array<std::string_view, 5> kLosses{".bpc", ".loss", ".perplexity", ".ppl", ".bits_per_byte"};
-  const std::vector<std::string> columns = claim.columns();
+  const std::vector<std::string> columns = columns_of_value(claim.value);
   return std::any_of(columns.begin(), columns.end(), [&](const std::string& name) {
     const std::string column = name.substr(0, name.find('@'));  // without the settings of its evaluation
     return std::any_of(kLosses.begin(), kLosses.end(), [&](std::string_view loss) { return column.ends_with(loss); });

@@ -75,12 +75,17 @@ void check_can_be_opened(const std::vector<SweepRun>& runs) {
 }  // namespace
 
 int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
-  Json record = claimed_runs(options, global).record;
+  auto [record, runs] = claimed_runs(options, global);
   if (!options.page.empty()) record["page"] = sha256_file(options.page);
   const Registration made = register_record(global.runs, std::move(record));
   print(fmt::format("xlm claims {}\n", made.hash));
-  say(fmt::format("{} on {} are registered: commit this line, or send it to others, before the runs begin\n",
-                  counted(made.record["claims"].size(), "claim"), counted(made.record["runs"].size(), "run")));
+  say(fmt::format("registered: {} on {}\n", counted(made.record["claims"].size(), "claim"),
+                  counted(runs.size(), "run")));
+  const auto begun =
+      std::count_if(runs.begin(), runs.end(), [](const SweepRun& run) { return !run.status.is_absent(); });
+  say(begun == 0
+          ? "commit this line, or send it to others, before the runs begin\n"
+          : fmt::format("{} of them are there already: claims on those that had begun are registered late\n", begun));
   return kDone;
 }
 

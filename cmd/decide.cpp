@@ -1,6 +1,5 @@
 // xlm decide: the seeds that undecided claims need, until these are decided or a budget is spent.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -102,7 +101,7 @@ class Decider {
     print_end(claims);
     if (stop_requested()) return kStopped;
     const bool all = std::all_of(claims.begin(), claims.end(), [](const OpenClaim& one) { return one.is_decided; });
-    return all ? static_cast<int>(kDone) : kUndecidedCode;
+    return all ? static_cast<int>(kDone) : code_of_outcome({{"verdict", "undecided"}});
   }
 
  private:
@@ -299,8 +298,6 @@ class Decider {
     }
     print(text + fmt::format("{} by this command\n", cost_in_words(cost())));
   }
-
-  static constexpr int kUndecidedCode = 11;
 
   const DecideCommand& command_;
   const GlobalOptions& global_;

@@ -1,8 +1,8 @@
 // Closing a line of tries.
 #include "cmd/try_close.h"
 
-#include <algorithm>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,10 +23,9 @@ using RunBySeed = std::map<std::string, std::size_t>;  // rows of a RunTable
 
 /// The runs that are done of the setting that a run has.
 RunBySeed runs_of_setting(RunTable& runs, const std::string& id) {
-  const std::vector<std::string>& ids = runs.ids();
-  const auto first = std::find(ids.begin(), ids.end(), id);
-  if (first == ids.end()) throw DataError(fmt::format("the run {} of the line is gone", id));
-  const Value& setting = runs.column("seed_group")[static_cast<std::size_t>(first - ids.begin())];
+  const std::optional<std::size_t> first = runs.row_of(id);
+  if (!first) throw DataError(fmt::format("the run {} of the line is gone", id));
+  const Value& setting = runs.column("seed_group")[*first];
   RunBySeed found;
   for (std::size_t row = 0; row < runs.size(); ++row) {
     const bool is_done = to_text(runs.column("status")[row]) == name_of(RunStatus::kDone);
@@ -59,11 +58,11 @@ std::vector<double> numbers_in(RunTable& runs, const std::vector<std::string>& i
   const std::vector<Value>& column = runs.column(value);
   std::vector<double> numbers;
   for (const std::string& id : ids) {
-    const auto row = static_cast<std::size_t>(std::find(runs.ids().begin(), runs.ids().end(), id) - runs.ids().begin());
-    const std::optional<double> number = row < column.size() ? as_number(column[row]) : std::nullopt;
+    const std::optional<std::size_t> row = runs.row_of(id);
+    const std::optional<double> number = row ? as_number(column[*row]) : std::nullopt;
     if (!number) throw DataError(fmt::format("{} has no {}\nname what it has with --value", id, value));
     numbers.push_back(*number);
-    rows.push_back(row);
+    rows.push_back(*row);
   }
   return numbers;
 }

@@ -175,9 +175,8 @@ std::vector<double> Trial::numbers_of(const std::vector<SweepRun>& runs) {
   std::vector<double> numbers;
   AskedRows rows;
   for (const SweepRun& run : runs) {
-    const auto row = std::find(table.ids().begin(), table.ids().end(), run.id());
-    const auto place = static_cast<std::size_t>(row - table.ids().begin());
-    const std::optional<double> number = row == table.ids().end() ? std::nullopt : as_number(column[place]);
+    const std::optional<std::size_t> row = table.row_of(run.id());
+    const std::optional<double> number = row ? as_number(column[*row]) : std::nullopt;
     if (!number || !std::isfinite(*number)) {
       const bool of_change = change_runs_.contains(run.planned.paths.folder);
       const std::string text = fmt::format("{} has no {}", run.id(), command_.value);
@@ -185,7 +184,7 @@ std::vector<double> Trial::numbers_of(const std::vector<SweepRun>& runs) {
       throw DataError(fmt::format("{}\nname what it has with --value: xlm runs show {}", text, run.id()));
     }
     numbers.push_back(*number);
-    rows.push_back(place);
+    rows.push_back(*row);
   }
   better_ = needed_direction(table, rows, command_.value, "try", "declare it in the file: program.better");
   return numbers;

@@ -373,15 +373,6 @@ std::string text_at(const Yaml& node, const char* key) {
 
 bool ClaimDescription::is_over_sides() const { return is_formula(value) && !letters_in(value).empty(); }
 
-std::vector<std::string> ClaimDescription::columns() const {
-  if (value.empty()) return {};
-  if (!is_over_sides()) return columns_behind(value);
-  std::vector<std::string> columns;
-  const Formula formula(bound_to_sides(value));
-  for (const std::string& one : formula.columns()) columns.push_back(side_column(one).column);
-  return columns;
-}
-
 std::vector<const ClaimSide*> ClaimDescription::sides_called(char letter) const {
   std::vector<const ClaimSide*> called;
   for (const ClaimSide& side : sides) {

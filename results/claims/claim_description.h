@@ -98,8 +98,6 @@ struct ClaimDescription {
 
   /// Whether `value` is a formula that names sides.
   bool is_over_sides() const;
-  /// The columns behind `value`; none of a claim about a grid.
-  std::vector<std::string> columns() const;
   /// The sides of one letter.
   std::vector<const ClaimSide*> sides_called(char letter) const;
 };

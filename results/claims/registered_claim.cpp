@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/claims/side_formula.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
 
@@ -56,7 +57,7 @@ bool is_after(const Chain& chain, std::string hash, const std::string& other) {
 
 /// What is to be said of the test split of a claim about it, if it is sealed in some of its runs.
 std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain& chain, const fs::path& folder) {
-  const std::vector<std::string> columns = judged.description.columns();
+  const std::vector<std::string> columns = columns_of_value(judged.description.value);
   const auto is_of_test = [](const std::string& column) { return column.starts_with("test."); };
   if (std::none_of(columns.begin(), columns.end(), is_of_test)) return "";
   const std::vector<std::string> used = runs_of(judged);

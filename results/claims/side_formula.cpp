@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/words.h"
+#include "results/store/formula.h"
 
 namespace xlm {
 namespace {
@@ -69,6 +70,15 @@ std::vector<char> letters_in(std::string_view formula) {
     if (std::find(letters.begin(), letters.end(), formula[1]) == letters.end()) letters.push_back(formula[1]);
   }
   return letters;
+}
+
+std::vector<std::string> columns_of_value(const std::string& value) {
+  if (value.empty()) return {};
+  if (!is_formula(value)) return columns_behind(value);
+  const Formula formula(bound_to_sides(value));
+  std::vector<std::string> columns;
+  for (const std::string& name : formula.columns()) columns.push_back(side_column(name).column);
+  return columns;
 }
 
 }  // namespace xlm

@@ -22,4 +22,7 @@ SideColumn side_column(std::string_view name);
 /// The letters of the sides that a formula names, each once, in their order.
 std::vector<char> letters_in(std::string_view formula);
 
+/// The columns behind a claim's value, which may be a formula over sides; none behind an empty one.
+std::vector<std::string> columns_of_value(const std::string& value);
+
 }  // namespace xlm
