@@ -34,6 +34,15 @@ std::string skill_file() {
 
 constexpr const char* kBest = "best";
 
+/// The file of a sweep is one setting here: what is above its grid.
+std::string note_on_sweep(const std::string& text) {
+  if (!fs::is_regular_file(text) || read_yaml(text).find("sweep") == nullptr) return "";
+  return fmt::format(
+      "\n{} describes a sweep, of which a try takes what is outside of `sweep:`; write the change into a "
+      "separate file, or name a run of the sweep (xlm runs ls)",
+      text);
+}
+
 TriedSide side_of(const std::string& text, const TryCommand& command, const GlobalOptions& global) {
   Yaml tree;
   if (fs::is_regular_file(text)) {
@@ -57,7 +66,8 @@ TriedSide side_of(const std::string& text, const TryCommand& command, const Glob
 std::string base_of(const TryCommand& command, const std::string& change, const GlobalOptions& global) {
   if (!command.base.empty() && command.base != kBest) return command.base;
   if (command.line.empty()) {
-    throw UsageError("what is the change tried against? name a file or a run with --against, or a --line");
+    throw UsageError("what is the change tried against? name a file or a run with --against, or a --line" +
+                     note_on_sweep(command.change));
   }
   const TryLine line(global.runs, command.line);
   if (line.best().empty()) {
@@ -152,7 +162,8 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
     if (const std::optional<TryRecord> kept = kept_before(command, global, question.change)) {
       return report(kept->outcome, command, *kept, global);
     }
-    throw UsageError(fmt::format("{} changes nothing: both sides are the run {}", command.change, question.base));
+    throw UsageError(fmt::format("{} changes nothing: both sides are the run {}{}", command.change, question.base,
+                                 note_on_sweep(command.change)));
   }
   const std::vector<std::string> differ_in = what_changes(of_change.planned, of_base.planned);
   install_stop_handlers();

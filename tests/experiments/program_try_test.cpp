@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using ProgramTry = TriedProgram;
 
@@ -77,7 +78,14 @@ TEST_F(ProgramTry, ABaseThatFailsIsNoVerdict) {
 TEST_F(ProgramTry, SidesMustDifferInTheChangeAlone) {
   const ProgramResult same = try_change({"base.yaml", "--against", "base.yaml"});
   EXPECT_EQ(same.code, 2);
-  EXPECT_THAT(same.err, HasSubstr("changes nothing"));
+  EXPECT_THAT(same.err, AllOf(HasSubstr("changes nothing"), Not(HasSubstr("describes a sweep"))));
+  write_tried("swept.yaml", "{gain: 0}", "sweep: {grid: {options.gain: [0, 1]}}\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"swept.yaml"}, {"swept.yaml", "--against", "base.yaml"}}) {
+    const ProgramResult swept = try_change(words);
+    EXPECT_EQ(swept.code, 2);
+    EXPECT_THAT(swept.err, HasSubstr("swept.yaml describes a sweep"));
+  }
   write_file(folder_.path() / "text.txt", "other");
   write_tried("change.yaml", "{gain: 0.1}", "data: {path: text.txt}\n");
   const ProgramResult other = try_change({"change.yaml", "--against", "base.yaml"});
