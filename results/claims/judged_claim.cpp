@@ -265,7 +265,7 @@ class ClaimJudge {
       notes.push_back(fmt::format(
           "xlm decide added {}s in {}, so p has to be below {:.2g}. It is {}, which one look would have decided.",
           claim_.over, counted(static_cast<std::size_t>(looks_), "step"), level_of_look(looks_),
-          p_in_words(*judged.too_weak)));
+          p_text(*judged.too_weak)));
     }
     if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
     std::string unfrozen = unproved_note(runs_, {report_.used.begin(), report_.used.end()});
