@@ -204,7 +204,11 @@ bool CleanText::has_unseen(std::string_view clean) const {
   if (unit_ == Vocabulary::Unit::kByte) {
     for (const char c : clean) signs |= first_seen_[static_cast<unsigned char>(c)];
   } else {
-    for (std::size_t position = 0; position < clean.size();) signs |= first_seen_[next_code_point(clean, position)];
+    for (std::size_t position = 0; position < clean.size();) {
+      const std::size_t ascii = after_ascii(clean, position);
+      for (; position < ascii; ++position) signs |= first_seen_[static_cast<unsigned char>(clean[position])];
+      if (position < clean.size()) signs |= first_seen_[next_code_point(clean, position)];
+    }
   }
   return signs < 0;
 }
