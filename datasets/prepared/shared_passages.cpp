@@ -108,9 +108,9 @@ class Search {
 
   /// Looks up a window with this hash that begins at `place` of `looked_in`: notes all passages that occur there.
   void look_up(const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
-    constexpr int kMostOthers = 64;  // with the same window, as of rules in tables: beyond, a text would take days
+    constexpr int kMaxOthers = 64;  // with the same window, as of rules in tables: beyond, a text would take days
     int others = 0;
-    for (std::uint32_t* link = &firsts_[list_of(hash)]; *link != kNone && others < kMostOthers;) {
+    for (std::uint32_t* link = &firsts_[list_of(hash)]; *link != kNone && others < kMaxOthers;) {
       const std::uint32_t window = *link;
       const std::size_t passage = window / step_;
       if (!is_found_[passage] && !is_at(passage, looked_in, place - window % step_)) {
@@ -185,8 +185,8 @@ std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::
   if (passages > 0) {
     constexpr std::int64_t kLargestStep = 10;  // beyond, their windows do not fit into a core's cache
     const std::int64_t length = searches.front().result().length;
-    constexpr std::int64_t kMostWindows = std::int64_t{1} << 22;  // up to 16 bytes each
-    const std::int64_t step = std::clamp<std::int64_t>(kMostWindows / static_cast<std::int64_t>(passages), 1,
+    constexpr std::int64_t kMaxWindows = std::int64_t{1} << 22;  // up to 16 bytes each
+    const std::int64_t step = std::clamp<std::int64_t>(kMaxWindows / static_cast<std::int64_t>(passages), 1,
                                                        std::min(kLargestStep, length / 3));
     const Windows windows{
         .step = step, .tokens = length - step + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
