@@ -50,7 +50,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       bpe_(std::move(bpe)),
       wait_(kEncodedBytes),
       most_encoders_(static_cast<std::size_t>(threads)),
-      writing_(threads > 1, [this](std::string_view bytes) { out_.write(bytes); }),
+      writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
       encoding_(threads, [this](Encoded encoded) { take(std::move(encoded)); }) {}
 
 void CleanText::begin_split(std::size_t split) {

@@ -47,10 +47,10 @@ std::int64_t words_beginning(std::string_view text, bool in_word) {
 class OutputFile {
  public:
   OutputFile(const fs::path& folder, std::string name, bool aside)
-      : name_(std::move(name)), file_(folder / name_), writing_(aside, [this](std::string_view bytes) {
-          hash_.update(bytes);
-          file_.write(bytes);
-        }) {}
+      : name_(std::move(name)),
+        file_(folder / name_),
+        writing_(aside, {[this](std::string_view bytes) { hash_.update(bytes); },
+                         [this](std::string_view bytes) { file_.write(bytes); }}) {}
 
   void write(std::string_view bytes) { writing_.write(bytes); }
   void commit(EncodedText& result) {
