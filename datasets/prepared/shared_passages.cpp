@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::int64_t kPassageSymbols = 200;
 constexpr std::int64_t kPassagePairs = 50;
 constexpr std::size_t kFewestDistinct = 8;
+constexpr std::int64_t kBeginning = 32;  // of a passage: nearly always there are as many in it
 constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
 /// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
@@ -42,7 +44,7 @@ struct Windows {
   }
 };
 
-bool has_content(const std::vector<std::int64_t>& ids) {
+bool has_content(std::span<const std::int64_t> ids) {
   std::array<std::int64_t, kFewestDistinct> seen{};
   std::size_t distinct = 0;
   for (auto id = ids.begin(); id != ids.end() && distinct < kFewestDistinct; ++id) {
@@ -79,8 +81,11 @@ class Search {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(result_.length));
     const std::int64_t apart = result_.every * result_.length;
     for (std::int64_t begin = 0; begin + result_.length <= looked_for.size(); begin += apart) {
-      looked_for.copy(begin, result_.length, ids.data());
-      if (has_content(ids)) begins_.push_back(begin);
+      const auto is_enough = [&](std::int64_t tokens) {
+        looked_for.copy(begin, tokens, ids.data());
+        return has_content(std::span(ids).first(static_cast<std::size_t>(tokens)));
+      };
+      if (is_enough(kBeginning) || is_enough(result_.length)) begins_.push_back(begin);
     }
     is_found_.resize(begins_.size());
     result_.passages = static_cast<std::int64_t>(begins_.size());
