@@ -10,7 +10,7 @@
 
 namespace xlm {
 
-/// The number K of a column COLUMN@last=K; nothing for another column. Throws UsageError where K is no whole number
+/// The number K of a column COLUMN@last=K; nothing for another column. Throws UsageError if K is no whole number
 /// above zero, or other settings stand next to it.
 std::optional<std::int64_t> last_of_column(const std::string& column);
 
