@@ -26,6 +26,8 @@ class SweepLaunch {
   SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, const std::vector<SweepRun>& runs,
               const SweepLaunchOptions& options, const GlobalOptions& global);
 
+  const WorkList& list() const { return request_.list; }
+
   /// What would be submitted; empty if workers run here.
   std::string preview();
 
@@ -52,7 +54,8 @@ class SweepLaunch {
   Launched launched_;
 };
 
-/// A site file with what the cluster here says of itself, for a user to complete.
-std::string site_file();
+/// A site file for a user to complete: with what the Slurm here says of itself, or for a queue of that name. Throws
+/// UsageError.
+std::string site_file(const std::string& queue);
 
 }  // namespace xlm
