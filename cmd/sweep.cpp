@@ -18,6 +18,7 @@
 #include "cmd/claims_power.h"
 #include "cmd/command.h"
 #include "cmd/results_store.h"
+#include "cmd/sweep_canary.h"
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
 #include "cmd/sweep_summary.h"
@@ -168,9 +169,9 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     for (const std::string& line : choices_in_words(runs)) say(line + "\n");
   }
   if (command.shuffle) shuffle_runs(runs);
-  SweepLaunch launch(launcher, recipe, runs,
-                     {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},
-                     global);
+  const SweepLaunchOptions options{
+      .jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway};
+  SweepLaunch launch(launcher, recipe, runs, options, global);
   if (command.dry_run) {
     print_dry_run(runs, recipe.search, launcher, launch, global);
     if (!global.json) print(power_before_a_sweep(tree, command.file, global));
@@ -181,6 +182,10 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     check_devices(runs);
     create_folders(global.runs);
     if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
+  }
+  if (command.canary) {
+    const ExitCode code = try_canary(launcher, recipe, runs, options, global);
+    if (code != kDone) return code;
   }
   const SweepEnd finally(command, recipe.experiment, launch.list());
   LaunchReport report;
@@ -230,6 +235,9 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_flag("--dry-run", command->dry_run, "List the runs with their reasons and costs; write nothing");
   app.add_flag("--check", command->check, "Check whether its tables and figures can be filled; needs no data")
       ->excludes("--dry-run");
+  app.add_flag("--canary", command->canary,
+               "First do ten steps of the first point and of the one that costs most, with their evaluations")
+      ->excludes("--dry-run", "--check");
   app.add_flag("--shuffle", command->shuffle, "Shuffle the runs, so that half a sweep covers all of it");
   app.add_flag("--retry", command->retry, "Retry diverged runs");
   add_trust_option(app, command->trusted);

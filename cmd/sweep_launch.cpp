@@ -58,8 +58,10 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
                .program = {},
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
-  for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
-  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
+  if (options.warns) {
+    for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
+    for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
+  }
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;
   if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};

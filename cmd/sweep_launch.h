@@ -17,6 +17,7 @@ struct SweepLaunchOptions {
   fs::path site;          // empty: where it is looked for
   bool retry = false;
   bool anyway = false;
+  bool warns = true;                       // of what the runs have in common
   std::function<bool()> should_stop = {};  // besides the user
 };
 

@@ -69,7 +69,7 @@ const SiteScheduler& scheduler_of(const Site& site) {
                   site.file.empty() ? "there is no site file, which" : site.file.string()));
 }
 
-bool is_among(const std::vector<std::string>& words, const std::string& word) {
+bool is_state_of(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
@@ -84,7 +84,7 @@ class QueueAnswers {
     for (const SiteValues& said : answer(scheduler, job)) {
       if (said.at("job") != job.job) continue;
       listed = true;
-      if (!is_among(scheduler.gone, said.at("state"))) workers.emplace_back(worker(scheduler, job, said), said);
+      if (!is_state_of(scheduler.gone, said.at("state"))) workers.emplace_back(worker(scheduler, job, said), said);
     }
     if (!listed && wall_seconds() - job.time < kListed) {
       workers.push_back(
@@ -115,7 +115,7 @@ class QueueAnswers {
     QueuedWorker worker{.id = job.job, .state = value("state"), .reason = "", .host = value("host")};
     if (!value("task").empty()) worker.id += "_" + value("task");
     if (worker.host.empty()) worker.host = job.host;
-    worker.waits = is_among(scheduler.queued, worker.state);
+    worker.waits = is_state_of(scheduler.queued, worker.state);
     if (worker.waits) worker.reason = value("reason").empty() ? worker.state : value("reason");
     return worker;
   }

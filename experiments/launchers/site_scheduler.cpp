@@ -23,14 +23,14 @@ namespace {
 
 constexpr std::string_view kQuoted = ".quoted";  // {logs.quoted} is a word of a shell
 
-std::string plain_name(std::string name) {
+std::string unquoted_name(std::string name) {
   if (name.ends_with(kQuoted)) name.resize(name.size() - kQuoted.size());
   return name;
 }
 
 void check_names(const Yaml& node, const std::string& word, const std::vector<std::string>& known) {
   for (const std::string& named : placeholders_in(word)) {
-    const std::string name = plain_name(named);
+    const std::string name = unquoted_name(named);
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     fail_at(node,
             fmt::format("there is no {{{}}} here{}; there are {}", name, did_you_mean(name, known), join(known, ", ")));
@@ -90,7 +90,7 @@ std::optional<SiteValues> job_of(const std::string& line, const RE2& pattern) {
 
 std::string with_site_values(const std::string& word, const SiteValues& values) {
   return with_values(word, [&](const std::string& name) {
-    const std::string& value = values.at(plain_name(name));
+    const std::string& value = values.at(unquoted_name(name));
     return name.ends_with(kQuoted) ? shell_word(value) : value;
   });
 }
@@ -150,7 +150,7 @@ std::vector<std::string> site_words(const SiteCommand& command, const SiteValues
     std::set<std::string> missing;
     for (const std::string& word : part.words) {
       for (const std::string& name : placeholders_in(word)) {
-        if (!values.contains(plain_name(name))) missing.insert(plain_name(name));
+        if (!values.contains(unquoted_name(name))) missing.insert(unquoted_name(name));
       }
     }
     if (!missing.empty() && part.may_be_left_out) continue;
