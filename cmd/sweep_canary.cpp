@@ -65,7 +65,7 @@ std::string words_of_point(const SweepRun& run) {
 }
 
 /// The run with few steps, in another folder of runs.
-SweepRun shortened(SweepRun run, Planner& planner) {
+SweepRun of_few_steps(SweepRun run, Planner& planner) {
   TrainOptions& train = run.planned.options.train;
   train.steps = train.steps > 0 ? std::min(train.steps, kSteps) : kSteps;
   train.epochs = train.flops = train.seconds = 0;
@@ -91,7 +91,7 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
   recipe.search.reset();
   recipe.early_stopping.reset();
   Planner planner(folder.path());
-  for (SweepRun& run : canaries) run = shortened(std::move(run), planner);
+  for (SweepRun& run : canaries) run = of_few_steps(std::move(run), planner);
   LaunchReport report;
   {
     SweepLaunch launch(launcher, recipe, canaries, options, there);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/command.h"
 #include "base/error.h"
@@ -38,13 +39,19 @@ struct SiteJob {
 
 fs::path jobs_file(const fs::path& list) { return list / "jobs.json"; }
 
-/// The jobs that this user has noted of a list.
+/// The jobs that this user has noted of a list. Throws DataError if the file is damaged: there may be workers.
 std::vector<SiteJob> read_jobs(const fs::path& list) {
   std::vector<SiteJob> jobs;
-  if (!fs::exists(jobs_file(list))) return jobs;
-  for (const Json& item : parse_json(read_file(jobs_file(list)), jobs_file(list).string())) {
-    const SiteJob job{item.value("job", ""), item.value("host", ""), item.value("time", 0.0), item.value("site", "")};
-    if (item.value("mark", "") == job.mark(list)) jobs.push_back(job);
+  const fs::path file = jobs_file(list);
+  if (!fs::exists(file)) return jobs;
+  try {
+    for (const Json& item : parse_json(read_file(file), file.string())) {
+      const SiteJob job{item.value("job", ""), item.value("host", ""), item.value("time", 0.0), item.value("site", "")};
+      if (item.value("mark", "") == job.mark(list)) jobs.push_back(job);
+    }
+  } catch (const Json::exception& error) {
+    throw DataError(fmt::format("{} is no list of jobs: {}\nremove it if no worker of the sweep waits or runs",
+                                file.string(), error.what()));
   }
   return jobs;
 }
@@ -181,14 +188,18 @@ class CommandLauncher : public Launcher {
   }
 
   void cancel(const fs::path& runs, const std::string& list) override {
-    QueueAnswers answers;
-    for (const SiteJob& job : read_jobs(WorkList{.name = list, .runs = runs}.folder())) {
-      const SiteCommand& cancel = answers.scheduler_named(job.site).cancel;
-      for (auto& [worker, said] : answers.workers_of(job)) {
-        if (!worker.waits || said.empty() || cancel.parts.empty()) continue;
-        if (!job.host.empty()) said.try_emplace("host", job.host);
-        run_command(site_words(cancel, said));
+    try {
+      QueueAnswers answers;
+      for (const SiteJob& job : read_jobs(WorkList{.name = list, .runs = runs}.folder())) {
+        const SiteCommand& cancel = answers.scheduler_named(job.site).cancel;
+        for (auto& [worker, said] : answers.workers_of(job)) {
+          if (!worker.waits || said.empty() || cancel.parts.empty()) continue;
+          if (!job.host.empty()) said.try_emplace("host", job.host);
+          run_command(site_words(cancel, said));
+        }
       }
+    } catch (const Error& error) {
+      spdlog::warn("workers of {} that wait are not cancelled: {}", list, error.what());
     }
   }
 

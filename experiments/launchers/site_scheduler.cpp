@@ -174,7 +174,13 @@ std::string submit_to(const SiteScheduler& scheduler, const SiteValues& values, 
   const std::vector<std::string> words = site_words(scheduler.submit, values);
   const CommandResult result = run_command(words, script);
   if (result.code == kNoProgram) throw Error(fmt::format("there is no {} on this machine", words.front()));
-  if (result.code != 0) throw Error(fmt::format("{} did not take the job: {}", words.front(), complaint(result)));
+  if (result.code != 0) {
+    const bool is_killed = result.code > 128;  // its time was over
+    throw Error(
+        fmt::format("{} {}: {}", words.front(),
+                    is_killed ? "did not end, so a job may be queued that is not known here" : "did not take the job",
+                    complaint(result)));
+  }
   const RE2 pattern("(?m)" + scheduler.job);
   re2::StringPiece rest = result.out;
   std::string job;

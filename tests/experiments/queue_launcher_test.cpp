@@ -172,6 +172,11 @@ TEST_F(ProgramInStandIn, WhatOthersNoteOfJobsIsNotAskedFor) {
   noted.replace(noted.find(site().string()), site().string().size(), "/tmp/another.yaml");
   write_file(fs::path(list) / "jobs.json", noted);
   EXPECT_THAT(watched(), Not(HasSubstr("1 worker runs")));
+  write_file(fs::path(list) / "jobs.json", "[7]");
+  const ProgramResult damaged = submit();
+  EXPECT_EQ(damaged.code, kBadData);
+  EXPECT_THAT(damaged.err, HasSubstr("jobs.json is no list of jobs"));
+  EXPECT_EQ(run({"runs", "stop", "--where", "status=queued,running"}).code, kDone);
   fs::remove(hold());
 }
 
