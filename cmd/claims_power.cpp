@@ -49,8 +49,9 @@ std::vector<PartPower> power_of_claims(const Yaml& configuration, const std::str
        choose_exhibits(find_exhibits(configuration, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
     const auto power = [&](const ClaimDescription& claim) {
       const JudgedClaim judged = judge_claim(supposed, claim, of_supposed);
-      if (deviation) return power_of(judged, !name.empty() || is_of_a_loss(claim) ? deviation : std::nullopt);
-      return power_of(judged, runs ? known_deviation(*runs, claim, of_store) : std::nullopt);
+      if (deviation)
+        return power_of(judged, {.of_runs = !name.empty() || is_of_a_loss(claim) ? deviation : std::nullopt});
+      return power_of(judged, runs ? known_noise(*runs, claim, of_store) : KnownNoise());
     };
     for (PartPower& part : build_at_its_place(read_claim_description(node), power)) all.push_back(std::move(part));
   }

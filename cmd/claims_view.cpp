@@ -63,6 +63,11 @@ std::size_t counted_until(const std::vector<Registration>& chain, const std::str
   if (hash.empty()) return chain.size();
   const auto last = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
   if (last != chain.end()) return static_cast<std::size_t>(last - chain.begin()) + 1;
+  const std::size_t digits = chain.empty() ? 0 : chain.front().hash.size();
+  if (hash.size() < digits) {
+    throw UsageError(fmt::format(
+        "--verify {}: a part of a hash proves nothing\ngive the whole line, with all {} digits", hash, digits));
+  }
   throw DataError(fmt::format(
       "no record of registered claims in {} has the hash {}\nit was changed since, or it is that of other runs",
       folder.string(), hash));

@@ -70,7 +70,13 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_flag("--json", global.json, "Machine-readable results on standard output");
   app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");
   app.add_flag("-v,--verbose", global.verbose, "Print more; add the cause to errors");
-  app.add_option("--runs", global.runs, "Folder of runs")->capture_default_str()->type_name("DIR");
+  app.add_option("--runs", global.runs, "Folder of runs")
+      ->transform([](const std::string& named) {  // a/../b is b in what is printed, too
+        const fs::path folder = fs::path(named).lexically_normal();
+        return folder.has_filename() || !folder.has_relative_path() ? folder.string() : folder.parent_path().string();
+      })
+      ->capture_default_str()
+      ->type_name("DIR");
   app.add_option("--store", global.store, "Results store (default: results.db in the folder of runs)")
       ->type_name("FILE");
 }

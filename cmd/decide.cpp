@@ -21,6 +21,7 @@
 #include "experiments/sweeps/try_budget.h"
 #include "results/judgement/plan.h"
 #include "results/quantities/number_format.h"
+#include "results/run_folder/remark.h"
 
 namespace xlm {
 namespace {
@@ -43,6 +44,7 @@ struct OpenClaim {
   std::string why_not;          // no more seeds are run
   std::vector<SweepRun> more;   // that the next look needs
   std::int64_t next_seeds = 0;  // then
+  std::int64_t look = 0;        // which it is, from 1
   TryCost cost;                 // expected
 
   const std::string& name() const { return judged.description.name; }
@@ -84,7 +86,7 @@ class Decider {
       throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
                                    counted(static_cast<std::size_t>(open), "run"), budget_.text()));
     }
-    bool goes_on = launch(own_);
+    bool goes_on = launch(own_, 0);
     std::vector<OpenClaim> claims = look();
     while (goes_on) {
       OpenClaim* next = nullptr;
@@ -93,7 +95,7 @@ class Decider {
         if (next == nullptr || claim.cost.seconds < next->cost.seconds) next = &claim;
       }
       if (next == nullptr) break;
-      goes_on = launch(next->more);
+      goes_on = launch(next->more, next->look);
       const OpenClaim before = std::move(*next);
       claims = look();
       say_step(before, claims);
@@ -119,22 +121,19 @@ class Decider {
     std::vector<OpenClaim> all;
     for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {
       if (judged.description.needs == ClaimNeeds::kCosts) continue;
-      all.push_back(candidate_of(std::move(judged)));
+      all.push_back(candidate_of(runs, std::move(judged)));
     }
     return all;
   }
 
-  OpenClaim candidate_of(JudgedClaim judged) {
+  /// What is known of a claim: at the first of its looks that decided it, or at the last. A look knows the seeds that
+  /// it was about, though some of its settings may have more by now, for the sake of other claims.
+  OpenClaim candidate_of(RunTable& runs, JudgedClaim judged) {
     OpenClaim one{.judged = std::move(judged), .level = level_of_look(0)};
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
     for (const SweepRun& run : own_) {
       if (std::find(used.begin(), used.end(), run.id()) != used.end()) settings.insert(run.setting);
-    }
-    bool is_exact = true;
-    for (const ClaimPart& part : one.judged.parts) {
-      one.seeds = std::max(one.seeds, part.seeds);
-      is_exact = is_exact && part.is_exact;
     }
     if (settings.empty()) {
       const std::string& missing = one.judged.parts.front().missing;
@@ -143,17 +142,29 @@ class Decider {
     }
     const std::set<std::int64_t> seeds = own_seeds(settings);
     const std::int64_t looks = go_to_next_look(one, settings, seeds);
-    one.level = level_of_look(looks);
-    // A look at a part of the seeds that it doubles would be one more.
-    const std::int64_t last = *seeds.rbegin() + (std::ssize(seeds) << looks) - std::ssize(seeds);
-    const bool is_between = std::any_of(one.more.begin(), one.more.end(), [&](const SweepRun& run) {
-      return run.planned.options.seed > last && run.status == RunStatus::kDone;
-    });
-    one.is_decided = has_verdict(one.judged) && (is_exact || (!is_between && one.judged.p.value_or(1) < one.level));
+    one.look = looks + 1;
+    for (std::int64_t look = 0; look <= looks && !one.is_decided; ++look) {
+      look_at(runs, one, look, *seeds.rbegin() + (std::ssize(seeds) << look) - std::ssize(seeds));
+    }
     if (one.is_decided) return one;
     one.why_not = why_no_more(one, std::ssize(seeds), looks);
     if (one.why_not.empty()) expect_cost(one, used);
     return one;
+  }
+
+  /// Judges a claim by its seeds up to the last one of a look.
+  void look_at(RunTable& runs, OpenClaim& one, std::int64_t look, std::int64_t last_seed) {
+    RecipeView view = view_;
+    view.filters.push_back({"seed", Filter::Relation::kLessOrEqual, {last_seed}});
+    one.judged = std::move(claims_of(runs, view, command_, one.name(), global_.runs).claims.front());
+    one.level = level_of_look(look);
+    one.seeds = 0;
+    bool is_exact = true;
+    for (const ClaimPart& part : one.judged.parts) {
+      one.seeds = std::max(one.seeds, part.seeds);
+      is_exact = is_exact && part.is_exact;
+    }
+    one.is_decided = has_verdict(one.judged) && (is_exact || one.judged.p.value_or(1) < one.level);
   }
 
   std::set<std::int64_t> own_seeds(const std::set<std::string>& settings) const {
@@ -244,8 +255,8 @@ class Decider {
     return all;
   }
 
-  /// Does the open ones of these runs. Whether the user and the budget let it go on.
-  bool launch(const std::vector<SweepRun>& runs) {
+  /// Does the open ones of these runs, and tags them with their look. Whether the user and the budget let it go on.
+  bool launch(const std::vector<SweepRun>& runs, std::int64_t look) {
     std::vector<SweepRun> open;
     std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
     if (open.empty()) return true;
@@ -258,6 +269,9 @@ class Decider {
     SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
                       {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
     sweep.start();
+    for (const SweepRun& run : look > 0 ? open : std::vector<SweepRun>()) {
+      append_remark(run.planned.paths.folder, {{"tag", kLookTag + std::to_string(look)}, {"given", true}});
+    }
     return !sweep.wait().interrupted;
   }
 
@@ -271,8 +285,9 @@ class Decider {
   }
 
   static std::string state_of(const OpenClaim& one) {
-    if (!has_verdict(one.judged)) return "undecided";
-    const std::string p = one.judged.p ? ", " + p_in_words(*one.judged.p) : "";
+    const std::optional<double>& value = one.judged.too_weak ? one.judged.too_weak : one.judged.p;
+    if (!has_verdict(one.judged) && !one.judged.too_weak) return "undecided";
+    const std::string p = value ? ", " + p_in_words(*value) : "";
     if (one.is_decided) return fmt::format("{}{}", name_of(one.judged.verdict), p);
     return fmt::format("undecided{}, which has to be below {:.2g}", p, one.level);
   }

@@ -228,18 +228,20 @@ int run_program(int argc, char** argv) {
   global.standard_output = Terminal::of(STDOUT_FILENO);
 
   CLI::App app{
-      "xlm: language-model experiments from the shell.\n"
-      "Adaptive attention span, dynamic token pooling, recurrence for GPT-2: from raw text to the papers' tables with "
-      "your own numbers in them.\n",
+      "xlm: ask a question about language models, and get an answer that you can defend.\n"
+      "Your own training script, or a model that is built in, with several seeds of each setting: tables, figures, "
+      "verdicts.\n",
       "xlm"};
   app.set_version_flag("-V,--version", fmt::format("xlm {} ({})", kVersion, kCommit),
                        "Version; with --verbose also libtorch, the device, and which kernels train on it");
   app.require_subcommand(1);
   app.footer(
       "Examples:\n"
+      "  xlm sweep mine.yaml            # your train.py, with every setting and seed\n"
+      "  xlm claims mine.yaml\n"
+      "  xlm try change.yaml --against base.yaml --value valid.loss\n"
       "  xlm prepare-data text8 --from text8.zip --out data/text8\n"
-      "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile smoke data.path=data/text8\n"
-      "  xlm table experiments/recipes/adaptive-span/span-limit.yaml\n\n"
+      "  xlm sweep adaptive-span/span-limit --profile smoke data.path=data/text8\n\n"
       "'xlm COMMAND --help' explains a command.");
   add_global_options(app, global);
 

@@ -196,9 +196,12 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
   }
   for (const std::string& name : line_names(global.runs)) {
     const TryLine line(global.runs, name);
-    if (!ids.contains(line.best())) continue;
-    throw Error(fmt::format("{} is the best of the line {}; nothing was removed\nto give the line up, remove {}",
-                            line.best(), name, line.folder().string()));
+    const std::string first = line.tries().empty() ? "" : line.tries().front().base();
+    for (const auto& [id, what] : {std::pair(line.best(), "best"), std::pair(first, "first base")}) {
+      if (!ids.contains(id)) continue;
+      throw Error(fmt::format("{} is the {} of the line {}; nothing was removed\nto give the line up, remove {}", id,
+                              what, name, line.folder().string()));
+    }
   }
   if (!options.yes) {
     throw UsageError(fmt::format("this would delete the folders of {}: {}\nadd --yes to delete them",

@@ -2,12 +2,15 @@
 #include "cmd/sweep_summary.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/replace.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -16,6 +19,7 @@
 #include "cmd/search_view.h"
 #include "cmd/sweep_table.h"
 #include "experiments/runs/live_run.h"
+#include "results/judgement/verdict.h"
 #include "results/quantities/quantities.h"
 #include "results/store/variation.h"
 
@@ -144,8 +148,10 @@ class SweepSummary {
     return *headlines().back();
   }
 
+  /// Each reason once, with the first run that has it.
   std::string failures() const {
-    std::string text;
+    std::map<std::string, std::vector<std::string>> failed_alike;  // runs by their reason
+    std::vector<std::pair<std::string, const std::vector<std::string>*>> told;
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       if (!is_failure(runs_[i])) continue;
       const auto ended = report_.ended.find(runs_[i].id);
@@ -153,8 +159,17 @@ class SweepSummary {
       const std::string last = last_line(log);
       std::string why = ended != report_.ended.end() ? ended->second : runs_[i].reason;
       if (ended != report_.ended.end() && !last.empty()) why += ": " + last;
-      text += fmt::format("{} {}: {}\n", runs_[i].id, name_of(runs_[i].status), why);
-      if (!last.empty()) text += fmt::format("  see {}\n", log.string());
+      std::string what = fmt::format("{}: {}\n", name_of(runs_[i].status), why);
+      if (!last.empty()) what += fmt::format("  see {}\n", log.string());
+      // Runs that failed alike name their own folders.
+      std::vector<std::string>& alike = failed_alike[boost::replace_all_copy(what, runs_[i].id, "")];
+      if (alike.empty()) told.emplace_back(what, &alike);
+      alike.push_back(runs_[i].id);
+    }
+    std::string text;
+    for (const auto& [what, runs] : told) {
+      const std::string others = runs->size() == 1 ? "" : " and " + counted(runs->size() - 1, "other run");
+      text += fmt::format("{}{} {}", runs->front(), others, what);
     }
     return text;
   }
@@ -191,8 +206,7 @@ class SweepSummary {
           flag, flag.substr(std::string_view("options.").size()));
     }
     if (!seeds_change_nothing(planned_, runs_)) return text;
-    return text +
-           "warning: all seeds of a setting have the same numbers, so the program does not seem to use its seed\n"
+    return text + fmt::format("warning: {}\n", kSeedsSayNothing) +
            "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
            "chance\n";
   }

@@ -17,6 +17,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/model_locator.h"
 #include "experiments/runs/runs_in_use.h"
+#include "experiments/runs/submission.h"
 #include "experiments/sweeps/try_budget.h"
 #include "results/run_folder/registration.h"
 
@@ -32,6 +33,15 @@ std::string skill_file() {
 }
 
 constexpr const char* kBest = "best";
+
+/// The file of a sweep is one setting here: what is above its grid.
+std::string note_on_sweep(const std::string& text) {
+  if (!fs::is_regular_file(text) || read_yaml(text).find("sweep") == nullptr) return "";
+  return fmt::format(
+      "\n{} describes a sweep, of which a try takes what is outside of `sweep:`; write the change into a "
+      "separate file, or name a run of the sweep (xlm runs ls)",
+      text);
+}
 
 TriedSide side_of(const std::string& text, const TryCommand& command, const GlobalOptions& global) {
   Yaml tree;
@@ -51,16 +61,27 @@ TriedSide side_of(const std::string& text, const TryCommand& command, const Glob
   return {text, std::move(recipe)};
 }
 
-/// What a change is tried against: the best of the line, if nothing else is named.
-std::string base_of(const TryCommand& command, const GlobalOptions& global) {
+/// What a change is tried against: the best of the line, if nothing else is named. A try that is not at its end goes on
+/// against what was the best when it began.
+std::string base_of(const TryCommand& command, const std::string& change, const GlobalOptions& global) {
   if (!command.base.empty() && command.base != kBest) return command.base;
   if (command.line.empty()) {
-    throw UsageError("what is the change tried against? name a file or a run with --against, or a --line");
+    throw UsageError("what is the change tried against? name a file or a run with --against, or a --line" +
+                     note_on_sweep(command.change));
   }
   const TryLine line(global.runs, command.line);
   if (line.best().empty()) {
     throw UsageError(
         fmt::format("the line {} has no best yet\nname what its first try is against: --against FILE", command.line));
+  }
+  for (const TryRecord& tried : line.tries()) {
+    const TryQuestion same{change, tried.base(), command.value, command.min_gain, command.seeds, command.noise};
+    if (tried.outcome.is_null() && tried.question == same.json()) return tried.base();
+  }
+  if (!fs::exists(global.runs / line.best())) {
+    throw DataError(
+        fmt::format("{}, the best of the line {}, is not here: merge its runs, or name another with --against",
+                    line.best(), command.line));
   }
   return line.best();
 }
@@ -74,6 +95,18 @@ std::string line_of(const TryCommand& command, const TryQuestion& question) {
 
 SweepRun first_run(const TriedSide& side, const GlobalOptions& global) {
   return runs_with_seeds(side.recipe, {1}, global.runs, choose_in_store(global)).front();
+}
+
+/// From now on a program's code is that of the side's first run, whatever becomes of the file and its folder. What the
+/// file says of directions holds: they are no part of a run.
+void freeze(TriedSide& side, const SweepRun& first, const TryCommand& command, const GlobalOptions& global) {
+  submit(first.planned);
+  if (!first.planned.inputs.code) return;
+  Yaml better = side.recipe.run.find("program")->take("better");
+  side = side_of(first.id(), command, global);
+  Yaml* program = side.recipe.run.find("program");
+  program->take("better");
+  if (!better.is_null()) program->set("better", std::move(better));
 }
 
 /// A column that no run has is a mistake if there are runs.
@@ -96,7 +129,9 @@ std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOpti
 
 int report(const Json& outcome, const TryCommand& command, const TryRecord& record, const GlobalOptions& global) {
   Json shown = outcome;
-  if (!command.line.empty() && record.is_kept() && !record.moved_best) {
+  const bool is_aside = !command.line.empty() && record.is_kept() && !record.moved_best;
+  if (record.is_kept()) shown["is_best"] = !is_aside;
+  if (is_aside) {
     shown["reason"] = "what it was tried against is not the best of the line: try it against that";
   }
   if (!global.json) {
@@ -114,17 +149,21 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   find_launcher(command.launcher);
   [[maybe_unused]] const TryBudget of_try(command.spend, "--spend");
   [[maybe_unused]] const TryBudget of_line(command.spend_line, "--spend-line");
+  if (!command.line.empty() && command.value.starts_with("test.")) {
+    throw UsageError("a line does not choose by a test: try by valid.…, and measure its test at the end with --close");
+  }
   check_value(command.value, global);
-  const TriedSide change = side_of(command.change, command, global);
-  const TriedSide base = side_of(base_of(command, global), command, global);
+  TriedSide change = side_of(command.change, command, global);
   const SweepRun of_change = first_run(change, global);
+  TriedSide base = side_of(base_of(command, of_change.id(), global), command, global);
   const SweepRun of_base = first_run(base, global);
   TryQuestion question{of_change.id(), of_base.id(), command.value, command.min_gain, command.seeds, command.noise};
   if (question.change == question.base) {
     if (const std::optional<TryRecord> kept = kept_before(command, global, question.change)) {
       return report(kept->outcome, command, *kept, global);
     }
-    throw UsageError(fmt::format("{} changes nothing: both sides are the run {}", command.change, question.base));
+    throw UsageError(fmt::format("{} changes nothing: both sides are the run {}{}", command.change, question.base,
+                                 note_on_sweep(command.change)));
   }
   const std::vector<std::string> differ_in = what_changes(of_change.planned, of_base.planned);
   install_stop_handlers();
@@ -133,6 +172,8 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   TryLine line(global.runs, line_of(command, question));
   TryRecord record = line.begin(question, command.note, differ_in);
   if (record.outcome.is_null()) {
+    freeze(change, of_change, command, global);
+    freeze(base, of_base, command, global);
     const TryEnd end = Trial(command, global, change, base, line, record).run();
     if (!end.is_final) return report(end.outcome, command, record, global);
     record = line.end(record.number, end.outcome);

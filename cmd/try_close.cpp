@@ -60,7 +60,10 @@ std::vector<double> numbers_in(RunTable& runs, const std::vector<std::string>& i
   for (const std::string& id : ids) {
     const std::optional<std::size_t> row = runs.row_of(id);
     const std::optional<double> number = row ? as_number(column[*row]) : std::nullopt;
-    if (!number) throw DataError(fmt::format("{} has no {}\nname what it has with --value", id, value));
+    if (!number)
+      throw DataError(fmt::format(
+          "{} has no {}\nname what it has with --value; a program prints its test itself, in runs of the line", id,
+          value));
     numbers.push_back(*number);
     rows.push_back(*row);
   }
@@ -75,18 +78,21 @@ std::string value_of_test(const TryLine& line, const std::string& asked) {
   throw UsageError(fmt::format("the line chose by {}: name its test with --value", value));
 }
 
-Json measured(const TryLine& line, const std::string& value, const GlobalOptions& global) {
+Json measured(TryLine& line, const std::string& value, const GlobalOptions& global) {
   const std::string base = line.tries().front().base();
+  const std::string best = line.best();
   ClosingPairs pairs;
   {
     Store store = open_store(global);
     RunTable runs(store);
-    pairs = pairs_of(runs, line.best(), base);
+    pairs = pairs_of(runs, best, base);
   }
   std::vector<Run> both;
   for (const std::vector<std::string>* side : {&pairs.best, &pairs.base}) {
     for (const std::string& id : *side) both.push_back(read_run(global.runs / id));
   }
+  line.begin_closing();
+  if (line.best() != best) throw Error("the best of the line has just moved; the same command closes it");
   open_test_of(both, Json{{"line", line.name()}}, global);
   Store store = open_store(global);
   RunTable runs(store);
@@ -97,8 +103,8 @@ Json measured(const TryLine& line, const std::string& value, const GlobalOptions
   const Estimate gain =
       better == Better::kLower ? difference_of_pairs(before, after) : difference_of_pairs(after, before);
   const LimitsTest test = test_limits(gain, {.high = 0});
-  Json outcome = {{"line", line.name()}, {"best", line.best()}, {"base", base},
-                  {"value", value},      {"gain", gain.value},  {"pairs", gain.seeds}};
+  Json outcome = {{"line", line.name()}, {"best", best},       {"base", base},
+                  {"value", value},      {"gain", gain.value}, {"pairs", gain.seeds}};
   if (test.half_width)
     outcome.update({{"low", gain.value - *test.half_width}, {"high", gain.value + *test.half_width}});
   if (test.p) outcome["p"] = *test.p;

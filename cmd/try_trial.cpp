@@ -15,6 +15,7 @@
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/submission.h"
 #include "experiments/sweeps/try_equality.h"
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
@@ -25,6 +26,26 @@ namespace xlm {
 namespace {
 
 constexpr double kBetweenLooks = 2;  // seconds, at what running runs have cost
+
+/// Whether something from outside ended the last attempt at a run, and has not done so again and again: the same run
+/// may well come to its end.
+bool may_go_on(const Run& run) {
+  constexpr std::int64_t kMaxEnds = 3;
+  const auto is_from_outside = [](const RunState& state) {
+    return state.cause == name_of(EndCause::kKilled) || state.cause == name_of(EndCause::kGone) ||
+           state.cause == name_of(EndCause::kNode) || state.cause == name_of(EndCause::kTime);
+  };
+  const auto begun = std::count_if(run.history.begin(), run.history.end(),
+                                   [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
+  const auto ended = std::count_if(run.history.begin(), run.history.end(), is_from_outside);
+  const bool is_over = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
+  const bool is_open = !is_over || (!run.history.empty() && is_from_outside(run.history.back()));
+  return is_open && (run.status == RunStatus::kPreempted || std::max(begun, ended) < kMaxEnds);
+}
+
+bool are_equal(const std::vector<double>& numbers) {
+  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+}
 
 std::string points_of_chance(double chance) {
   return chance < 0.01 ? "below 1 %" : fmt::format("{:.0f} %", 100 * chance);
@@ -81,12 +102,15 @@ void Trial::screen() {
   for (std::int64_t seed = 1; seed <= plan_.seeds; ++seed) {
     screened_.push_back(gains_of({seed}).front());
     gain_ = gain_of(screened_, plan_);
-    if (seed > 1 && std::all_of(screened_.begin(), screened_.end(), [](double gain) { return gain == 0; }))
+    if (seed > 1 && are_equal(screened_) && screened_.front() == 0)
       end("discard", "both sides have the same numbers, so the change makes no difference");
+    if (seed > 1 && gain_.value != 0 && are_equal(of_change_)) {
+      end("undecided", "all seeds have the same numbers: give the program its seed, {seed}");
+    }
     const ScreenLook look = look_at_screen(screened_, plan_);
     if (look.step == ScreenStep::kPass) return;
     if (look.step == ScreenStep::kStop) {
-      end("discard", fmt::format("the chance that {} pairs show a gain above {} is {}", plan_.seeds,
+      end("discard", fmt::format("{} pairs will hardly show a gain above {} (chance {})", plan_.seeds,
                                  with_digits(plan_.min_gain, 3), points_of_chance(*look.chance)));
     }
     if (look.step != ScreenStep::kUndecided) continue;
@@ -98,12 +122,14 @@ void Trial::screen() {
 }
 
 void Trial::confirm() {
+  const std::int64_t both = 2 * plan_.seeds;
+  if (!record_.confirmation && !budget_.has_room_for(both, cost())) end_of_budget("--spend", budget_, both);
   const TryConfirmation fresh = line_.confirm(record_.number, plan_.seeds, highest_seed());
   const std::vector<double> gains = gains_of(fresh.seeds);
   level_ = fresh.level;
   gain_ = gain_of(gains, plan_);
   test_ = confirm_gain(gains, plan_, level_);
-  if (test_->decision == Decision::kInside) end("keep", "");
+  if (test_->decision == Decision::kInside) end("keep", "fresh pairs show the gain");
   if (test_->decision == Decision::kOutside) end("discard", "fresh pairs show no such gain");
   end("undecided", seeds_in_words(range_to_decide(gain_, plan_.limits()), "pairs"));
 }
@@ -120,7 +146,8 @@ std::vector<double> Trial::gains_of(const Seeds& seeds) {
   do_runs(both);
   const std::vector<double> before = numbers_of(bases);
   std::vector<double> gains = numbers_of(changes);
-  const double sign = better_ == Better::kLower ? -1 : 1;
+  of_change_.insert(of_change_.end(), gains.begin(), gains.end());
+  const double sign = *better_ == Better::kLower ? -1 : 1;
   std::transform(gains.begin(), gains.end(), before.begin(), gains.begin(),
                  [sign](double after, double base) { return sign * (after - base); });
   return gains;
@@ -128,15 +155,21 @@ std::vector<double> Trial::gains_of(const Seeds& seeds) {
 
 void Trial::do_runs(const std::vector<SweepRun>& runs) {
   std::vector<SweepRun> open;
-  std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
+  for (const SweepRun& run : runs) {
+    if (run.is_open()) {
+      open.push_back(run);
+    } else {
+      submit(run.planned);  // the file may declare another direction now
+    }
+  }
   check_ended(runs, open.empty() ? LaunchReport{} : launch(open));
 }
 
 LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
   const std::int64_t fresh =
       std::count_if(open.begin(), open.end(), [](const auto& run) { return run.status.is_absent(); });
-  if (!budget_.has_room_for(fresh, cost())) end_of_budget(budget_);
-  if (!line_budget_.has_room_for(fresh, cost_of_line())) end_of_budget(line_budget_);
+  if (!budget_.has_room_for(fresh, cost())) end_of_budget("--spend", budget_, fresh);
+  if (!line_budget_.has_room_for(fresh, cost_of_line())) end_of_budget("--spend-line", line_budget_, fresh);
   double next_look = 0;
   const auto should_stop = [this, next_look]() mutable {
     if (wall_seconds() < next_look) return false;
@@ -147,7 +180,10 @@ LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
                     {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
   sweep.start();
   LaunchReport report = sweep.wait();
-  if (report.interrupted && !stop_requested()) end_of_budget(budget_.is_spent(cost()) ? budget_ : line_budget_);
+  if (report.interrupted && !stop_requested()) {
+    const bool is_of_try = budget_.is_spent(cost());
+    end_of_budget(is_of_try ? "--spend" : "--spend-line", is_of_try ? budget_ : line_budget_, 0);
+  }
   if (report.interrupted) throw Error("stopped; the same command goes on", kStopped);
   return report;
 }
@@ -161,10 +197,11 @@ void Trial::check_ended(const std::vector<SweepRun>& runs, const LaunchReport& r
     const std::string how = killed != report.ended.end() ? killed->second : first_line(run.reason);
     const std::string text = fmt::format("{} {}{}", run.id, name_of(run.status), how.empty() ? "" : ": " + how);
     const bool of_change = change_runs_.contains(run.folder);
-    const bool has_failed = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
+    const bool goes_on = may_go_on(run);
     const std::string log = RunPaths{run.folder}.log().string();
-    if (of_change && has_failed) end("broken", fmt::format("{}, see {}", text, log));
-    throw Error(fmt::format("{}\nsee {}; the same command goes on", text, log));
+    if (of_change && !goes_on) end("broken", fmt::format("{}, see {}", text, log));
+    throw Error(fmt::format("{}\nsee {}; {}", text, log,
+                            goes_on ? "the same command goes on" : "what the change is tried against fails: mend it"));
   }
 }
 
@@ -186,7 +223,14 @@ std::vector<double> Trial::numbers_of(const std::vector<SweepRun>& runs) {
     numbers.push_back(*number);
     rows.push_back(*row);
   }
-  better_ = needed_direction(table, rows, command_.value, "try", "declare it in the file: program.better");
+  const Better better = needed_direction(table, rows, command_.value, "try", "declare it in the file: program.better");
+  if (better_ && *better_ != better) {
+    throw UsageError(
+        fmt::format("one side declares that {} is better where it is lower, and the other where it is higher\n"
+                    "correct program.better in the file of one of them",
+                    command_.value));
+  }
+  better_ = better;
   return numbers;
 }
 
@@ -237,10 +281,12 @@ void Trial::end(const char* verdict, const std::string& reason) {
   throw Stop{{.outcome = std::move(outcome)}};
 }
 
-void Trial::end_of_budget(const TryBudget& budget) {
+/// `more`: runs for which it has no room; 0: it is spent.
+void Trial::end_of_budget(const char* option, const TryBudget& budget, std::int64_t more) {
   Json outcome = {{"verdict", "undecided"}};
   outcome.update(facts());
-  outcome["reason"] = fmt::format("{} are spent; with more the same command goes on", budget.text());
+  const std::string what = more > 0 ? fmt::format("has no room for {} more runs", more) : "is spent";
+  outcome["reason"] = fmt::format("{} {} {}; with more the same command goes on", option, budget.text(), what);
   throw Stop{{.outcome = std::move(outcome), .is_final = false}};
 }
 

@@ -78,7 +78,7 @@ class Trial {
   TryCost cost_of_line() const;
   bool has_spent() const;
   [[noreturn]] void end(const char* verdict, const std::string& reason);
-  [[noreturn]] void end_of_budget(const TryBudget& budget);
+  [[noreturn]] void end_of_budget(const char* option, const TryBudget& budget, std::int64_t more);
   Json facts() const;
 
   const TryCommand& command_;
@@ -90,9 +90,10 @@ class Trial {
   TryBudget budget_;
   TryBudget line_budget_;
   GainPlan plan_;
-  Better better_ = Better::kLower;
+  std::optional<Better> better_;
   std::set<fs::path> change_runs_;
   std::set<fs::path> base_runs_;
+  std::vector<double> of_change_;  // its numbers
   std::vector<double> screened_;
   std::optional<LimitsTest> test_;
   Estimate gain_;

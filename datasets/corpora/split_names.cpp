@@ -95,7 +95,7 @@ SplitNames names_of(const std::vector<SourceFile>& sources, bool by_folders) {
     if (!found && by_folders) found = split_in_folders(source);
     names.of.push_back(found);
     if (!found) {
-      names.unnamed.push_back(source.name);
+      if (source.size > 0) names.unnamed.push_back(source.name);  // _SUCCESS marks a folder as whole
       continue;
     }
     std::vector<std::string>& words = names.words.at(found->split);
@@ -163,10 +163,15 @@ std::vector<SourceFile> split_by_names(std::vector<SourceFile> sources, const Sp
     throw DataError(
         fmt::format("two names mean {}: {}\n{}", kSplitNames.at(split), join(names.words.at(split), ", "), way_out));
   }
-  for (std::size_t i = 0; i < sources.size(); ++i) sources[i].split = names.of[i]->split;
-  std::stable_sort(sources.begin(), sources.end(),
+  std::vector<SourceFile> of_splits;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (!names.of[i]) continue;  // it is empty
+    of_splits.push_back(std::move(sources[i]));
+    of_splits.back().split = names.of[i]->split;
+  }
+  std::stable_sort(of_splits.begin(), of_splits.end(),
                    [](const SourceFile& a, const SourceFile& b) { return a.split < b.split; });
-  return sources;
+  return of_splits;
 }
 
 }  // namespace xlm

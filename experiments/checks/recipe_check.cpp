@@ -62,7 +62,7 @@ class RecipeChecker {
  private:
   Store supposed_store(const std::set<std::string>& measured) {
     result_.sweep = suppose(recipe_, named_by_exhibits(exhibits_, recipe_.reported, measured), suppose_winners());
-    return store_of(result_.sweep);
+    return exhibits_.are_none() ? Store::in_memory() : store_of(result_.sweep);
   }
 
   /// Programs that never report the measure wait at the first rung for ever.

@@ -73,6 +73,7 @@ class ForeignNumbers {
   Numbers numbers;
   std::set<NumberKey> final;
   std::set<std::string> left_out;  // as the tracker calls them
+  std::string diverged;            // a final number that is not finite; empty: there is none
 
  private:
   void add(const Json& given) {
@@ -87,7 +88,9 @@ class ForeignNumbers {
       }
       const NumberKey key(place->split, settings, place->name, given["steps"][i]);
       numbers[key] = given.at("values").at(i);
-      if (given.value("final", false) && i + 1 == count) final.insert(key);
+      if (!given.value("final", false) || i + 1 != count) continue;
+      final.insert(key);
+      if (!numbers[key].is_number()) diverged = fmt::format("{}.{}", place->split, place->name);
     }
   }
 
@@ -137,8 +140,13 @@ std::vector<Json> records_of(const Numbers& numbers, const std::set<NumberKey>& 
   return records;
 }
 
-Json ending_of(const Json& foreign) {
-  return {{"type", "state"}, {"state", foreign.at("state")}, {"reason", foreign.at("reason")}};
+/// A tracker calls a run done whose numbers are finite no more: it has diverged.
+Json ending_of(const Json& foreign, const ForeignNumbers& numbers) {
+  const bool has_diverged = foreign.at("state") == name_of(RunStatus::kDone) && !numbers.diverged.empty();
+  if (!has_diverged) return {{"type", "state"}, {"state", foreign.at("state")}, {"reason", foreign.at("reason")}};
+  return {{"type", "state"},
+          {"state", name_of(RunStatus::kDiverged)},
+          {"reason", fmt::format("{} is not finite at its end", numbers.diverged)}};
 }
 
 /// What of a run has changed at its source; empty: nothing.
@@ -207,7 +215,7 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
   const ForeignNumbers made(foreign);
   std::vector<Json> records = records_of(made.numbers, made.final);
   for (Json remark : foreign.at("remarks")) records.push_back(std::move(remark));
-  records.push_back(ending_of(foreign));
+  records.push_back(ending_of(foreign, made));
   std::string journal = journal_line({{"type", "state"}, {"time", foreign.at("created")}, {"state", "running"}}) + "\n";
   for (Json& record : records) {
     record["time"] = foreign.at("ended");
@@ -229,11 +237,12 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   const std::string other = change_of_numbers(here, there.numbers);
   if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
   for (const auto& [key, value] : here) there.numbers.erase(key);
+  const Json ending = ending_of(foreign, there);
   std::vector<Json> news = records_of(there.numbers, there.final);
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),
                                   [](const Json& record) { return record["type"] == "state"; });
-  if (!news.empty() || state == journal.records.rend() || state->value("state", "") != foreign.at("state")) {
-    news.push_back(ending_of(foreign));
+  if (!news.empty() || state == journal.records.rend() || state->value("state", "") != ending.at("state")) {
+    news.push_back(ending);
   }
   if (news.empty()) return {.id = id, .outcome = ImportOutcome::kSame, .note = ""};
   Journal appended(paths.journal());

@@ -193,9 +193,24 @@ bool has_sweep(const Yaml& tree) {
          std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
 }
 
-bool is_picture_or_page(const std::string& path) {
-  constexpr std::array<std::string_view, 5> kEndings{".svg", ".pdf", ".png", ".html", ".tex"};
+/// Pictures, pages, notes and logs: programs write them, and read none.
+bool is_result_or_note(const std::string& path) {
+  constexpr std::array<std::string_view, 9> kEndings{".svg", ".pdf", ".png", ".html", ".tex",
+                                                     ".md",  ".log", ".out", ".err"};
   return std::find(kEndings.begin(), kEndings.end(), fs::path(path).extension().string()) != kEndings.end();
+}
+
+bool holds_runs(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / ".programs", ignored);
+}
+
+/// Whether a path of `folder` lies in a folder of runs, as in copies of code that were made when these counted.
+bool is_of_runs(const fs::path& folder, const std::string& path) {
+  for (fs::path above = fs::path(path).parent_path(); !above.empty(); above = above.parent_path()) {
+    if (holds_runs(folder / above)) return true;
+  }
+  return false;
 }
 
 /// Whether a file of the code is a recipe of xlm: it has nothing but a recipe's keys, and describes a program's run or
@@ -307,7 +322,7 @@ bool is_never_code(const fs::path& path) {
   const std::string name = path.filename().string();
   if (std::find(kNames.begin(), kNames.end(), name) != kNames.end() || path.extension() == ".pyc") return true;
   std::error_code ignored;
-  return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored);
+  return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored) || holds_runs(path);
 }
 
 bool is_whole_folder(const CodeRequest& request) {
@@ -319,20 +334,20 @@ std::vector<std::string> without_others(const CodeRequest& request, const fs::pa
                                         std::vector<std::string>& notes) {
   const Patterns patterns = sorted_patterns(request.patterns);
   const std::set<std::string> named = named_by(request, folder, patterns);
-  std::vector<std::string> pictures;
+  std::vector<std::string> results;
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
-    if (std::any_of(patterns.others.begin(), patterns.others.end(), fits)) return true;
+    if (std::any_of(patterns.others.begin(), patterns.others.end(), fits) || is_of_runs(folder, path)) return true;
     if (named.contains(path)) return false;
-    if (!whole_folder || !is_picture_or_page(path)) return is_recipe(folder, path, notes);
-    pictures.push_back(path);
+    if (!whole_folder || !is_result_or_note(path)) return is_recipe(folder, path, notes);
+    results.push_back(path);
     return true;
   });
-  if (!pictures.empty()) {
-    notes.push_back(
-        fmt::format("not in the copy of the code, as pictures and pages are none: {}\nif the program reads them: "
-                    "program: {{code: [\"**\"]}}",
-                    names_of(pictures)));
+  if (!results.empty()) {
+    notes.push_back(fmt::format(
+        "not in the copy of the code, as pictures, pages, notes and logs are none: {}\nif the program reads "
+        "them: program: {{code: [\"**\"]}}",
+        names_of(results)));
   }
   return paths;
 }

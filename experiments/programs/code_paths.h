@@ -21,7 +21,7 @@ bool is_whole_folder(const CodeRequest& request);
 
 /// `paths` below `folder` without what is no code of the program: files that a pattern with kNoCode fits, and recipes
 /// of xlm (YAML files with a recipe's keys alone that describe a program's run or a sweep), and of a whole folder
-/// pictures and pages, which `xlm figure` and `xlm table` write there; unless a pattern or the command names them.
+/// pictures, pages, notes and logs, by their endings; unless a pattern or the command names them.
 /// Notes what may be a recipe or a file of the program.
 std::vector<std::string> without_others(const CodeRequest& request, const fs::path& folder,
                                         std::vector<std::string> paths, bool whole_folder,
@@ -45,7 +45,7 @@ std::optional<PathInWord> path_in_word(const std::string& word, const fs::path& 
 /// pattern that fits a folder fits all that is below it.
 bool fits_pattern(const std::string& path, const std::string& pattern);
 
-/// What is never code: caches of Python, and the folders of git, of virtual environments and of tools.
+/// What is never code: caches of Python, and the folders of git, of virtual environments, of tools and of runs.
 bool is_never_code(const fs::path& path);
 
 }  // namespace xlm

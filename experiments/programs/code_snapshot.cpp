@@ -177,11 +177,12 @@ void check_size(const CodeRequest& request, std::vector<CodeFile> files) {
   for (std::size_t i = 0; i < std::min(files.size(), kLargestNamed); ++i) {
     largest.push_back(fmt::format("{} ({})", files[i].path, human_bytes(static_cast<double>(files[i].bytes))));
   }
-  throw UsageError(
-      fmt::format("the program's code in {} has {}; the limit is {}. The largest: {}\n"
-                  "leave data and outputs out: name the files that are code in program.code",
-                  request.folder.string(), human_bytes(static_cast<double>(sum)),
-                  human_bytes(static_cast<double>(request.limit)), join(largest, ", ")));
+  throw UsageError(fmt::format(
+      "the program's code in {} has {}; the limit is {}. The largest: {}\n"
+      "leave data and outputs out: program: {{code: [\"*.py\"]}} names what is code, and [\"**\", \"!{}\"] all but "
+      "that file",
+      request.folder.string(), human_bytes(static_cast<double>(sum)), human_bytes(static_cast<double>(request.limit)),
+      join(largest, ", "), files.front().path));
 }
 
 /// What a link of the copy says: one that leaves the folder leads to the same place from elsewhere.

@@ -131,6 +131,14 @@ void MetricReaders::output_is_told() {
   for (const auto& reader : readers_) reader->output_is_told();
 }
 
+std::vector<std::string> MetricReaders::never_fitted() const {
+  std::vector<std::string> patterns;
+  for (const auto& reader : readers_) {
+    for (std::string& pattern : reader->never_fitted()) patterns.push_back(std::move(pattern));
+  }
+  return patterns;
+}
+
 std::vector<std::string> MetricReaders::warnings() const {
   std::vector<std::string> warnings = records_.warnings();
   if (!left_wrong_.empty()) warnings.push_back("an earlier attempt left what is wrong: " + left_wrong_);

@@ -94,10 +94,18 @@ class OutputReader : public MetricReader {
 
   void output_is_told() override { is_output_told_ = true; }
 
+  std::vector<std::string> never_fitted() const override {
+    std::vector<std::string> patterns;
+    for (const Pattern& pattern : patterns_) {
+      if (pattern.matches == 0) patterns.push_back(fmt::format("'{}'", pattern.expression.text()));
+    }
+    return patterns;
+  }
+
   std::vector<std::string> warnings() const override {
     std::vector<std::string> warnings;
     for (const Pattern& pattern : patterns_) {
-      if (pattern.matches == 0) warnings.push_back(never_fitted(pattern));
+      if (pattern.matches == 0) warnings.push_back(warning_of(pattern));
     }
     if (unsure_ > 0) {
       warnings.push_back(
@@ -191,7 +199,7 @@ class OutputReader : public MetricReader {
     records_.seen_step(*step);
   }
 
-  std::string never_fitted(const Pattern& pattern) const {
+  std::string warning_of(const Pattern& pattern) const {
     std::string warning = fmt::format("no line of the output fits the pattern '{}'", pattern.expression.text());
     if (kept_count_ == 0) return warning + "\nthere was no output";
     if (is_output_told_) return warning;

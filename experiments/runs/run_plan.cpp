@@ -247,7 +247,12 @@ Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) co
   for (const std::string& note : inputs.code->notes) spdlog::warn("{}", note);
   std::vector<RunInputs> earlier = earlier_program_inputs(options, inputs, runs_);
   const std::string changes = earlier.empty() ? changes_of_code(*inputs.code, frozen_programs(runs_)) : "";
-  if (!changes.empty()) spdlog::info("the code differs from that of earlier runs, so runs are new: {}", changes);
+  if (!changes.empty()) {
+    spdlog::info(
+        "the code differs from that of earlier runs, so runs are new: {}\n"
+        "leave out what training does not read: program: {{code: [\"!FILE\"]}}",
+        changes);
+  }
   return {std::move(inputs), std::move(earlier)};
 }
 

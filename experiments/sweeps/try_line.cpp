@@ -59,6 +59,7 @@ void TryLine::read() {
   tries_.clear();
   best_.clear();
   closing_ = Json();
+  is_closing_ = false;
   if (!exists()) return;
   read_journal(folder_ / "journal.jsonl", [this](const Json& record) { add(record); });
 }
@@ -81,7 +82,8 @@ void TryLine::add(const Json& record) {
     return;
   }
   if (type == kClosing) {
-    if (closing_.is_null()) closing_ = record.value("outcome", Json::object());
+    is_closing_ = true;
+    if (closing_.is_null()) closing_ = record.value("outcome", Json());
     return;
   }
   TryRecord& tried = numbered(record.value("try", std::int64_t{0}));
@@ -90,7 +92,7 @@ void TryLine::add(const Json& record) {
   } else if (type == kOutcome && tried.outcome.is_null()) {
     const std::string before = best();
     tried.outcome = record.value("outcome", Json::object());
-    tried.moved_best = tried.is_kept() && tried.base() == before;
+    tried.moved_best = tried.is_kept() && tried.base() == before && !is_closing_;
     if (tried.moved_best) best_ = tried.change();
   }
 }
@@ -119,9 +121,9 @@ TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
         std::find_if(tries_.begin(), tries_.end(), [&](const auto& one) { return one.question == asked; });
     number = same == tries_.end() ? std::ssize(tries_) + 1 : same->number;
     if (same != tries_.end()) return;
-    if (!closing_.is_null()) {
+    if (is_closing_) {
       throw UsageError(
-          fmt::format("the line {} is closed: its test has been measured\nbegin another line with --line", name_));
+          fmt::format("the line {} is closed, for its test is measured\nbegin another line with --line", name_));
     }
     journal.append(kTry, {{"question", asked}, {"note", note}, {"differ_in", differ_in}}, true);
   });
@@ -150,6 +152,12 @@ TryRecord TryLine::end(std::int64_t number, const Json& outcome) {
     if (numbered(number).outcome.is_null()) journal.append(kOutcome, {{"try", number}, {"outcome", outcome}}, true);
   });
   return numbered(number);
+}
+
+void TryLine::begin_closing() {
+  change_journal([&](Journal& journal) {
+    if (!is_closing_) journal.append(kClosing, Json::object(), true);
+  });
 }
 
 void TryLine::close(const Json& outcome) {

@@ -71,7 +71,9 @@ class TryLine {
 
   /// What the test said when the line was closed; null: it is open.
   const Json& closing() const { return closing_; }
-  /// Closes the line, which takes no further try then. The first closing counts.
+  /// From now on the line takes no further try, and its best stays: its test is about to be measured.
+  void begin_closing();
+  /// What that test said. The first one counts.
   void close(const Json& outcome);
 
  private:
@@ -86,6 +88,7 @@ class TryLine {
   std::vector<TryRecord> tries_;
   std::string best_;  // a change that was kept; empty: none
   Json closing_;
+  bool is_closing_ = false;
 };
 
 /// The names of lines in a folder of runs, sorted, without those of single tries.

@@ -28,25 +28,28 @@ std::string why_unknown(const ClaimDescription& claim, const ClaimPart& part, bo
 }
 
 /// What its seeds would have as their number if the true one were `value`.
-Estimate supposed_estimate(const ClaimDescription& claim, const ClaimPart& part, double deviation, double value) {
-  const std::int64_t seeds = std::max(part.seeds, part.planned);
+Estimate supposed_estimate(const ClaimDescription& claim, const ClaimPart& part, const PartPower& power) {
+  const std::int64_t seeds = power.seeds;
   const auto count = static_cast<double>(seeds);
-  const bool is_difference = part.is_paired || part.is_of_two_sides || claim.expects == Expectation::kTrend;
+  const bool is_difference =
+      !power.is_of_pairs && (part.is_paired || part.is_of_two_sides || claim.expects == Expectation::kTrend);
   const bool are_two_samples = part.is_of_two_sides && !part.is_paired;
-  return {.value = value,
-          .error = deviation * std::sqrt((is_difference ? 2 : 1) / count),
+  return {.value = power.paper.value_or(0),
+          .error = power.deviation * std::sqrt((is_difference ? 2 : 1) / count),
           .freedom = are_two_samples ? 2 * (count - 1) : count - 1,
           .seeds = seeds};
 }
 
 }  // namespace
 
-std::vector<PartPower> power_of(const JudgedClaim& judged, const std::optional<double>& deviation) {
+std::vector<PartPower> power_of(const JudgedClaim& judged, const KnownNoise& noise) {
   const ClaimDescription& claim = judged.description;
   const bool is_printed_alone = claim.expects == Expectation::kValue && !claim.at_least && !claim.at_most;
   std::vector<PartPower> all;
   for (const ClaimPart& part : judged.parts) {
     PartPower power{.claim = claim.name, .value = value_name(claim), .part = judged.parts.size() > 1 ? part.label : ""};
+    power.is_of_pairs = noise.of_pairs && part.is_paired && claim.expects != Expectation::kTrend;
+    const std::optional<double>& deviation = power.is_of_pairs ? noise.of_pairs : noise.of_runs;
     power.why_not = why_unknown(claim, part, deviation.has_value());
     power.seeds = std::max(part.seeds, part.planned);
     if (!power.why_not.empty()) {
@@ -54,8 +57,8 @@ std::vector<PartPower> power_of(const JudgedClaim& judged, const std::optional<d
       continue;
     }
     if (judged.parts.size() == 1 && !is_printed_alone) power.paper = printed_value(claim);
-    const Estimate estimate = supposed_estimate(claim, part, *deviation, power.paper.value_or(0));
     power.deviation = *deviation;
+    const Estimate estimate = supposed_estimate(claim, part, power);
     power.decided_from = distance_decided(estimate);
     if (power.paper) power.chance = chance_to_be_decided(estimate, part.limits);
     if (power.paper && *power.chance < kPlannedChance) power.needed = seeds_to_decide(estimate, part.limits);
@@ -64,20 +67,22 @@ std::vector<PartPower> power_of(const JudgedClaim& judged, const std::optional<d
   return all;
 }
 
-std::optional<double> known_deviation(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context) {
-  if (claim.spread.stated) return claim.spread.stated->deviation;
-  if (claim.needs == ClaimNeeds::kCosts || claim.is_over_sides()) return std::nullopt;
+KnownNoise known_noise(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context) {
+  if (claim.spread.stated) return {.of_runs = claim.spread.stated->deviation};
+  if (claim.needs == ClaimNeeds::kCosts || claim.is_over_sides()) return {};
   SideReport report;
   const SharedNoise noise = SideReader(runs, claim, context, report).noise({}, {}).all;
-  if (!noise.of_runs || noise.of_runs->spread.deviation <= 0) return std::nullopt;
-  return noise.of_runs->spread.deviation;
+  const auto deviation_of = [](const std::optional<SharedSpread>& shared) {
+    return shared && shared->spread.deviation > 0 ? std::optional(shared->spread.deviation) : std::nullopt;
+  };
+  return {.of_runs = deviation_of(noise.of_runs), .of_pairs = deviation_of(noise.of_pairs)};
 }
 
 Sheet power_sheet(const std::vector<PartPower>& parts) {
   Sheet sheet{.title = "What the seeds of these claims will show",
               .columns = {{"claim"},
                           {"seeds", true},
-                          {"runs vary by", true},
+                          {"varies by", true},
                           {"decided from", true},
                           {"paper", true},
                           {"chance", true},
@@ -87,9 +92,10 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
   if (!any_printed) sheet.columns.resize(4);
   for (const PartPower& part : parts) {
     const std::string name = part.part.empty() ? part.claim : fmt::format("{}: {}", part.claim, part.part);
-    std::vector<std::string> cells{name, part.seeds > 0 ? fmt::to_string(part.seeds) : "",
-                                   part.deviation > 0 ? with_digits(part.deviation, kPowerDigits) : "",
-                                   part.decided_from ? with_digits(*part.decided_from, kPowerDigits) : part.why_not};
+    std::vector<std::string> cells{
+        name, part.seeds > 0 ? fmt::to_string(part.seeds) : "",
+        part.deviation > 0 ? with_digits(part.deviation, kPowerDigits) + (part.is_of_pairs ? " in pairs" : "") : "",
+        part.decided_from ? with_digits(*part.decided_from, kPowerDigits) : part.why_not};
     if (any_printed) {
       const bool is_many = part.chance && *part.chance < kPlannedChance && !part.needed;
       cells.push_back(part.paper ? fmt::format("{:g}", *part.paper) : "");
@@ -101,7 +107,11 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
   sheet.notes.emplace_back(
       "decided from: how far a true value has to be from the limit of its claim, to be decided with a chance of 80 %.");
   if (any_printed) sheet.notes.emplace_back("chance: that it is decided if the paper's number is the true one.");
-  sheet.notes.emplace_back("Pairs of common seeds often vary less than two runs: then fewer seeds do.");
+  const auto is_guess = [](const PartPower& part) { return part.deviation > 0 && !part.is_of_pairs; };
+  if (std::any_of(parts.begin(), parts.end(), is_guess)) {
+    sheet.notes.emplace_back(
+        "varies by: single runs. Pairs of common seeds often vary less than two runs: then fewer seeds do.");
+  }
   return sheet;
 }
 
@@ -113,6 +123,7 @@ Json to_json(const std::vector<PartPower>& parts) {
                     {"part", part.part},
                     {"value", part.value},
                     {"seeds", part.seeds},
+                    {"is_of_pairs", part.is_of_pairs},
                     {"deviation", part.deviation > 0 ? Json(part.deviation) : Json()},
                     {"decided_from", or_null(part.decided_from)},
                     {"paper", or_null(part.paper)},

@@ -13,7 +13,8 @@ struct PartPower {
   std::string value;  // "test.bpc"
   std::string part;   // its label; empty: the claim has no other
   std::int64_t seeds = 0;
-  double deviation = 0;                // of single runs with different seeds; 0: not known
+  double deviation = 0;                // of single runs, or of pairs; 0: not known
+  bool is_of_pairs = false;            // which of both
   std::optional<double> decided_from;  // how far from its limit a true value has to be, to be decided with a chance of
                                        // 80 %; nothing: see `why_not`
   std::optional<double> paper;         // what the paper prints of it
@@ -22,13 +23,19 @@ struct PartPower {
   std::string why_not;                 // nothing can be said
 };
 
-/// Of a claim that was judged by supposed runs: their numbers mean nothing, but how many there are and which are pairs.
-/// `deviation`: of single runs with different seeds; nothing: not known. Pairs are taken as independent runs.
-std::vector<PartPower> power_of(const JudgedClaim& judged, const std::optional<double>& deviation);
+/// How much the value of a claim varies over seeds, as far as it is known.
+struct KnownNoise {
+  std::optional<double> of_runs;   // single runs with different seeds
+  std::optional<double> of_pairs;  // differences of two runs with a common seed
+};
 
-/// How much single runs vary in the value of a claim, pooled over the settings of its sweep that the store has, or of
-/// the experiment that the claim takes its spread from. Nothing if no setting has two seeds.
-std::optional<double> known_deviation(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context);
+/// Of a claim that was judged by supposed runs: their numbers mean nothing, but how many there are and which are pairs.
+/// Without noise of pairs these are taken as independent runs.
+std::vector<PartPower> power_of(const JudgedClaim& judged, const KnownNoise& noise);
+
+/// The noise of a claim's value, pooled over the settings of its sweep that the store has, or of the experiment that
+/// the claim takes its spread from. Nothing if no setting has two seeds.
+KnownNoise known_noise(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context);
 
 Sheet power_sheet(const std::vector<PartPower>& parts);
 

@@ -28,9 +28,12 @@ std::string shown(const ClaimDescription& claim, double value, const std::option
   return is_signed(claim) && value > 0 ? "+" + number : number;
 }
 
-/// "undecided by its own seeds alone"; empty if there is nothing to say.
-std::string by_own_in_words(const ClaimPart& part) {
-  return part.by_own ? fmt::format("{} by its own seeds alone", name_of(*part.by_own)) : "";
+/// "undecided by its own seeds alone": what a reader of a verdict must know; empty if there is nothing to say.
+std::string seeds_in_question(const ClaimPart& part) {
+  std::vector<std::string> words;
+  if (part.by_own) words.push_back(fmt::format("{} by its own seeds alone", name_of(*part.by_own)));
+  if (part.value && part.ignores_seeds) words.emplace_back(kSeedsSayNothing);
+  return join(words, "; ");
 }
 
 /// "+0.021, 95 % interval −0.030 to −0.012, p = 0.003, 3 pairs of seeds".
@@ -46,7 +49,7 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   if (const std::string diverged = diverged_in_words(part.diverged, part.worst_case); !diverged.empty()) {
     text += ", " + diverged;
   }
-  if (const std::string own = by_own_in_words(part); !own.empty()) text += ", " + own;
+  if (const std::string own = seeds_in_question(part); !own.empty()) text += ", " + own;
   return part.missing.empty() ? text : text + "; " + part.missing;
 }
 
@@ -223,7 +226,7 @@ std::string claim_needs(const ClaimPart& part) {
 std::string beside_verdict(const ClaimPart& part) {
   std::string text = claim_needs(part);
   const std::string diverged = part.value ? diverged_in_words(part.diverged, part.worst_case) : "";
-  for (const std::string& more : {diverged, by_own_in_words(part)}) {
+  for (const std::string& more : {diverged, seeds_in_question(part)}) {
     if (!text.empty() && !more.empty()) text += "; ";
     text += more;
   }
@@ -253,6 +256,7 @@ Json to_json(const ClaimList& list) {
                        {"diverged", part.diverged},
                        {"worst_case", part.worst_case ? Json(name_of(*part.worst_case)) : Json()},
                        {"verdict_by_own_spread", part.by_own ? Json(name_of(*part.by_own)) : Json()},
+                       {"ignores_seeds", part.ignores_seeds},
                        {"missing", part.missing.empty() ? Json() : Json(part.missing)},
                        {"runs", part.runs},
                        {"mixes", part.mixes},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,6 +30,7 @@ class ClaimJudge {
   JudgedClaim judge() {
     JudgedClaim judged{.description = claim_};
     std::vector<PartNumber> numbers = numbers_of_parts(runs_, claim_, reader_);
+    looks_ = looks();
     for (PartNumber& number : numbers) {
       decide(number);
       leave_if_smaller(number.part);
@@ -45,6 +48,20 @@ class ClaimJudge {
   }
 
  private:
+  /// How many looks there were before the last seeds came: of the setting with the fewest, as others may have more
+  /// seeds for the sake of other claims.
+  std::int64_t looks() const {
+    std::map<std::string, std::int64_t> by_setting;
+    const std::vector<Value>& settings = runs_.column("seed_group");
+    for (const std::size_t row : report_.used) {
+      std::int64_t& most = by_setting[to_text(settings[row])];
+      most = std::max(most, look_of(runs_, row));
+    }
+    std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+    for (const auto& [setting, look] : by_setting) fewest = std::min(fewest, look);
+    return by_setting.empty() ? 0 : fewest;
+  }
+
   void decide(PartNumber& number) const {
     ClaimPart& part = number.part;
     if (number.estimate.seeds == 0) return;
@@ -170,12 +187,13 @@ class ClaimJudge {
   struct Whole {
     Verdict verdict = Verdict::kNotTried;
     double p = 0;
-    std::vector<double> refuting;  // corrected, of each part that was tried
+    std::vector<double> refuting;    // corrected, of each part that was tried
+    std::optional<double> too_weak;  // its p, if it is undecided only because seeds were added after looks
   };
 
   /// A claim holds where each of its parts does, so no part needs a correction for that. It is refuted where one part
   /// is; of many parts one would be by chance, so these are corrected.
-  static Whole whole_of(const std::vector<PartVerdict>& parts) {
+  Whole whole_of(const std::vector<PartVerdict>& parts) const {
     Whole whole;
     bool is_confirmed = true;
     for (const auto& [verdict, p] : parts) {
@@ -189,11 +207,15 @@ class ClaimJudge {
     const double refuted = *std::min_element(whole.refuting.begin(), whole.refuting.end());
     whole.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
     if (!is_confirmed) whole.p = refuted;
+    const bool is_too_weak = looks_ > 0 && whole.p >= level_of_look(looks_);
+    if (whole.verdict == Verdict::kUndecided || !is_too_weak) return whole;
+    whole.verdict = Verdict::kUndecided;
+    whole.too_weak = std::exchange(whole.p, 1);
     return whole;
   }
 
   /// A part that only the correction keeps from being refuted is undecided.
-  static void conclude(std::vector<PartNumber>& numbers, JudgedClaim& judged) {
+  void conclude(std::vector<PartNumber>& numbers, JudgedClaim& judged) {
     std::vector<PartVerdict> parts;
     bool has_p = false;
     for (const PartNumber& number : numbers) {
@@ -204,10 +226,12 @@ class ClaimJudge {
     if (whole.refuting.empty()) return;
     judged.verdict = whole.verdict;
     if (has_p) judged.p = whole.p;
+    judged.too_weak = whole.too_weak;
     auto corrected = whole.refuting.begin();
     for (PartNumber& number : numbers) {
       ClaimPart& part = number.part;
       if (part.verdict == Verdict::kNotTried) continue;
+      if (judged.too_weak && !part.is_exact) part.verdict = Verdict::kUndecided;
       const bool is_refuted = *corrected++ <= kRefuted;
       if (part.verdict != Verdict::kRefuted || is_refuted) continue;
       part.verdict = Verdict::kUndecided;
@@ -237,6 +261,12 @@ class ClaimJudge {
       notes.push_back(std::move(note));
     }
     if (std::string bias = note_on_choice(); !bias.empty()) notes.push_back(std::move(bias));
+    if (judged.too_weak) {
+      notes.push_back(fmt::format(
+          "xlm decide added {}s in {}, so p has to be below {:.2g}. It is {}, which one look would have decided.",
+          claim_.over, counted(static_cast<std::size_t>(looks_), "step"), level_of_look(looks_),
+          p_in_words(*judged.too_weak)));
+    }
     if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
     std::string unfrozen = unproved_note(runs_, {report_.used.begin(), report_.used.end()});
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
@@ -276,6 +306,7 @@ class ClaimJudge {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
+  std::int64_t looks_ = 0;  // after which seeds were added
   SideReport report_;
   SideReader reader_;
 };
@@ -291,6 +322,18 @@ std::optional<double> printed_value(const ClaimDescription& claim) {
   const double value = printed_number(claim.printed, NumberFormat::kNumber)->value;
   const bool is_turned = claim.b_is_better && claim.expects != Expectation::kValue;
   return is_turned ? -value : value;
+}
+
+std::int64_t look_of(RunTable& runs, std::size_t row) {
+  std::int64_t look = 0;
+  for (const std::string& tag : split(to_text(runs.column("tag")[row]), ',')) {
+    const std::string_view name = trim(tag);
+    std::int64_t number = 0;
+    if (name.starts_with(kLookTag) && parse_integer(name.substr(std::string_view(kLookTag).size()), number)) {
+      look = std::max(look, number);
+    }
+  }
+  return look;
 }
 
 std::vector<std::string> runs_of(const JudgedClaim& claim) {

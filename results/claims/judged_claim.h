@@ -36,6 +36,7 @@ struct ClaimPart {
   std::optional<SeedsToDecide> seeds_to_decide;
   std::int64_t diverged = 0;           // seeds of its sides that diverged, and have no number
   std::optional<Verdict> worst_case;   // if these count as the worst; nothing: none did, or it cannot be known
+  bool ignores_seeds = false;          // a side is of a program that printed one number with all its seeds
   std::optional<Verdict> by_own;       // by its own seeds alone, if it rests on more and this is another verdict, or if
                                        // they are too few to show that their noise is that of the others
   std::string missing;                 // why it is not tried
@@ -58,6 +59,7 @@ struct JudgedClaim {
       against;              // of the number that the paper prints; nothing: it prints none, or there is none of ours
   std::optional<double> p;  // of the whole claim, corrected for its parts; 1 while it is undecided, nothing if no
                             // chance has a part in it
+  std::optional<double> too_weak;         // p that one look would have decided, but not the looks that there were
   std::optional<double> paper;            // the number that `against` is about, where ours goes the same way
   std::optional<Verdict> at_half_margin;  // what it would be with another margin; nothing: it has none
   std::optional<Verdict> at_twice_margin;
@@ -82,6 +84,12 @@ JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, con
 
 /// What the paper prints as the number that the claim is about: a − b of two sides. Nothing if it prints none.
 std::optional<double> printed_value(const ClaimDescription& claim);
+
+/// What `xlm decide` tags runs with, followed by the number of the look, from 1, for which it made them.
+inline constexpr const char* kLookTag = "look-";
+
+/// The look for which a run was made; 0: it is not of `xlm decide`.
+std::int64_t look_of(RunTable& runs, std::size_t row);
 
 /// All runs behind a claim, each once.
 std::vector<std::string> runs_of(const JudgedClaim& claim);

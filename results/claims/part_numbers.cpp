@@ -41,6 +41,7 @@ void add_runs(ClaimPart& part, const SideNumbers& numbers, const std::string& si
     if (std::find(part.runs.begin(), part.runs.end(), run) == part.runs.end()) part.runs.push_back(run);
   }
   part.diverged += std::ssize(values.diverged);
+  part.ignores_seeds = part.ignores_seeds || numbers.ignores_seeds;
   part.rows.insert(part.rows.end(), values.rows.begin(), values.rows.end());
   for (const std::string& key : values.mixes) {
     if (std::find(part.mixes.begin(), part.mixes.end(), key) == part.mixes.end()) part.mixes.push_back(key);

@@ -95,7 +95,8 @@ class RecordedClaim {
     std::vector<std::string> changes;
     if (!is_after(chain_, chain_[place_].hash, "")) changes.emplace_back("the chain of records");
     for (const std::string& id : used_) {
-      if (!recorded().contains(id)) changes.push_back(why_other(id));
+      if (recorded().contains(id)) continue;
+      if (std::string why = why_other(id); !why.empty()) changes.push_back(std::move(why));
     }
     for (const auto& [id, run] : recorded().items()) {
       if (const std::string why = why_dropped(id, run); !why.empty()) changes.push_back(why);
@@ -120,7 +121,7 @@ class RecordedClaim {
  private:
   const Json& recorded() const { return chain_[place_].record["runs"]; }
 
-  /// Why a run is not among those of the record.
+  /// Why a run is not among those of the record; empty if `xlm decide` added its seed, for which the verdict pays.
   std::string why_other(const std::string& id) const {
     for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
       const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
@@ -128,7 +129,7 @@ class RecordedClaim {
       if (!recorded().empty() && std::none_of(recorded().begin(), recorded().end(), has_it))
         return fmt::format("{} (of {})", what, id);
     }
-    return fmt::format("runs ({} was not planned)", id);
+    return look_of(runs_, rows_.at(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
   }
 
   /// Whether the claim is about a run of the record, as far as what its point sets says it.

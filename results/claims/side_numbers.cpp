@@ -186,6 +186,7 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   numbers.values = of_rows(claim_.planned > 0 ? planned_of(rows, column, numbers) : rows, column);
   report_.used.insert(numbers.values.rows.begin(), numbers.values.rows.end());
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
+  numbers.ignores_seeds = !numbers.is_exact && claim_.over == "seed" && ignores_seeds(runs_, numbers.values);
   if (numbers.values.by_group.empty()) {
     numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
                                   numbers.values.without_number_text());

@@ -19,6 +19,7 @@ struct SideNumbers {
   SeedValues values;
   std::string missing;                         // why there are none
   bool is_exact = false;                       // they follow from the configuration
+  bool ignores_seeds = false;                  // and if they do not, no seed changes them either
   std::int64_t planned = 0;                    // seeds; 0: there is no plan
   std::int64_t looked_at = 0;                  // of a plan: seeds that are there, as far as none before them is missing
   std::vector<std::string> beyond_plan = {};   // seeds

@@ -1,6 +1,7 @@
 // Finds and chooses descriptions of tables, figures, continuations, claims and fits in a YAML file.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Exhibits {
   std::array<std::vector<Yaml>, 5> descriptions;
 
   const std::vector<Yaml>& of(ExhibitKind kind) const { return descriptions.at(static_cast<std::size_t>(kind)); }
+  bool are_none() const {
+    return std::all_of(descriptions.begin(), descriptions.end(), [](const auto& of_kind) { return of_kind.empty(); });
+  }
 };
 
 /// Reads them as find_exhibits does. Throws UsageError with file:line; a file without any is none.

@@ -48,6 +48,7 @@ struct Comparison {
   LimitsTest test;                        // whether the difference is zero
   Verdict verdict = Verdict::kUndecided;  // or that they differ
   std::optional<Verdict> worst_case;      // if the diverged seeds count as the worst; nothing: none, or no direction
+  bool ignores_seeds = false;             // a setting is of a program that printed one number with all its seeds
   std::optional<DocumentComparison> documents;
   std::vector<std::string> differ_in;  // keys whose values are others in A than in B, without the one that pairs
   bool is_of_one_corpus = true;        // what is subtracted was measured on the same data

@@ -142,10 +142,12 @@ std::string verdict_line(const Comparison& compared) {
   return text + (diverged.empty() ? "" : "; " + diverged) + "\n";
 }
 
-/// With two or three numbers, nothing shows whether seeds scatter as the test takes it. Empty if there are more.
+/// Equal numbers say nothing about chance. With two or three numbers, nothing shows whether seeds scatter as the test
+/// takes it. Empty if there are more.
 std::string caution_line(const Comparison& compared) {
   constexpr std::int64_t kEnough = 3;
   const Estimate& difference = compared.seeds.difference;
+  if (compared.ignores_seeds) return fmt::format("caution: {}\n", kSeedsSayNothing);
   if (!compared.test.half_width || difference.is_exact() || difference.seeds >= kEnough) return "";
   const std::string& over = compared.question.over;
   const std::string few = compared.seeds.is_paired ? "two pairs" : fmt::format("two {}s of a setting", over);
@@ -222,6 +224,7 @@ Json to_json(const Comparison& compared) {
   json["test"] = seeds.is_paired ? Json("paired-t") : half_width ? Json("welch") : Json();
   json["freedom"] = seeds.difference.freedom;
   json["same_data"] = compared.is_of_one_corpus;
+  json["ignores_seeds"] = compared.ignores_seeds;
   if (!compared.unfrozen.empty()) json["not_frozen"] = compared.unfrozen;
   if (const RunBudgets& budgets = compared.budgets; budgets.known > 0) {
     json["budgets"] = {{"equal", budgets.are_equal()},

@@ -77,6 +77,13 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   return setting;
 }
 
+bool ignores_seeds(RunTable& runs, const SeedValues& values) {
+  if (values.by_group.size() < 2 || sample_deviation(values.numbers).value_or(1) != 0) return false;
+  const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
+  return std::none_of(values.rows.begin(), values.rows.end(),
+                      [&](std::size_t row) { return to_text(programs[row]).empty(); });
+}
+
 SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b) {
   std::vector<double> of_a;
   std::vector<double> of_b;

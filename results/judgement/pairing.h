@@ -36,6 +36,9 @@ struct SeedValues {
   std::string without_number_text() const;
 };
 
+/// Whether these are runs of a program that printed the same number with each of several seeds.
+bool ignores_seeds(RunTable& runs, const SeedValues& values);
+
 /// The finite numbers of `rows`, by their value of `over`: what they have in a column, or what `number_of` says.
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
                        const std::string& over);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include <boost/math/distributions/fisher_f.hpp>
 #include <boost/math/special_functions/digamma.hpp>
@@ -14,11 +15,6 @@
 
 namespace xlm {
 namespace {
-
-bool share_a_run(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& run) { return std::find(b.begin(), b.end(), run) != b.end(); });
-}
 
 /// Distances from the median, without the one that follows from the others: that of the number in the middle is zero,
 /// and both in the middle of an even number are equal.
@@ -80,15 +76,15 @@ double shift_of_rounded(const std::vector<double>& values, double step) {
   return sample_deviation(values).value_or(0) < step / 2 ? step / 2 : 0;
 }
 
-std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples) {
-  double squares = 0;
-  double freedom = 0;
-  for (const SpreadEstimate& sample : samples) {
-    squares += sample.freedom * sample.deviation * sample.deviation;
-    freedom += sample.freedom;
-  }
+std::optional<SpreadEstimate> SpreadSum::pooled() const {
   if (freedom == 0) return std::nullopt;
   return SpreadEstimate{std::sqrt(squares / freedom), freedom};
+}
+
+std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples) {
+  SpreadSum sum;
+  for (const SpreadEstimate& sample : samples) sum = sum.with(sample);
+  return sum.pooled();
 }
 
 std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples) {
@@ -102,11 +98,12 @@ std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& 
   const auto between_freedom = static_cast<double>(samples.size()) - 1;
   const double within_freedom = static_cast<double>(all.size()) - static_cast<double>(samples.size());
   if (within_freedom <= 0) return std::nullopt;
+  const double centre_of_all = mean(all);
   double between = 0;
   double within = 0;
   for (const std::vector<double>& sample : distances) {
     const double centre = mean(sample);
-    between += static_cast<double>(sample.size()) * std::pow(centre - mean(all), 2);
+    between += static_cast<double>(sample.size()) * std::pow(centre - centre_of_all, 2);
     for (const double distance : sample) within += std::pow(distance - centre, 2);
   }
   if (within == 0) return between > 0 ? 0 : 1;
@@ -168,29 +165,41 @@ void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::
   const std::optional<SpreadEstimate> spread = spread_of(by_seed);
   if (!spread || spread->deviation == 0) return;
   Group joined{runs, {by_seed}};
-  std::vector<Group> others;
-  for (Group& group : groups_) {
-    if (!share_a_run(group.runs, runs)) {
-      others.push_back(std::move(group));
-      continue;
-    }
+  std::set<std::size_t> sharing;
+  for (const std::string& run : runs) {
+    if (const auto of = group_of_run_.find(run); of != group_of_run_.end()) sharing.insert(of->second);
+  }
+  for (const std::size_t number : sharing) {
+    const Group& group = groups_.at(number);
     joined.runs.insert(joined.runs.end(), group.runs.begin(), group.runs.end());
     joined.cells.insert(joined.cells.end(), group.cells.begin(), group.cells.end());
+    groups_.erase(number);
   }
-  others.push_back(std::move(joined));
-  groups_ = std::move(others);
+  const std::size_t number = ++newest_group_;
+  for (const std::string& run : joined.runs) group_of_run_[run] = number;
+  groups_.emplace(number, std::move(joined));
+}
+
+void SpreadPool::add_up() {
+  spreads_.clear();
+  groups_with_.clear();
+  for (const auto& [number, group] : groups_) {
+    for (const std::vector<double>& cell : group.cells) groups_with_[cell].insert(spreads_.size());
+    spreads_.push_back(group.spread());
+  }
+  before_.assign(spreads_.size() + 1, {});
+  behind_ = before_;
+  for (std::size_t i = 0; i < spreads_.size(); ++i) before_[i + 1] = before_[i].with(spreads_[i]);
+  for (std::size_t i = spreads_.size(); i > 0; --i) behind_[i - 1] = behind_[i].with(spreads_[i - 1]);
 }
 
 void SpreadPool::settle() {
-  std::vector<SpreadEstimate> independent;
+  add_up();
   std::vector<std::vector<double>> samples;
-  for (const Group& group : groups_) {
-    independent.push_back(group.spread());
-    samples.push_back(group.cells.front());
-  }
+  for (const auto& [number, group] : groups_) samples.push_back(group.cells.front());
   found_.shared = shared_by_all();
   found_.test_p = equal_spread_test(samples);
-  prior_ = common_prior(independent);
+  prior_ = common_prior(spreads_);
   if (!found_.shared || source_ == SpreadSource::kOwn) return;
   if (source_ == SpreadSource::kPooled) {
     found_.sharing = SpreadSharing::kPooled;
@@ -209,21 +218,24 @@ std::optional<SpreadEstimate> SpreadPool::of(const std::vector<double>& by_seed)
 }
 
 std::optional<SpreadEstimate> SpreadPool::shared_by_others(const std::vector<double>& by_seed) const {
-  std::vector<SpreadEstimate> others;
-  for (const Group& group : groups_) {
-    if (std::find(group.cells.begin(), group.cells.end(), by_seed) == group.cells.end())
-      others.push_back(group.spread());
+  const auto own = groups_with_.find(by_seed);
+  if (own == groups_with_.end()) return before_.back().pooled();
+  SpreadSum others = before_[*own->second.begin()];
+  for (std::size_t i = *own->second.begin(); i < *own->second.rbegin(); ++i) {
+    if (!own->second.contains(i)) others = others.with(spreads_[i]);
   }
-  return pooled_spread(others);
+  return others.with(behind_[*own->second.rbegin() + 1]).pooled();
 }
 
 std::optional<SpreadEstimate> SpreadPool::shared_by_all() {
   std::vector<SpreadEstimate> sharing;
   found_.cells = 0;
-  for (const Group& group : groups_) {
+  std::size_t place = 0;
+  for (const auto& [number, group] : groups_) {
+    const SpreadEstimate& spread = spreads_[place++];
     const std::optional<SpreadEstimate> others = shared_by_others(group.cells.front());
-    if (source_ == SpreadSource::kAuto && others && is_noisier(group.spread(), *others, groups_.size())) continue;
-    sharing.push_back(group.spread());
+    if (source_ == SpreadSource::kAuto && others && is_noisier(spread, *others, groups_.size())) continue;
+    sharing.push_back(spread);
     found_.cells += group.cells.size();
   }
   return pooled_spread(sharing);

@@ -4,9 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -32,6 +35,18 @@ std::optional<SpreadEstimate> spread_of_rounded(const std::vector<double>& value
 /// By how much rounding to a step may shift the mean of numbers. It is half a step where all of them lie within one;
 /// where they vary by more, the errors of rounding average out.
 double shift_of_rounded(const std::vector<double>& values, double step);
+
+/// Variances of independent samples, added up.
+struct SpreadSum {
+  double squares = 0;  // Σ νᵢ·sᵢ²
+  double freedom = 0;  // Σ νᵢ
+
+  SpreadSum with(const SpreadEstimate& one) const {
+    return {squares + one.freedom * one.deviation * one.deviation, freedom + one.freedom};
+  }
+  SpreadSum with(const SpreadSum& more) const { return {squares + more.squares, freedom + more.freedom}; }
+  std::optional<SpreadEstimate> pooled() const;
+};
 
 /// The common standard deviation of independent samples, each with its own mean: √(Σ νᵢ·sᵢ² / Σ νᵢ). Nothing for no
 /// sample.
@@ -135,10 +150,19 @@ class SpreadPool {
   /// their intervals.
   std::optional<SpreadEstimate> shared_by_all();
 
+  /// Fills what shared_by_others looks up, so that it need not go through all groups for each cell.
+  void add_up();
+
   SpreadSource source_;
-  std::vector<Group> groups_;
-  std::vector<double> numbers_;  // of all cells
-  std::size_t fewest_ = 0;       // seeds of a cell
+  std::map<std::size_t, Group> groups_;  // by number, growing
+  std::size_t newest_group_ = 0;
+  std::unordered_map<std::string, std::size_t> group_of_run_;
+  std::vector<SpreadEstimate> spreads_;                               // of the groups, in their order
+  std::map<std::vector<double>, std::set<std::size_t>> groups_with_;  // places of groups, by their cells
+  std::vector<SpreadSum> before_{SpreadSum{}};                        // of the groups before a place
+  std::vector<SpreadSum> behind_;                                     // of those from it on
+  std::vector<double> numbers_;                                       // of all cells
+  std::size_t fewest_ = 0;                                            // seeds of a cell
   ValueSpread found_;
   std::optional<SpreadEstimate> prior_;
 };

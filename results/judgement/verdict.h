@@ -53,6 +53,10 @@ std::string diverged_in_words(std::int64_t diverged, const std::optional<Verdict
 /// "-0.030 to -0.012", with both ends as `shown` writes numbers.
 std::string interval_text(double low, double high, const std::function<std::string(double)>& shown);
 
+/// What a verdict rests on if a setting has the same number with all its seeds.
+inline constexpr std::string_view kSeedsSayNothing =
+    "all seeds of a setting have the same number, so the program does not seem to use its seed";
+
 /// What a comparison still needs that is undecided though its error is known: "9 seeds would decide if the present
 /// difference were the true one (5 and 40 at the ends of its interval)". `seeds`: what is counted, "seeds of each
 /// side".

@@ -148,7 +148,10 @@ std::string column_label(std::string_view column) {
   if (column == "model.span") return "span limit";  // heads learn spans, too
   if (column.starts_with("at.")) return column_label(column.substr(3));
   if (const std::size_t at = column.find('@'); at != std::string_view::npos) {
-    return column_label(column.substr(0, at)) + " at " + std::string(column.substr(at + 1));
+    const std::string label = column_label(column.substr(0, at));
+    const std::string_view how = column.substr(at + 1);
+    if (how.starts_with("last=")) return label + ", mean of the last " + std::string(how.substr(5));
+    return label + " at " + std::string(how);
   }
   const Quantity* known = quantity_of_column(column);
   const auto evaluation = evaluation_column(column);

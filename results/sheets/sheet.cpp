@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -100,15 +102,46 @@ std::string latex_label(std::string name) {
   return name;
 }
 
+/// How a sheet lies on a page.
+struct LatexLayout {
+  bool is_of_page = false;   // of all columns of a paper, not of one; with a smaller font
+  std::string alignment;     // "lrp{0.31\\linewidth}"
+  std::vector<bool> breaks;  // columns of text that is broken
+};
+
+LatexLayout latex_layout(const Sheet& sheet) {
+  constexpr std::size_t kColumn = 44;  // characters
+  constexpr std::size_t kPage = 81;
+  constexpr std::size_t kShort = 20;  // is not broken
+  const std::size_t columns = sheet.columns.size();
+  std::vector<std::size_t> widths;
+  for (std::size_t column = 0; column < columns; ++column) widths.push_back(column_width(sheet, column));
+  const std::size_t all = std::accumulate(widths.begin(), widths.end(), 3 * columns);
+  LatexLayout layout{.is_of_page = all > kColumn, .alignment = "", .breaks = std::vector<bool>(columns)};
+  std::size_t kept = all;
+  double weights = 0;  // a text of four times the length gets twice the room
+  for (std::size_t column = 0; all > kPage && column < columns; ++column) {
+    layout.breaks[column] = !sheet.columns[column].right && widths[column] > kShort;
+    if (!layout.breaks[column]) continue;
+    kept -= widths[column];
+    weights += std::sqrt(static_cast<double>(widths[column]));
+  }
+  const double room = 1 - static_cast<double>(std::min(kept, kPage / 2)) / static_cast<double>(kPage);
+  for (std::size_t column = 0; column < columns; ++column) {
+    const double share = room * std::sqrt(static_cast<double>(widths[column])) / std::max(weights, 1.0);
+    const std::string own = sheet.columns[column].right ? "r" : "l";
+    layout.alignment += layout.breaks[column] ? fmt::format("p{{{:.2f}\\linewidth}}", share) : own;
+  }
+  return layout;
+}
+
 /// Rules are those of booktabs where the document loads that package, and otherwise LaTeX's own: it needs no package.
 std::string sheet_as_latex(const Sheet& sheet) {
-  std::string alignment;
+  const LatexLayout layout = latex_layout(sheet);
   std::vector<std::string> titles;
-  for (const TextTable::Column& column : sheet.columns) {
-    alignment += column.right ? 'r' : 'l';
-    titles.push_back(latex_escape(column.title));
-  }
-  std::string out = "\\begin{table}\n  \\centering\n";
+  for (const TextTable::Column& column : sheet.columns) titles.push_back(latex_escape(column.title));
+  const std::string environment = layout.is_of_page ? "table*" : "table";
+  std::string out = fmt::format("\\begin{{{}}}\n  \\centering\n", environment);
   // Standard classes leave no room below a caption that stands above its table; mnras has no such lengths. Some classes
   // of publishers define one or two of the three rules. All of this ends with the table.
   out += "  \\ifdefined\\abovecaptionskip\\setlength{\\abovecaptionskip}{0pt}\\fi\n";
@@ -120,13 +153,17 @@ std::string sheet_as_latex(const Sheet& sheet) {
   out += fmt::format("  \\caption{{{}}}\n", latex_escape(sheet.title));
   if (const std::string name = latex_label(sheet.name); !name.empty())
     out += fmt::format("  \\label{{tab:{}}}\n", name);
-  out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", alignment);
+  if (layout.is_of_page) out += "  \\footnotesize\n";
+  out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", layout.alignment);
   const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
   line(titles);
   out += "    \\midrule\n";
   for (const std::vector<SheetCell>& row : sheet.rows) {
     std::vector<std::string> cells;
-    std::transform(row.begin(), row.end(), std::back_inserter(cells), latex_cell);
+    for (std::size_t column = 0; column < row.size(); ++column) {
+      const std::string cell = latex_cell(row[column]);
+      cells.push_back(layout.breaks[column] ? "{\\raggedright " + cell + "\\par}" : cell);
+    }
     line(cells);
   }
   out += "    \\bottomrule\n  \\end{tabular}\n";
@@ -135,7 +172,7 @@ std::string sheet_as_latex(const Sheet& sheet) {
     for (const std::string& note : sheet.notes) out += "  " + latex_escape(note) + "\\par\n";
     out += "  }\n";
   }
-  return out + "\\end{table}\n";
+  return out + fmt::format("\\end{{{}}}\n", environment);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "base/words.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
+#include "results/store/last_evaluations.h"
 
 namespace xlm {
 namespace {
@@ -214,6 +215,7 @@ RunTable::Column RunTable::load_setting(const std::string& key) {
 /// COLUMN@KEY=VALUE@…: COLUMN of the run or of that evaluation of it whose settings are all as asked, and otherwise the
 /// run's own.
 RunTable::Column RunTable::load_elsewhere(const std::string& name) {
+  if (const std::optional<std::int64_t> count = last_of_column(name)) return load_last(name, *count);
   const std::vector<Filter> filters = settings_in(name);
   const bool known = std::all_of(filters.begin(), filters.end(), [&](const Filter& f) { return find(f.column).known; });
   const Column& base = find(name.substr(0, name.find('@')));
@@ -226,8 +228,21 @@ RunTable::Column RunTable::load_elsewhere(const std::string& name) {
   return column;
 }
 
+/// COLUMN@last=K
+RunTable::Column RunTable::load_last(const std::string& name, std::int64_t count) {
+  Column column = find(name.substr(0, name.find('@')));
+  const auto evaluation = evaluation_column(name.substr(0, name.find('@')));
+  if (!evaluation) throw UsageError(fmt::format("'{}': only evaluations, such as valid.bpc, have last ones", name));
+  std::fill(column.values.begin(), column.values.end(), Value());
+  for (const auto& [number, mean] : means_of_last(store_, evaluation->split, evaluation->name, count)) {
+    const auto run = runs_.find(number);
+    if (run != runs_.end()) column.values[run->second] = mean;
+  }
+  return column;
+}
+
 std::vector<Filter> RunTable::settings_in(const std::string& name) {
-  if (is_formula(name)) return {};
+  if (is_formula(name) || last_of_column(name)) return {};
   const std::vector<std::string> parts = split_words(name, '@');
   std::vector<Filter> filters;
   for (std::size_t i = 1; i < parts.size(); ++i) {

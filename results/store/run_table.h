@@ -37,6 +37,7 @@ inline bool has_booleans(std::string_view key) { return !key.starts_with("data."
 ///   at.KEY                  the setting that an evaluation was made with: at.model.overlap, at.data.name, …
 ///   COLUMN@KEY=VALUE@…      an evaluation or a cost of the same run where it was evaluated with those settings; VALUE
 ///                           is a word (base/words.h)
+///   COLUMN@last=K           the mean of a run's last K evaluations (last_evaluations.h)
 /// Behind the runs come rows for their evaluations with other settings than their own: a row has the run's fields and
 /// keys, its own evaluations and costs, and at.KEY says what it was made with. Only conditions
 /// that name the settings in which such a row differs find it: see `select`.
@@ -111,6 +112,7 @@ class RunTable {
   Column load_evaluation(const std::string& split, const std::string& metric);
   Column load_setting(const std::string& key);
   Column load_elsewhere(const std::string& name);
+  Column load_last(const std::string& name, std::int64_t count);
   void copy_to_evaluations(std::vector<Value>& values) const;
   void overlay_evaluations(const std::string& split, const std::string& metric, std::vector<Value>& out);
   /// Rows (number of the run in the store, value); false when there are none.

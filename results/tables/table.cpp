@@ -231,6 +231,8 @@ class TableBuilder {
     result.rows = values.rows;
     sample.by_group = values.by_group;
     result.groups = std::ssize(values.by_group);
+    result.ignores_seeds = column.cells.over == "seed" && ignores_seeds(runs_, values) &&
+                           origin_of(runs_, column.cells.value) == NumberOrigin::kMeasured;
     used_.insert(used_.end(), values.rows.begin(), values.rows.end());
     result.differ_in = values.mixes;
     note_variation(result, label, column);

@@ -28,6 +28,7 @@ struct TableCell {
   bool mixed = false;                  // its runs differ in more than `over`, or not even in that
   bool star = false;
   std::optional<double> p;                    // of the star's test, corrected as the table says; nothing: none was made
+  bool ignores_seeds = false;                 // it is of a program that printed one number with all its seeds
   bool best = false;                          // no cell of the column and the corpus prints a better number
   std::string printed;                        // the paper's value; empty: it prints none
   std::string missing;                        // why there is no value; empty: there is one

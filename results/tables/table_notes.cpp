@@ -55,6 +55,17 @@ std::string seeds_note(const Table& table) {
   return note + (by_count.size() == 1 ? " in every cell." : ".");
 }
 
+/// "A/64: all seeds of a setting have the same number, …"
+std::string ignored_seeds_note(const Table& table) {
+  std::vector<std::string> cells;
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+      if (table.rows[r].cells[c].ignores_seeds) cells.push_back(cell_name(table, r, c));
+    }
+  }
+  return cells.empty() ? "" : fmt::format("{}: {}.", some_listed(cells), kSeedsSayNothing);
+}
+
 /// "Runs in A/64 differ in optimizer.lr, not in the seed alone; a 'where' can tell them apart."
 std::string mixed_note(const TableNotes& notes) {
   if (notes.mixed.empty()) return "";
@@ -169,6 +180,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                                   : "[…] is the value that the paper prints.");
   }
   add(seeds_note(table));
+  add(ignored_seeds_note(table));
   for (const std::string& line : verdict_notes(table)) add(line);
   if (!notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
     add(fmt::format("Training: {} here; {} in the paper.", notes.length, notes.paper_length));

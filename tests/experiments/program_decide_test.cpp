@@ -53,6 +53,32 @@ TEST_F(Decide, SeedsAreDoubledUntilAClaimIsDecided) {
   EXPECT_EQ(decided("60runs", kDone)["cost"]["runs"], 0) << "nothing is done twice";
 }
 
+TEST_F(Decide, ClaimsAndTheirRecordsKnowItsLooks) {
+  ASSERT_EQ(run({"claims", "run.yaml", "--register"}).code, kDone);
+  const Json& decided_claim = decided("60runs", kDone)["claims"][0];
+  const Json claims = Json::parse(run({"--json", "claims", "run.yaml"}).out);
+  EXPECT_EQ(claims["claims"][0]["verdict"], "confirmed");
+  EXPECT_EQ(claims["claims"][0]["registered"], "registered");
+  EXPECT_EQ(claims["claims"][0]["p"], decided_claim["p"]);
+  const Json runs = Json::parse(run({"--json", "runs", "ls", "--where", "tag=look-1"}).out);
+  EXPECT_EQ(runs.size(), 6) << "the second look doubled three seeds of both sides";
+}
+
+TEST_F(Decide, ADecidedClaimStaysSoWhenAnotherOneAddsSeeds) {
+  configure("[python3, train.py, '{lr}']", "",
+            "options: {lr: 0.5}\nsweep: {grid: {options.lr: [0.25, 0.5, 0.75], seed: [1, 2, 3]}}\nclaims:\n"
+            "  - {claim: less, name: less, value: valid.loss, a: {options.lr: 0.25}, b: {options.lr: 0.5}}\n"
+            "  - {claim: none, name: none, value: valid.loss, a: {options.lr: 0.75}, b: {options.lr: 0.5}}\n");
+  const Json found = decided("130runs", kUndecided);
+  const Json& less = found["claims"][0];
+  EXPECT_EQ(less["verdict"], "confirmed") << found;
+  EXPECT_EQ(found["claims"][1]["verdict"], "undecided");
+  EXPECT_GT(found["claims"][1]["seeds"], less["seeds"]) << "the second claim shares a side, and went on";
+  const Json again = decided("1runs", kUndecided);
+  EXPECT_EQ(again["claims"][0], less);
+  EXPECT_EQ(again["cost"]["runs"], 0);
+}
+
 TEST_F(Decide, ABudgetIsNotExceeded) {
   const Json found = decided("13runs", kUndecided);
   EXPECT_LE(found["cost"]["runs"].get<int>(), 13);

@@ -68,6 +68,9 @@ TEST_F(RegisteredClaims, AnHonestStudyIsRegistered) {
   sweep();
   EXPECT_EQ(word(), "registered");
   EXPECT_EQ(word({"--verify", line}), "registered");
+  const ProgramResult part = run({"claims", "run.yaml", "--verify", line.substr(0, line.size() - 30)});
+  EXPECT_EQ(part.code, kUsage);
+  EXPECT_THAT(part.err, AllOf(HasSubstr("a part of a hash proves nothing"), HasSubstr("all 64 digits")));
   const ProgramResult text = run({"claims", "run.yaml"});
   EXPECT_THAT(text.out,
               AllOf(HasSubstr("confirmed  less (registered)"), HasSubstr("Records of these claims: 1 registered.")));

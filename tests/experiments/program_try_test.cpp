@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 using ProgramTry = TriedProgram;
 
@@ -77,7 +78,14 @@ TEST_F(ProgramTry, ABaseThatFailsIsNoVerdict) {
 TEST_F(ProgramTry, SidesMustDifferInTheChangeAlone) {
   const ProgramResult same = try_change({"base.yaml", "--against", "base.yaml"});
   EXPECT_EQ(same.code, 2);
-  EXPECT_THAT(same.err, HasSubstr("changes nothing"));
+  EXPECT_THAT(same.err, AllOf(HasSubstr("changes nothing"), Not(HasSubstr("describes a sweep"))));
+  write_tried("swept.yaml", "{gain: 0}", "sweep: {grid: {options.gain: [0, 1]}}\n");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"swept.yaml"}, {"swept.yaml", "--against", "base.yaml"}}) {
+    const ProgramResult swept = try_change(words);
+    EXPECT_EQ(swept.code, 2);
+    EXPECT_THAT(swept.err, HasSubstr("swept.yaml describes a sweep"));
+  }
   write_file(folder_.path() / "text.txt", "other");
   write_tried("change.yaml", "{gain: 0.1}", "data: {path: text.txt}\n");
   const ProgramResult other = try_change({"change.yaml", "--against", "base.yaml"});
@@ -107,6 +115,90 @@ TEST_F(ProgramTry, ALineGoesOnFromItsBestThoughTheCodeIsEditedInPlace) {
   EXPECT_EQ(json["tries"][1]["question"]["base"], json["best"]);
 }
 
+TEST_F(ProgramTry, CodeThatIsEditedDuringATryIsNotOfIt) {
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  const std::string base = run_folders().front().filename().string();
+  write_code("0.1");
+  const fs::path script = folder_.path() / "code" / "train.py";
+  write_file(script, read_file(script) + "open('" + script.string() + "', 'w').write('raise SystemExit(1)')\n");
+  const ProgramResult kept = try_change({"base.yaml", "--against", base});
+  EXPECT_EQ(kept.code, 0) << kept.out << kept.err;
+  EXPECT_EQ(read_file(script), "raise SystemExit(1)");
+  EXPECT_EQ(Json::parse(kept.out)["cost"]["runs"], 19);
+}
+
+TEST_F(ProgramTry, AnOpenTryGoesOnAgainstTheBestOfItsTime) {
+  write_tried("one.yaml", "{gain: 0.1}");
+  write_tried("two.yaml", "{gain: 0.12}");
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  const std::string base = run_folders().front().filename().string();
+  const auto on_line = [&](const std::string& file, const std::string& spend) {
+    return try_change({file, "--line", "night", "--spend", spend});
+  };
+  ASSERT_EQ(try_change({"one.yaml", "--line", "night", "--against", base, "--spend", "5runs"}).code, 11);
+  ASSERT_EQ(try_change({"two.yaml", "--line", "night", "--against", base, "--spend", "40runs"}).code, 0);
+  const ProgramResult went_on = on_line("one.yaml", "40runs");
+  EXPECT_EQ(went_on.code, 0) << went_on.out << went_on.err;
+  const Json outcome = Json::parse(went_on.out);
+  EXPECT_EQ(outcome["try"], 1);
+  EXPECT_EQ(outcome["is_best"], false);
+  EXPECT_GT(outcome["gain"].get<double>(), 0.05) << "against the base, not against the other gain";
+}
+
+TEST_F(ProgramTry, AKillIsNoVerdictUntilItComesAgainAndAgain) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  write_tried("always.yaml", "{gain: 0.11}");
+  const fs::path marker = folder_.path() / "was-killed";
+  const fs::path script = folder_.path() / "code" / "train.py";
+  write_file(script,
+             "import json, os, sys\ngain = json.load(open(os.environ['XLM_CONFIG']))['options']['gain']\n"
+             "if gain == 0.11 or gain == 0.1 and not os.path.exists('" +
+                 marker.string() +
+                 "'):\n"
+                 "    open('" +
+                 marker.string() + "', 'w').close()\n    os.kill(os.getppid(), 9)\n    sys.exit(3)\n" +
+                 read_file(script));
+  EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml"}).code, 0) << "it goes on after one kill";
+  const ProgramResult always = try_change({"always.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(always.code, 12) << always.err;
+  EXPECT_THAT(always.out, HasSubstr("3 times in a row"));
+}
+
+TEST_F(ProgramTry, ACorrectedDirectionHoldsForRunsThatExist) {
+  std::string script = kTriedScript;
+  script.replace(script.find("BONUS"), 5, "0");
+  script.replace(script.find("\"loss\": 3 -"), 11, "\"score\": 3 +");
+  write_file(folder_.path() / "code" / "train.py", script);
+  const auto describe = [&](const std::string& of_base, const std::string& of_change) {
+    write_tried("base.yaml", "{gain: 0}", "  better: {score: " + of_base + "}\n");
+    write_tried("change.yaml", "{gain: 0.1}", "  better: {score: " + of_change + "}\n");
+  };
+  const auto tried = [&](const std::string& seeds) {
+    return run({"try", "change.yaml", "--against", "base.yaml", "--value", "valid.score", "--seeds", seeds, "--json"});
+  };
+  describe("lower", "lower");
+  EXPECT_EQ(tried("4").code, 10);
+  describe("higher", "higher");
+  const ProgramResult corrected = tried("5");
+  EXPECT_EQ(corrected.code, 0) << corrected.out << corrected.err;
+  describe("higher", "lower");
+  const ProgramResult apart = tried("6");
+  EXPECT_EQ(apart.code, 2) << apart.out;
+  EXPECT_THAT(apart.err, HasSubstr("one side declares"));
+}
+
+TEST_F(ProgramTry, SeedsThatChangeNothingAreSaid) {
+  std::string script = kTriedScript;
+  script.replace(script.find("BONUS"), 5, "0");
+  script.replace(script.find(" + common + own"), 15, "");
+  write_file(folder_.path() / "code" / "train.py", script);
+  write_tried("change.yaml", "{gain: 0.1}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml"});
+  EXPECT_EQ(result.code, 11) << result.out << result.err;
+  EXPECT_THAT(result.out, HasSubstr("all seeds have the same numbers"));
+  EXPECT_EQ(run_folders().size(), 4U);
+}
+
 TEST_F(ProgramTry, AMistakeInTheCommandIsNoTry) {
   write_tried("change.yaml", "{gain: 0.1}");
   ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
@@ -134,7 +226,7 @@ TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
   write_tried("change.yaml", "{gain: 0.1}");
   const ProgramResult spent = try_change({"change.yaml", "--against", "base.yaml", "--spend", "5runs"});
   EXPECT_EQ(spent.code, 11) << spent.out << spent.err;
-  EXPECT_THAT(spent.out, HasSubstr("5runs are spent"));
+  EXPECT_THAT(spent.out, HasSubstr("--spend 5runs has no room for 2 more runs"));
   EXPECT_EQ(run_folders().size(), 4U) << "two pairs; a third does not fit";
   EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--spend", "20runs"}).code, 0);
 }

@@ -95,6 +95,16 @@ def test_all_numbers_and_settings_arrive_once(imported, tmp_path, kind):
     check_numbers(imported.runs)
 
 
+def test_a_run_whose_last_number_is_not_finite_has_diverged(imported, tmp_path):
+    rows = ["run,seed,step,valid.loss", "a,1,1,2.0", "a,1,2,1.5", "b,2,1,2.0", "b,2,2,nan", "c,3,1,nan", "c,3,2,inf", "d,4,1,inf", "d,4,2,1.0"]
+    (tmp_path / "lab.csv").write_text("\n".join(rows) + "\n")
+    arguments = ["csv", tmp_path / "lab.csv", "--run", "run", "--seed", "seed", "--split", "valid=valid.loss"]
+    assert counts(imported(*arguments)) == (4, 0, 0, 0)
+    frame = rows_of(imported.runs.frame(columns=["seed", "status"]))
+    assert sorted((row["seed"], row["status"]) for row in frame) == [(1, "done"), (2, "diverged"), (3, "diverged"), (4, "done")]
+    assert counts(imported(*arguments)) == (0, 0, 4, 0)
+
+
 def test_seeds_of_one_setting_are_a_group(imported, tmp_path):
     imported("mlflow", place_of("mlflow", tmp_path), *OPTIONS)
     groups = {row["seed_group"] for row in rows_of(imported.runs.frame(columns=["seed_group"]))}

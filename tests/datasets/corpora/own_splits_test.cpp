@@ -183,6 +183,10 @@ TEST_F(OwnSplits, OfFilesOfTextAreNamedByThem) {
   EXPECT_EQ(text(data, "valid"), "b");
   file("d/train.txt", "a");
   file("d/val.txt", "b");
+  for (const char* mark : {"d/_SUCCESS", "d/_metadata", "d/part.crc"}) file(mark, "");
+  PrepareRequest marked = request("text", {path("d")});
+  marked.out = path("marked");
+  EXPECT_EQ(text(make(marked), "valid"), "b") << "empty files are of no split";
   file("d/extra.txt", "c");
   PrepareRequest mixed = request("text", {path("d")});
   mixed.out = path("mixed");

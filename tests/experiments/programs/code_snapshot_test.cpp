@@ -286,8 +286,8 @@ TEST_F(FrozenCodeTest, CopiesThatDifferInWhatIsNoCodeAreFound) {
   EXPECT_TRUE(frozen_with_others(read_code(now), now, place()).empty()) << "the code itself has changed";
 }
 
-// Nothing says which files are code: what xlm draws into the folder must not make other runs.
-TEST_F(FrozenCodeTest, PicturesAndPagesAreNoCodeOfAWholeFolder) {
+// Nothing says which files are code: what xlm draws and programs log into the folder must not make other runs.
+TEST_F(FrozenCodeTest, ResultsAndNotesAreNoCodeOfAWholeFolder) {
   put(at("plain/train.py"), "print('train')\n");
   CodeRequest whole{.folder = at("plain"), .words = {"python3", "train.py"}};
   const Code before = read_code(whole);
@@ -295,16 +295,22 @@ TEST_F(FrozenCodeTest, PicturesAndPagesAreNoCodeOfAWholeFolder) {
   for (const char* name : {"curve.svg", "curve.pdf", "figures/curve.png", "table.tex", "report.html"}) {
     put(at(std::string("plain/") + name), "drawn");
   }
+  for (const char* name : {"slurm-17.out", "slurm-17.err", "train.log", "z/notes.md"}) {
+    put(at(std::string("plain/") + name), "said");
+  }
+  put(at("plain/other-runs/.programs/bin/xlm"), "the program itself");
+  put(at("plain/other-runs/train-3fa9c1d240b7e115/journal.jsonl"), "{}\n");
   const Code after = read_code(whole);
   EXPECT_EQ(after.hash, before.hash);
   EXPECT_THAT(after.notes,
               ::testing::ElementsAre(::testing::HasSubstr(
-                  "as pictures and pages are none: curve.pdf, curve.svg, figures/curve.png, report.html")));
+                  "as pictures, pages, notes and logs are none: curve.pdf, curve.svg, figures/curve.png, report.html, "
+                  "slurm-17.err and 4 others")));
   EXPECT_EQ(changes_of_code(after, place()), "");
   whole.patterns = {"**"};
   const Code all = read_code(whole);
-  EXPECT_EQ(all.files.size(), 6U) << "a pattern names them";
-  EXPECT_EQ(changes_of_code(all, place()), "curve.pdf is new, curve.svg is new, figures/curve.png is new, and 2 more");
+  EXPECT_EQ(all.files.size(), 10U) << "a pattern names them, but for runs";
+  EXPECT_EQ(changes_of_code(all, place()), "curve.pdf is new, curve.svg is new, figures/curve.png is new, and 6 more");
   whole.patterns = {};
   whole.words.emplace_back("report.html");
   EXPECT_EQ(read_code(whole).files.size(), 2U) << "the command names it";

@@ -66,6 +66,21 @@ TEST_F(TryLineTest, ABestMovesOnlyFromTheBestOfItsTime) {
   EXPECT_EQ(one.end(1, {{"verdict", "broken"}}).outcome["verdict"], "keep") << "the first outcome counts";
 }
 
+TEST_F(TryLineTest, WhileItsTestIsMeasuredALineStays) {
+  TryLine one = line();
+  for (const char* change : {"a", "b"}) begin(one, change, "base");
+  TryLine other = line();
+  other.begin_closing();
+  EXPECT_FALSE(one.end(1, {{"verdict", "keep"}}).moved_best) << "its test is that of base";
+  EXPECT_EQ(one.best(), "base");
+  EXPECT_TRUE(one.closing().is_null());
+  EXPECT_THAT(thrown_message<UsageError>([&] { begin(one, "c", "base"); }), HasSubstr("is closed"));
+  EXPECT_EQ(begin(one, "b", "base"), 2) << "a try that is there may end";
+  other.close({{"gain", 1}});
+  other.close({{"gain", 2}});
+  EXPECT_EQ(line().closing()["gain"], 1);
+}
+
 TEST_F(TryLineTest, ALineThatAKillCutOffIsNoRecord) {
   TryLine one = line();
   begin(one, "a", "base");

@@ -14,7 +14,7 @@ const std::string kBetter =
 
 class Power : public Claims {
  protected:
-  PartPower power(const std::string& yaml) { return power_of(judged(yaml), kRuns).front(); }
+  PartPower power(const std::string& yaml) { return power_of(judged(yaml), {.of_runs = kRuns}).front(); }
 };
 
 TEST_F(Power, OfPairsIsSciPys) {
@@ -57,10 +57,10 @@ TEST_F(Power, APlanCountsWithAllItsSeeds) {
 
 TEST_F(Power, WithoutAGuessTheStoreSaysHowMuchRunsVary) {
   RunTable runs(store_);
-  const std::optional<double> known = known_deviation(runs, claim_of(kBetter), {});
-  ASSERT_TRUE(known);
-  EXPECT_GT(*known, 0);
-  EXPECT_EQ(power_of(judged(kBetter), std::nullopt).front().why_not, "no spread known");
+  const KnownNoise known = known_noise(runs, claim_of(kBetter), {});
+  ASSERT_TRUE(known.of_runs && known.of_pairs);
+  EXPECT_GT(*known.of_runs, 0);
+  EXPECT_EQ(power_of(judged(kBetter), {}).front().why_not, "no spread known");
   EXPECT_EQ(
       power("claims: [{claim: c, value: '=test.bpc[a]/test.bpc[b]', a: {model.span: 64}, b: {model.span: 128}, where: "
             "{model.span_type: fixed}, at_most: 1}]")
@@ -68,8 +68,15 @@ TEST_F(Power, WithoutAGuessTheStoreSaysHowMuchRunsVary) {
       "formula over sides");
 }
 
+TEST_F(Power, PairsHaveTheirOwnNoise) {
+  const PartPower pairs = power_of(judged(kBetter), {.of_runs = kRuns, .of_pairs = kRuns / 2}).front();
+  EXPECT_TRUE(pairs.is_of_pairs);
+  EXPECT_NEAR(*pairs.decided_from, 0.009232109 / (2 * std::sqrt(2)), 1e-7) << "the error of three differences";
+  EXPECT_FALSE(power(kBetter).is_of_pairs);
+}
+
 TEST_F(Power, HasTheFormsOfTables) {
-  const std::string text = render_sheet(power_sheet(power_of(judged(kBetter), kRuns)), TableFormat::kText);
+  const std::string text = render_sheet(power_sheet(power_of(judged(kBetter), {.of_runs = kRuns})), TableFormat::kText);
   EXPECT_NE(text.find("0.0092"), std::string::npos) << text;
   EXPECT_NE(text.find("85 %"), std::string::npos) << text;
 }

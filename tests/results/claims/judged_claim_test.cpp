@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "results/run_folder/remark.h"
 #include "tests/results/claims/claims.h"
 #include "tests/results/tables/paper_with.h"
 
@@ -52,6 +53,27 @@ TEST_F(Claims, AMarginIsADifferenceThatDoesNotCount) {
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "margin: 0.1005\n"), Verdict::kUndecided);
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\nmargin: 0.2\n"), Verdict::kConfirmed);
   EXPECT_EQ(verdict(kAdaptiveOrFixed + "not_better: a\n"), Verdict::kRefuted);
+}
+
+TEST_F(Claims, SeedsThatWereAddedAfterLooksNeedASmallerP) {
+  const std::string claim = kAdaptiveOrFixed + "margin: 0.099\n";  // p = 0.038, by differences of 0.101, 0.1, 0.101
+  ASSERT_EQ(verdict(claim), Verdict::kConfirmed);
+  const fs::path added = maker_.folder(judged(claim).parts.front().runs.front());
+  const auto tag = [&](const std::string& name) {
+    append_remark(added, {{"tag", name}, {"given", true}});
+    store_.sync(maker_.runs());
+  };
+  tag("look-at-this");
+  tag("baseline");
+  EXPECT_EQ(verdict(claim), Verdict::kConfirmed) << "tags of people";
+  tag("look-1");
+  const JudgedClaim looked = judged(claim);
+  EXPECT_EQ(looked.verdict, Verdict::kUndecided);
+  EXPECT_EQ(looked.parts.front().verdict, Verdict::kUndecided);
+  EXPECT_EQ(looked.p, 1);
+  EXPECT_NEAR(*looked.too_weak, 0.0377496, 1e-6) << "Student's t of 5 with 2 degrees, scipy";
+  EXPECT_THAT(looked.notes, Contains(HasSubstr("added seeds in 1 step, so p has to be below 0.005. It is 0.038")));
+  EXPECT_EQ(verdict(kAdaptiveOrFixed), Verdict::kConfirmed) << "p is far smaller";
 }
 
 TEST_F(Claims, AlikeNeedsEvidenceAndNotItsLack) {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <iostream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "results/judgement/student.h"
 #include "results/store/statistics.h"
+#include "tests/growth.h"
 #include "tests/results/simulations.h"
 
 namespace xlm {
@@ -72,6 +74,61 @@ TEST(Spread, TheTestOfTwoVariancesIsSciPys) {
   EXPECT_NEAR(same_variance_p({0.001, 5}, {0.02, 3}), 4.512039597297143e-06, 1e-12);
   EXPECT_EQ(same_variance_p({0, 2}, {0, 3}), 1);
   EXPECT_EQ(same_variance_p({0, 2}, {1, 3}), 0);
+}
+
+/// Cells in a few digits, so that some are the same, and some with runs in common.
+SpreadPool pool_of(int count, std::vector<std::vector<double>>& cells) {
+  SpreadPool spreads("test.bpc", SpreadSource::kAuto);
+  NormalNumbers normal(7);
+  for (int i = 0; i < count; ++i) {
+    std::vector<double> cell = normal.next(3, 1, i % 5 == 0 ? 3 : 1);
+    for (double& value : cell) value = std::round(2 * value) / 2;
+    spreads.add(cell, {fmt::format("run {}", i % 11 == 0 ? i + 1 : i)});
+    cells.push_back(cell);
+  }
+  spreads.settle();
+  return spreads;
+}
+
+// What a cell is compared with, added up again for each.
+TEST(Spread, ACellIsComparedWithThoseThatAreNotLikeIt) {
+  std::vector<std::vector<double>> cells;
+  const SpreadPool spreads = pool_of(60, cells);
+  std::vector<std::vector<std::size_t>> groups;  // cells that share a run: 0 and 1, 11 and 12, …
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (sample_deviation(cells[i]) == 0) continue;
+    const bool joins = i % 11 == 1 && !groups.empty() && groups.back().back() == i - 1;
+    if (!joins) groups.emplace_back();
+    groups.back().push_back(i);
+  }
+  int noisy = 0;
+  for (const std::vector<double>& cell : cells) {
+    const std::optional<SpreadEstimate> own = spread_of(cell);
+    if (own->deviation == 0) continue;
+    std::vector<SpreadEstimate> others;
+    for (const std::vector<std::size_t>& group : groups) {
+      std::vector<SpreadEstimate> of_group;
+      bool has_it = false;
+      for (const std::size_t i : group) {
+        of_group.push_back(*spread_of(cells[i]));
+        has_it = has_it || cells[i] == cell;
+      }
+      if (!has_it) others.push_back({pooled_spread(of_group)->deviation, 2});
+    }
+    EXPECT_EQ(spreads.is_noisy(cell), is_noisier(*own, *pooled_spread(others)));
+    noisy += spreads.is_noisy(cell) ? 1 : 0;
+  }
+  EXPECT_GT(noisy, 3);
+}
+
+TEST(Spread, TimeIsInProportionToTheCells) {
+  const auto pool = [](int count) {
+    SpreadPool spreads("test.bpc", SpreadSource::kAuto);
+    NormalNumbers normal(11);
+    for (int i = 0; i < count; ++i) spreads.add(normal.next(3, 0, 1), {fmt::format("run {}", i)});
+    spreads.settle();
+  };
+  EXPECT_LT(growth([&] { pool(1000); }, [&] { pool(16'000); }), 64);
 }
 
 // Twelve cells, of which the first is noisier. Pooling alone covers it in 49 to 75 %, and each cell's own spread gives

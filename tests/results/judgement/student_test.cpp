@@ -36,6 +36,8 @@ TEST(Student, PowersAreSciPys) {
   EXPECT_NEAR(student_power(196, 9999, 195), 0.2803415860338654, 1e-8);
   EXPECT_NEAR(student_power(3.18244630528, 3, 0), 0.025, 1e-9);
   EXPECT_EQ(student_power(2, 3, -20), 0);
+  EXPECT_NEAR(student_power(1.960201263621357, 9999, 1e-7), 0.025000005843946276, 1e-9);
+  EXPECT_NEAR(student_power(1.960201263621357, 9999, 0.5), 0.07214338719602238, 1e-9);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
@@ -54,6 +55,28 @@ TEST_F(Columns, AreKeysEvaluationsCostsAndFields) {
   EXPECT_THAT(runs.column("data.name"), ElementsAre(Value("text8"), Value("text8"), Value("text8")));
   EXPECT_THAT(runs.column("train.steps"),
               ElementsAre(Value(std::int64_t{100}), Value(std::int64_t{100}), Value(std::int64_t{100})));
+}
+
+TEST_F(Columns, MeansOfTheLastEvaluations) {
+  Journal a = maker_.journal({.id = "a"});
+  for (const auto& [step, bpc] : {std::pair(60, 1.5), std::pair(70, 1.45), std::pair(80, 1.48)}) {
+    a.append("evaluation", RunMaker::evaluation("valid", bpc, false, step));
+  }
+  Json part = RunMaker::evaluation("valid", 9.0, false, 90);  // of another part of the text
+  part["tokens"] = 10;
+  a.append("evaluation", part);
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  const std::vector<Value>& three = runs.column("valid.bpc@last=3");
+  EXPECT_NEAR(*as_number(three[0]), (1.45 + 1.48 + 1.4) / 3, 1e-12) << "the final one is of the same text";
+  EXPECT_THAT(three, ElementsAre(_, Value(), Value())) << "b has two, c has no final one";
+  EXPECT_NEAR(*as_number(runs.column("valid.bpc@last=2")[1]), (1.45 + 1.15) / 2, 1e-12);
+  EXPECT_TRUE(runs.is_measured("valid.bpc@last=3"));
+  EXPECT_EQ(column_label("valid.bpc@last=3"), "valid bpc, mean of the last 3");
+  for (const char* wrong : {"valid.bpc@last=0", "valid.bpc@last=x", "valid.bpc@last=2@model.span=64"}) {
+    EXPECT_THAT([&] { runs.column(wrong); }, ThrowsMessage<UsageError>(HasSubstr("COLUMN@last=K"))) << wrong;
+  }
+  EXPECT_THAT([&] { runs.column("params@last=2"); }, ThrowsMessage<UsageError>(HasSubstr("only evaluations")));
 }
 
 TEST_F(Columns, WhatWaitsHasMadeNoStep) {

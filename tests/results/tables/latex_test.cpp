@@ -1,6 +1,7 @@
 // LaTeX tables compile, whatever their labels hold.
 #include <cstdlib>
 
+#include "results/sheets/sheet.h"
 #include "results/tables/table.h"
 #include "results/tables/table_text.h"
 #include "tests/experiments/program.h"
@@ -40,19 +41,22 @@ TEST(LatexTables, NoteAfterALineEndKeepsItsStar) {
   EXPECT_THAT(latex, Not(HasSubstr("±")));
 }
 
-/// Whether LaTeX takes a table after these lines of a document's head, with no font but those that are installed:
-/// MKTEXPK=0 keeps it from making others, which wants METAFONT and a folder that may be written.
-void compile(const std::string& head) {
+/// What LaTeX says of a table, twice, after these lines of an article's head, with no font but those that are
+/// installed: MKTEXPK=0 keeps it from making others, which wants METAFONT and a folder that may be written.
+ProgramResult compiled(const std::string& table, const std::string& options, const std::string& head) {
   const TemporaryFolder folder;
-  write_file(folder.path() / "table.tex", render_table(awkward_table(), TableFormat::kLatex));
+  write_file(folder.path() / "table.tex", table);
   write_file(folder.path() / "paper.tex",
-             "\\documentclass{article}\n" + head +
+             "\\documentclass" + options + "{article}\n" + head +
                  "\\begin{document}\n\\input{table.tex}\n\\input{table.tex}\n\\end{document}\n");
-  const ProgramResult outcome =
-      shell(folder.path(), "MKTEXPK=0 timeout 120 pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
+  return shell(folder.path(), "MKTEXPK=0 timeout 120 pdflatex -interaction=nonstopmode -halt-on-error paper.tex");
+}
+
+void compile(const std::string& head) {
+  const ProgramResult outcome = compiled(render_table(awkward_table(), TableFormat::kLatex), "", head);
   EXPECT_EQ(outcome.code, 0) << outcome.out;
   EXPECT_THAT(outcome.out, Not(HasSubstr("Missing character"))) << outcome.out;
-  EXPECT_TRUE(fs::exists(folder.path() / "paper.pdf"));
+  EXPECT_THAT(outcome.out, HasSubstr("Output written on paper.pdf"));
 }
 
 TEST(LatexTables, CompileWithoutAnyPackage) {
@@ -73,6 +77,24 @@ TEST(LatexTables, CompileWithAPartOfTheRulesAndWithoutCaptionSkips) {
 TEST(LatexTables, CompileWithBooktabs) {
   if (std::system("kpsewhich booktabs.sty >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
   compile("\\usepackage{booktabs}\n");
+}
+
+TEST(LatexTables, LongTextIsBrokenSoThatItFitsAPage) {
+  Sheet sheet{.title = "Claims", .columns = {{"claim"}, {"verdict"}, {"ours", true}}};
+  sheet.add({"Two letters of context beat one", "confirmed", "-0.168"});
+  EXPECT_THAT(render_sheet(sheet, TableFormat::kLatex), HasSubstr("{llr}\n"));
+  std::string reason = "undecided (";
+  for (int i = 0; i < 20; ++i) reason += "so many seeds decide ";
+  sheet.add({"A third saves 0.1 more than the second, which is a long sentence", reason + ")", "-0.09"});
+  const std::string latex = render_sheet(sheet, TableFormat::kLatex);
+  EXPECT_THAT(latex, HasSubstr("\\begin{table*}\n"));
+  EXPECT_THAT(latex, HasSubstr("{\\raggedright A third"));
+  if (std::system("command -v pdflatex >/dev/null 2>&1") != 0) GTEST_SKIP() << needs::kLatex;
+  for (const char* options : {"", "[twocolumn]"}) {
+    const ProgramResult outcome = compiled(latex, options, "");
+    EXPECT_EQ(outcome.code, 0) << outcome.out;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("Overfull \\hbox"))) << latex;
+  }
 }
 
 TEST(LatexTables, HaveALabelAndTheRulesOfTheDocument) {
