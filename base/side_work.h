@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace xlm {
 
@@ -43,36 +44,48 @@ class OrderedWork {
   std::deque<std::future<Result>> pending_;
 };
 
-/// Passes bytes on to a sink in large blocks, on another thread if it is `aside`: it works while the next block comes.
+/// Passes bytes on to sinks in large blocks, each on another thread if it is `aside`: they work while the next block
+/// comes.
 class SideSink {
  public:
-  SideSink(bool aside, std::function<void(std::string_view)> sink) : aside_(aside), sink_(std::move(sink)) {}
+  using Sink = std::function<void(std::string_view)>;
+  SideSink(bool aside, std::vector<Sink> sinks) : aside_(aside), sinks_(std::move(sinks)), running_(sinks_.size()) {}
 
   void write(std::string_view bytes) {
-    if (!aside_) return sink_(bytes);
+    if (!aside_) {
+      for (const Sink& sink : sinks_) sink(bytes);
+      return;
+    }
     filling_ += bytes;
     constexpr std::size_t kBlockBytes = std::size_t{512} << 10;
     if (filling_.size() >= kBlockBytes) hand_over();
   }
-  /// All has been passed on. Like `write`, it throws what the sink threw.
+  /// All has been passed on. Like `write`, it throws what a sink threw.
   void finish() {
     if (!filling_.empty()) hand_over();
-    if (running_.valid()) running_.get();
+    wait();
   }
 
  private:
   void hand_over() {
-    if (running_.valid()) running_.get();
+    wait();
     std::swap(filling_, passing_);
     filling_.clear();
-    running_ = std::async(std::launch::async, [this] { sink_(passing_); });
+    for (std::size_t i = 0; i < sinks_.size(); ++i) {
+      running_[i] = std::async(std::launch::async, [this, i] { sinks_[i](passing_); });
+    }
+  }
+  void wait() {
+    for (std::future<void>& one : running_) {
+      if (one.valid()) one.get();
+    }
   }
 
   bool aside_;
-  std::function<void(std::string_view)> sink_;
+  std::vector<Sink> sinks_;
   std::string filling_;
   std::string passing_;
-  std::future<void> running_;  // last: it ends before what it uses
+  std::vector<std::future<void>> running_;  // last: it ends before what it uses
 };
 
 }  // namespace xlm

@@ -347,7 +347,8 @@ void look_at_rows(Preparation& preparation, const std::vector<SourceFile>& sourc
   }
 }
 
-/// The hashes of the sources. They are found `aside`, on another thread, while the text is read, or when asked for.
+/// The hashes of the sources. They are found `aside`, on another thread, while the text is read; or when asked for, if
+/// reading did not note them.
 class SourceHashes {
  public:
   SourceHashes(const std::vector<SourceFile>& sources, bool aside, const PrepareObserver& observer)
@@ -356,7 +357,7 @@ class SourceHashes {
       if (stopped_) throw Error("stopped");
     };
     hashes_ = std::async(aside ? std::launch::async : std::launch::deferred, [=, this, &sources] {
-      return hash_sources(sources, aside ? PrepareObserver{.progress = stop_if_asked} : *observer_);
+      return hash_sources(sources, aside ? PrepareObserver{.progress = stop_if_asked} : *observer_, known_);
     });
   }
   SourceHashes(const SourceHashes&) = delete;
@@ -364,6 +365,7 @@ class SourceHashes {
   ~SourceHashes() { stopped_ = true; }
 
   bool are_aside() const { return aside_; }
+  void note(const SourceFile& source, std::string sha256) { known_[source.name] = std::move(sha256); }
   const std::vector<std::string>& get() {
     if (aside_) observer_->at("checking", 0, 0);
     return hashes_.get();
@@ -373,6 +375,7 @@ class SourceHashes {
   bool aside_;
   const PrepareObserver* observer_;
   std::atomic<bool> stopped_ = false;
+  std::map<std::string, std::string> known_;             // by the names of sources
   std::shared_future<std::vector<std::string>> hashes_;  // last: it is waited for before what it uses goes
 };
 
@@ -387,7 +390,12 @@ PrepareResult prepare_tokens(Preparation preparation, const PrepareObserver& obs
   };
   SourceHashes hashes(sources, preparation.settings.threads > 1 && !exists(), observer);
   const auto describe = [&] { return describe_request(preparation, sources, hashes.get()); };
-  const auto is_made = [&] { return (exists() || !hashes.are_aside()) && is_there(request, describe()); };
+  const auto is_made = [&] { return exists() && is_there(request, describe()); };
+  if (!hashes.are_aside()) {
+    preparation.settings.reading.hashed = [&](const SourceFile& source, std::string sha256) {
+      hashes.note(source, std::move(sha256));
+    };
+  }
 
   // Checked before locking, so that a folder on a read-only disk can be "made" again, and after it, because another
   // process may just have finished.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -245,16 +246,77 @@ void drop_braces(std::string& text) {
   });
 }
 
+constexpr std::size_t kBlockBytes = 64;  // a bit of a word for each
+constexpr std::size_t kShortRun = 16;
+
+/// A bit for each byte, which is 0 or 1.
+std::uint64_t bits_of(const std::array<std::uint8_t, kBlockBytes>& bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t kGather = 0x0102040810204080U;  // the lowest bits of eight bytes to the upper byte
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < kBlockBytes; i += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes.data() + i, sizeof eight);
+    bits |= eight * kGather >> 56U << i;
+  }
+  return bits;
+}
+
+/// Takes a block of text up to a byte that is neither letter nor space in the table of append_letters. Appends runs of
+/// letters with a space behind each. Returns the number of bytes; `out` has room for that many, and kShortRun more.
+template <bool kMarkup>
+std::size_t append_block(const char* in, char*& out, char& last) {
+  std::array<char, kBlockBytes + kShortRun> lower_case{};
+  std::array<std::uint8_t, kBlockBytes> is_letter;
+  std::array<std::uint8_t, kBlockBytes> is_stop;
+  std::uint8_t any_stop = 0;
+  const auto within = [](int byte, char first, unsigned count) {
+    return static_cast<unsigned char>(byte - first) < count;
+  };
+  for (std::size_t i = 0; i < kBlockBytes; ++i) {  // in a form that the compiler takes side by side
+    const int small = in[i] | 0x20;
+    lower_case[i] = static_cast<char>(small);
+    is_letter[i] = static_cast<std::uint8_t>(within(small, 'a', 26));
+    const int stops =
+        static_cast<int>(within(in[i], '0', 10)) |
+        (kMarkup ? static_cast<int>(in[i] == '[') | static_cast<int>(in[i] == ']') | static_cast<int>(in[i] == '&')
+                 : 0);
+    is_stop[i] = static_cast<std::uint8_t>(stops);
+    any_stop |= is_stop[i];
+  }
+  std::size_t size = kBlockBytes;
+  std::uint64_t letters = bits_of(is_letter);
+  if (any_stop != 0) {
+    size = static_cast<std::size_t>(std::countr_zero(bits_of(is_stop)));
+    if (size == 0) return 0;
+    letters &= ~std::uint64_t{0} >> (kBlockBytes - size);
+  }
+  if ((letters & 1U) == 0 && last != ' ') *out++ = ' ';
+  last = (letters >> (size - 1) & 1U) != 0 ? 'a' : ' ';
+  while (letters != 0) {
+    const auto begin = static_cast<std::size_t>(std::countr_zero(letters));
+    const auto run = static_cast<std::size_t>(std::countr_one(letters >> begin));
+    std::memcpy(out, lower_case.data() + begin, kShortRun);
+    if (run > kShortRun) std::memcpy(out, lower_case.data() + begin, run);
+    out += run;
+    *out = ' ';
+    out += begin + run < size ? 1 : 0;
+    letters &= letters + (std::uint64_t{1} << begin);  // the run's bits become zero, and carry into the gap behind it
+  }
+  return size;
+}
+
 /// Appends `text` in the alphabet of text8 to `clean`. With markup, brackets are dropped and "&…;" counts as one other
 /// byte. Every byte is written: a letter stays, and another byte is a space, which the next byte overwrites if a space
 /// stands before it. So most bytes need no decision.
 template <bool kMarkup>
 void append_letters(std::string_view text, bool& space_pending, std::string& clean) {
   constexpr const std::array<char, 256>& kClasses = kMarkup ? kMarkupClasses : kPlainClasses;
-  constexpr std::size_t kLongest = 8;  // " three ", and a byte that is overwritten
+  constexpr std::size_t kLongest = kBlockBytes + kShortRun;  // more than " three ", and what is overwritten
   const std::size_t before = clean.size();
   // Most records have few digits: room for the text, and more if a digit needs it.
-  if (clean.capacity() < before + text.size() + kLongest) clean.reserve(before + text.size() + text.size() / 8 + 64);
+  if (clean.capacity() < before + text.size() + kLongest)
+    clean.reserve(before + text.size() + text.size() / 8 + kLongest);
   clean.resize(before + text.size() + kLongest);
   char* out = clean.data() + before;
   char* limit = clean.data() + clean.size() - kLongest;
@@ -265,6 +327,10 @@ void append_letters(std::string_view text, bool& space_pending, std::string& cle
   for (const char* in = text.data(); in != end; ++in) {
     const char kind = kClasses[static_cast<unsigned char>(*in)];
     if (kind >= ' ') {
+      if (end - in >= static_cast<std::ptrdiff_t>(kBlockBytes)) {
+        in += append_block<kMarkup>(in, out, last) - 1;
+        continue;
+      }
       *out = kind;
       out += static_cast<std::ptrdiff_t>((kind != ' ') | (last != ' '));
       last = kind;

@@ -69,9 +69,10 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
     read_in_language(sources, settings, observer, text);
     return;
   }
-  Text8Cleaner cleaner([&](std::string_view clean) { text.write(clean); });
+  const bool characters = settings.unit == Vocabulary::Unit::kCharacter;
+  Text8Cleaner cleaner([&](std::string_view clean) { characters ? text.write_clean(clean, {}) : text.write(clean); });
   const bool clean = settings.cleaning == "text8";
-  const bool strict = settings.strict && settings.unit == Vocabulary::Unit::kCharacter;
+  const bool strict = settings.strict && characters;
   const DocumentSink sink{.begin =
                               [&] {
                                 text.begin_document();

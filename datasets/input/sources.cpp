@@ -217,9 +217,15 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
     }
     std::uint64_t bytes_read = 0;
     std::uint64_t zeros = 0;
+    const bool as_it_is = form == FileForm::kText && !reader.packed() && (settings.bytes || found.mark.bytes == 0);
+    std::optional<Sha256> hash;
+    if (settings.hashed && as_it_is) hash.emplace();
     const auto read = [&](char* buffer, std::size_t bytes) {
       const std::size_t count = stream->read(buffer, bytes);
       bytes_read += count;
+      if (hash) hash->update(buffer, count);
+      if (hash && count == 0 && bytes_read == source.size) settings.hashed(source, hash->finish());
+      if (count == 0) hash.reset();
       if (std::memchr(buffer, 0, count) != nullptr) {
         zeros += static_cast<std::uint64_t>(std::count(buffer, buffer + count, '\0'));
       }
@@ -274,13 +280,19 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
   return sources;
 }
 
-std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
+std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer,
+                                      const std::map<std::string, std::string>& known) {
   const std::uint64_t total = total_size(sources);
   std::uint64_t done = 0;
   constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
   std::string buffer(kBlockBytes, '\0');
   std::vector<std::string> hashes;
   for (const SourceFile& source : sources) {
+    if (const auto found = known.find(source.name); found != known.end()) {
+      hashes.push_back(found->second);
+      done += source.size;
+      continue;
+    }
     InputFile file(source.path);
     Sha256 hash;
     while (const std::size_t count = file.read(buffer.data(), buffer.size())) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,8 +57,9 @@ bool is_metadata_name(const std::string& relative_path);
 /// Shell pattern against a relative path; '*' also matches '/', so that "*.txt" means any depth.
 bool matches_glob(const std::string& glob, const std::string& relative_path);
 
-/// sha256 of every source, in order.
-std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer);
+/// sha256 of every source, in order. Those with a name in `known` are not read.
+std::vector<std::string> hash_sources(const std::vector<SourceFile>& sources, const PrepareObserver& observer,
+                                      const std::map<std::string, std::string>& known = {});
 
 /// One file to read: a source, or an entry of an archive. Text comes in UTF-8 and without a byte-order mark, unless
 /// bytes are kept.
@@ -77,6 +79,7 @@ struct ReadSettings {
   std::vector<FileForm> forms{};  // forms that the reader takes besides text; tables only if they are not packed
   bool bytes = false;             // every byte is kept: text may be in any encoding
   bool as_text = false;           // JSON, web pages and the like are text, too
+  std::function<void(const SourceFile&, std::string sha256)> hashed{};  // gets the hashes of files read as they are
 };
 
 /// Calls `each` for every file in turn. Skips empty files found in folders, hidden entries, metadata and links in

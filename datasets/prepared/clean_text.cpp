@@ -50,7 +50,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       bpe_(std::move(bpe)),
       wait_(kEncodedBytes),
       most_encoders_(static_cast<std::size_t>(threads)),
-      writing_(threads > 1, [this](std::string_view bytes) { out_.write(bytes); }),
+      writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
       encoding_(threads, [this](Encoded encoded) { take(std::move(encoded)); }) {}
 
 void CleanText::begin_split(std::size_t split) {
@@ -204,7 +204,11 @@ bool CleanText::has_unseen(std::string_view clean) const {
   if (unit_ == Vocabulary::Unit::kByte) {
     for (const char c : clean) signs |= first_seen_[static_cast<unsigned char>(c)];
   } else {
-    for (std::size_t position = 0; position < clean.size();) signs |= first_seen_[next_code_point(clean, position)];
+    for (std::size_t position = 0; position < clean.size();) {
+      const std::size_t ascii = after_ascii(clean, position);
+      for (; position < ascii; ++position) signs |= first_seen_[static_cast<unsigned char>(clean[position])];
+      if (position < clean.size()) signs |= first_seen_[next_code_point(clean, position)];
+    }
   }
   return signs < 0;
 }

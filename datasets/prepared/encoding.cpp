@@ -47,10 +47,10 @@ std::int64_t words_beginning(std::string_view text, bool in_word) {
 class OutputFile {
  public:
   OutputFile(const fs::path& folder, std::string name, bool aside)
-      : name_(std::move(name)), file_(folder / name_), writing_(aside, [this](std::string_view bytes) {
-          hash_.update(bytes);
-          file_.write(bytes);
-        }) {}
+      : name_(std::move(name)),
+        file_(folder / name_),
+        writing_(aside, {[this](std::string_view bytes) { hash_.update(bytes); },
+                         [this](std::string_view bytes) { file_.write(bytes); }}) {}
 
   void write(std::string_view bytes) { writing_.write(bytes); }
   void commit(EncodedText& result) {
@@ -162,6 +162,7 @@ class Encoder {
     ids_ = id_table(result_.vocabulary, kNoId);
     id_bytes_ = result_.vocabulary.id_bytes();
     is_bytes_ = result_.vocabulary.unit == Vocabulary::Unit::kByte;
+    is_all_known_ = settings.scope == VocabularyScope::kAll;
     if (result_.vocabulary.unit == Vocabulary::Unit::kBpe) {
       token_bytes_ = symbol_bytes(result_.vocabulary);
       token_counts_ = counts_of(token_bytes_, settings.line_ends_are_words);
@@ -273,18 +274,38 @@ class Encoder {
   std::int64_t encode_symbols(std::string_view text) {
     if (buffer_.size() < text.size() * sizeof(Id)) buffer_.resize(text.size() * sizeof(Id));
     char* out = buffer_.data();
-    for (std::size_t position = 0; position < text.size(); out += sizeof(Id)) {
-      const char32_t symbol = kBytes ? static_cast<unsigned char>(text[position++]) : next_code_point(text, position);
-      std::uint32_t id = ids_[symbol];
-      if (id == kNoId) {
-        id = unknown_;
-        ++split_->unknown;
+    std::array<Id, kBytes ? 256 : 128> of_bytes;  // ids of symbols of one byte; a few lines of the cache
+    std::copy_n(ids_.begin(), of_bytes.size(), of_bytes.begin());
+    for (std::size_t position = 0; position < text.size();) {
+      std::uint64_t eight = 0;
+      if (is_all_known_ && position + sizeof eight <= text.size()) {
+        std::memcpy(&eight, text.data() + position, sizeof eight);
+        if (kBytes || (eight & kHighBits) == 0) {
+          std::array<Id, sizeof eight> ids;
+          for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = of_bytes[eight >> 8 * i & 0xFFU];
+          std::memcpy(out, ids.data(), sizeof ids);
+          out += sizeof ids;
+          position += sizeof eight;
+          continue;
+        }
       }
-      const Id narrow = static_cast<Id>(id);
-      std::memcpy(out, &narrow, sizeof narrow);
+      out = encode_symbol<kBytes, Id>(text, position, out);
     }
     encoded_ = {buffer_.data(), out};
     return static_cast<std::int64_t>(encoded_.size() / sizeof(Id));
+  }
+
+  template <bool kBytes, class Id>
+  char* encode_symbol(std::string_view text, std::size_t& position, char* out) {
+    const char32_t symbol = kBytes ? static_cast<unsigned char>(text[position++]) : next_code_point(text, position);
+    std::uint32_t id = ids_[symbol];
+    if (id == kNoId) {
+      id = unknown_;
+      ++split_->unknown;
+    }
+    const Id narrow = static_cast<Id>(id);
+    std::memcpy(out, &narrow, sizeof narrow);
+    return out + sizeof narrow;
   }
 
   void start_next_part() {
@@ -308,6 +329,7 @@ class Encoder {
   }
 
   static constexpr std::uint32_t kNoId = UINT32_MAX;
+  static constexpr std::uint64_t kHighBits = 0x8080808080808080U;
   std::vector<std::uint32_t> ids_;
   std::uint32_t unknown_ = 0;
   int id_bytes_ = 0;
@@ -316,6 +338,7 @@ class Encoder {
   EncodeSettings settings_;
   fs::path folder_;
   bool is_bytes_ = false;
+  bool is_all_known_ = false;              // every symbol of the text has an id
   std::vector<std::string> token_bytes_;   // of byte pairs
   std::vector<TokenCounts> token_counts_;  // likewise; the text consists of ids then
 

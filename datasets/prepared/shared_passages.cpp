@@ -1,10 +1,11 @@
-// Finds passages of one split in another by a rolling hash (Karp and Rabin), and then compares them.
+// Finds passages of one split in another by hashes of parts of them, and then compares them.
 #include "datasets/prepared/shared_passages.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <unordered_map>
+#include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -16,21 +17,34 @@ namespace {
 constexpr std::int64_t kPassageSymbols = 200;
 constexpr std::int64_t kPassagePairs = 50;
 constexpr std::size_t kFewestDistinct = 8;
-constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15U;  // odd, so that no token is lost modulo 2^64
+constexpr std::int64_t kBeginning = 32;  // of a passage: nearly always there are as many in it
+constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
-/// What each id adds to a hash. Otherwise products of small ids would have equal upper bits.
-using Digits = std::vector<std::uint64_t>;
-Digits digits_of(std::int64_t symbols) {
-  Digits digits(static_cast<std::size_t>(symbols));
-  for (std::size_t id = 0; id < digits.size(); ++id) {
-    std::uint64_t mixed = id + 0x632BE59BD9B4E019U;
-    mixed = (mixed ^ mixed >> 29U) * 0xBF58476D1CE4E5B9U;
-    digits[id] = mixed ^ mixed >> 32U;
+/// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
+/// tokens is among the first `step` of it, and begins a window of `length - step + 1` tokens within it. So the windows
+/// of each passage are known by their hashes, and the text is hashed at few places.
+struct Windows {
+  std::int64_t step = 1;
+  std::int64_t tokens = 0;  // of a window
+  std::size_t id_bytes = 1;
+
+  /// Of the window that begins there: of words spread over it, the last of which ends with it.
+  std::uint64_t hash(const char* begin) const {
+    constexpr std::size_t kWords = 4;
+    const std::size_t apart = (static_cast<std::size_t>(tokens) * id_bytes - sizeof(std::uint64_t)) / (kWords - 1);
+    std::uint64_t sum = 0;
+    std::uint64_t factor = kOddFactor;
+    for (std::size_t i = 0; i < kWords; ++i) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, begin + i * apart, sizeof word);
+      sum += (word ^ word >> 31U) * factor;
+      factor *= kOddFactor;
+    }
+    return (sum ^ sum >> 32U) * kOddFactor;
   }
-  return digits;
-}
+};
 
-bool has_content(const std::vector<std::int64_t>& ids) {
+bool has_content(std::span<const std::int64_t> ids) {
   std::array<std::int64_t, kFewestDistinct> seen{};
   std::size_t distinct = 0;
   for (auto id = ids.begin(); id != ids.end() && distinct < kFewestDistinct; ++id) {
@@ -38,21 +52,6 @@ bool has_content(const std::vector<std::int64_t>& ids) {
     if (std::find(seen.cbegin(), end, *id) == end) seen.at(distinct++) = *id;
   }
   return distinct == kFewestDistinct;
-}
-
-/// Every n-th passage by its hash: its first token.
-std::unordered_multimap<std::uint64_t, std::int64_t> passages_of(const TokenFile& file, const Digits& digits,
-                                                                 std::int64_t length, std::int64_t every) {
-  std::unordered_multimap<std::uint64_t, std::int64_t> passages;
-  std::vector<std::int64_t> ids(static_cast<std::size_t>(length));
-  for (std::int64_t begin = 0; begin + length <= file.size(); begin += every * length) {
-    file.copy(begin, length, ids.data());
-    if (!has_content(ids)) continue;
-    std::uint64_t hash = 0;
-    for (const std::int64_t id : ids) hash = hash * kBase + digits[static_cast<std::size_t>(id)];
-    passages.emplace(hash, begin);
-  }
-  return passages;
 }
 
 /// Two bits of one word for every hash, so that nearly all positions need no look into the table.
@@ -67,132 +66,163 @@ class HashFilter {
  private:
   static constexpr std::size_t kBitsEach = 16;  // one position in a hundred or fewer is looked up in vain
   static std::uint64_t bits_of(std::uint64_t hash) {
-    const std::uint64_t mixed = hash * kBase;
+    const std::uint64_t mixed = hash * kOddFactor;
     return std::uint64_t{1} << (mixed >> 58U) | std::uint64_t{1} << (mixed >> 52U & 63U);
   }
   std::vector<std::uint64_t> words_;
   unsigned shift_;
 };
 
-/// The hash of a stretch, and its first token.
-using Stretches = std::vector<std::pair<std::uint64_t, std::int64_t>>;
+/// A split whose passages are searched in another one. Its windows are in lists, one for each value of the upper bits
+/// of a hash.
+class Search {
+ public:
+  Search(const TokenFile& looked_for, SharedPassages result) : looked_for_(&looked_for), result_(std::move(result)) {
+    std::vector<std::int64_t> ids(static_cast<std::size_t>(result_.length));
+    const std::int64_t apart = result_.every * result_.length;
+    for (std::int64_t begin = 0; begin + result_.length <= looked_for.size(); begin += apart) {
+      const auto is_enough = [&](std::int64_t tokens) {
+        looked_for.copy(begin, tokens, ids.data());
+        return has_content(std::span(ids).first(static_cast<std::size_t>(tokens)));
+      };
+      if (is_enough(kBeginning) || is_enough(result_.length)) begins_.push_back(begin);
+    }
+    is_found_.resize(begins_.size());
+    result_.passages = static_cast<std::int64_t>(begins_.size());
+    result_.example = looked_for.size();
+  }
 
-/// All stretches of `length` tokens that the filter may hold. Each block is read in a few lanes side by side: a hash
-/// waits for the one before it, but lanes do not wait for each other.
-template <class Id>
-Stretches roll(const Id* ids, std::int64_t size, const Digits& digits, std::int64_t length, const HashFilter& filter) {
-  Stretches results;
-  constexpr std::size_t kLanes = 4;
-  constexpr std::int64_t kBlock = 1 << 14;
-  std::uint64_t beyond = 1;  // the factor of a token that has left the stretch
-  for (std::int64_t i = 0; i < length; ++i) beyond *= kBase;
-  const auto digit = [&](std::int64_t place) { return digits[std::min<std::size_t>(ids[place], digits.size() - 1)]; };
-  std::vector<std::uint64_t> hashes(kBlock);
-  for (std::int64_t begin = 0; begin + length <= size; begin += kBlock) {
-    const std::int64_t stretches = std::min(kBlock, size - length + 1 - begin);
-    const std::int64_t lane = (stretches + std::int64_t{kLanes} - 1) / std::int64_t{kLanes};
-    std::array<std::int64_t, kLanes> at{};
-    std::array<std::uint64_t, kLanes> hash{};
-    for (std::size_t k = 0; k < kLanes; ++k) {
-      at[k] = begin + std::min(static_cast<std::int64_t>(k) * lane, stretches - lane);  // the last may overlap
-      for (std::int64_t i = 0; i < length; ++i) hash[k] = hash[k] * kBase + digit(at[k] + i);
-      hashes[static_cast<std::size_t>(at[k] - begin)] = hash[k];
-    }
-    for (std::int64_t i = 1; i < lane; ++i) {
-      for (std::size_t k = 0; k < kLanes; ++k) {
-        const std::int64_t place = at[k] + i;
-        hash[k] = hash[k] * kBase + (digit(place + length - 1) - digit(place - 1) * beyond);
-        hashes[static_cast<std::size_t>(place - begin)] = hash[k];
-      }
-    }
-    for (std::int64_t i = 0; i < stretches; ++i) {
-      const std::uint64_t found = hashes[static_cast<std::size_t>(i)];
-      if (filter.may_hold(found)) results.emplace_back(found, begin + i);
+  std::size_t passages() const { return begins_.size(); }
+  const SharedPassages& result() const { return result_; }
+  /// Whether all passages were found.
+  bool is_over() const { return result_.shared == result_.passages; }
+
+  void add_windows(const Windows& windows, HashFilter& filter) {
+    step_ = windows.step;
+    const std::size_t count = begins_.size() * static_cast<std::size_t>(step_);
+    firsts_.assign(std::bit_ceil(count + 2), kNone);
+    nexts_.resize(count);
+    const char* const ids = static_cast<const char*>(looked_for_->ids());
+    for (std::uint32_t window = 0; window < count; ++window) {
+      const std::int64_t place = begins_[window / step_] + window % step_;
+      const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
+      filter.add(hash);
+      nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
     }
   }
-  return results;
-}
 
-/// A split whose passages are searched in another one.
-struct Search {
-  const TokenFile* looked_for = nullptr;
-  std::unordered_multimap<std::uint64_t, std::int64_t> passages;
-  SharedPassages result;
+  /// Looks up a window with this hash that begins at `place` of `looked_in`: notes all passages that occur there.
+  void look_up(const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
+    constexpr int kMaxOthers = 64;  // with the same window, as of rules in tables: beyond, a text would take days
+    int others = 0;
+    for (std::uint32_t* link = &firsts_[list_of(hash)]; *link != kNone && others < kMaxOthers;) {
+      const std::uint32_t window = *link;
+      const std::size_t passage = window / step_;
+      if (!is_found_[passage] && !is_at(passage, looked_in, place - window % step_)) {
+        ++others;
+        link = &nexts_[window];
+        continue;
+      }
+      if (!is_found_[passage]) note(passage);
+      *link = nexts_[window];  // each counts once
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  std::size_t list_of(std::uint64_t hash) const {
+    return hash >> ((64U - static_cast<unsigned>(std::countr_zero(firsts_.size()))) & 63U);
+  }
+  bool is_at(std::size_t passage, const TokenFile& looked_in, std::int64_t begin) const {
+    return begin >= 0 && begin + result_.length <= looked_in.size() &&
+           looked_for_->equals(begins_[passage], looked_in, begin, result_.length);
+  }
+  void note(std::size_t passage) {
+    is_found_[passage] = true;
+    ++result_.shared;
+    result_.example = std::min(result_.example, begins_[passage]);
+  }
+
+  const TokenFile* looked_for_;
+  SharedPassages result_;
+  std::int64_t step_ = 1;
+  std::vector<std::int64_t> begins_;  // of the passages
+  std::vector<bool> is_found_;
+  std::vector<std::uint32_t> firsts_;  // window of a list: the number of its passage times the step, and its place
+  std::vector<std::uint32_t> nexts_;
 };
 
-Search search_for(const PreparedData& data, const Digits& digits, const std::string& split, const std::string& other,
-                  std::int64_t most) {
-  Search search{.looked_for = &data.split(split).tokens, .passages = {}, .result = {.split = split, .other = other}};
-  const std::int64_t tokens = search.looked_for->size();
-  SharedPassages& result = search.result;
+Search search_for(const PreparedData& data, const std::string& split, const std::string& other, std::int64_t most) {
+  const TokenFile& tokens = data.split(split).tokens;
+  SharedPassages result{.split = split, .other = other};
   result.length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
-  result.every = std::max<std::int64_t>(1, (tokens / result.length + most - 1) / most);
-  search.passages = passages_of(*search.looked_for, digits, result.length, result.every);
-  result.passages = static_cast<std::int64_t>(search.passages.size());
-  result.example = tokens;
-  return search;
+  result.every = std::max<std::int64_t>(1, (tokens.size() / result.length + most - 1) / most);
+  return {tokens, std::move(result)};
 }
 
-/// Looks up `hash` of `looked_in` at `place`: all passages that occur there.
-void look_up(Search& search, const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
-  const auto [begin, end] = search.passages.equal_range(hash);
-  for (auto passage = begin; passage != end;) {
-    if (!search.looked_for->equals(passage->second, looked_in, place, search.result.length)) {
-      ++passage;
-      continue;
-    }
-    ++search.result.shared;
-    search.result.example = std::min(search.result.example, passage->second);
-    passage = search.passages.erase(passage);  // each counts once
+/// The hash of a window, and its first token.
+using FoundWindows = std::vector<std::pair<std::uint64_t, std::int64_t>>;
+
+/// The windows from `begin` up to `end` that the filter may hold.
+FoundWindows find_windows(const TokenFile& file, std::int64_t begin, std::int64_t end, const Windows& windows,
+                          const HashFilter& filter) {
+  FoundWindows found;
+  const char* const ids = static_cast<const char*>(file.ids());
+  const std::int64_t last = std::min(end - 1, file.size() - windows.tokens);
+  for (std::int64_t place = begin; place <= last; place += windows.step) {
+    const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
+    if (filter.may_hold(hash)) found.emplace_back(hash, place);
   }
+  return found;
 }
 
 /// Searches the splits in `names` in `other`, which is read once. All passages have one length.
-std::vector<SharedPassages> compare_splits(const PreparedData& data, const Digits& digits,
-                                           const std::vector<std::string>& names, const std::string& other,
-                                           std::int64_t most, int threads) {
+std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::vector<std::string>& names,
+                                           const std::string& other, std::int64_t most, int threads) {
   std::vector<Search> searches;
-  std::size_t hashes = 0;
+  std::size_t passages = 0;
   for (const std::string& name : names) {
     if (!data.splits.contains(name) || !data.splits.contains(other)) continue;
-    searches.push_back(search_for(data, digits, name, other, most));
-    hashes += searches.back().passages.size();
+    searches.push_back(search_for(data, name, other, most));
+    passages += searches.back().passages();
   }
-  if (hashes > 0) {
-    HashFilter filter(hashes);
-    for (const Search& search : searches) {
-      for (const auto& [hash, begin] : search.passages) filter.add(hash);
-    }
+  if (passages > 0) {
+    constexpr std::int64_t kLargestStep = 10;  // beyond, their windows do not fit into a core's cache
+    const std::int64_t length = searches.front().result().length;
+    constexpr std::int64_t kMaxWindows = std::int64_t{1} << 22;  // up to 16 bytes each
+    const std::int64_t step = std::clamp<std::int64_t>(kMaxWindows / static_cast<std::int64_t>(passages), 1,
+                                                       std::min(kLargestStep, length / 3));
+    const Windows windows{
+        .step = step, .tokens = length - step + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
+    HashFilter filter(passages * static_cast<std::size_t>(step));
+    for (Search& search : searches) search.add_windows(windows, filter);
     const TokenFile& looked_in = data.split(other).tokens;
-    const std::int64_t length = searches.front().result.length;
-    constexpr std::int64_t kPart = 1 << 22;
-    std::int64_t part = 0;  // whose stretches are looked up
-    OrderedWork<Stretches> parts(threads, [&](const Stretches& stretches) {
-      for (const auto& [hash, place] : stretches) {
-        for (Search& search : searches) look_up(search, looked_in, hash, part + place);
+    const std::int64_t part = step << 16U;
+    std::int64_t done = 0;
+    OrderedWork<FoundWindows> parts(threads, [&](const FoundWindows& found) {
+      for (const auto& [hash, place] : found) {
+        for (Search& search : searches) search.look_up(looked_in, hash, place);
       }
-      looked_in.release(part += kPart);
+      looked_in.release(done += part);
     });
-    with_id_type(data.vocabulary.id_bytes(), [&]<class Id>(Id) {
-      for (std::int64_t begin = 0; begin < looked_in.size(); begin += kPart) {
-        const std::int64_t size = std::min(kPart + length - 1, looked_in.size() - begin);
-        const Id* const ids = static_cast<const Id*>(looked_in.ids()) + begin;
-        parts.add([&, ids, size] { return roll(ids, size, digits, length, filter); });
-      }
-      parts.finish();
-    });
+    const auto is_over = [](const Search& search) { return search.is_over(); };
+    for (std::int64_t begin = 0; begin < looked_in.size(); begin += part) {
+      if (std::all_of(searches.begin(), searches.end(), is_over)) break;  // such as for a text that is there twice
+      parts.add([&, begin] { return find_windows(looked_in, begin, begin + part, windows, filter); });
+    }
+    parts.finish();
   }
   std::vector<SharedPassages> results;
-  for (Search& search : searches) results.push_back(std::move(search.result));
+  for (const Search& search : searches) results.push_back(search.result());
   return results;
 }
 
 }  // namespace
 
 std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most, int threads) {
-  const Digits digits = digits_of(data.vocabulary.size());
-  std::vector<SharedPassages> results = compare_splits(data, digits, {"valid", "test"}, "train", most, threads);
-  for (SharedPassages& found : compare_splits(data, digits, {"test"}, "valid", most, threads))
+  std::vector<SharedPassages> results = compare_splits(data, {"valid", "test"}, "train", most, threads);
+  for (SharedPassages& found : compare_splits(data, {"test"}, "valid", most, threads))
     results.push_back(std::move(found));
   return results;
 }

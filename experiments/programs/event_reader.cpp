@@ -79,6 +79,11 @@ class EventReader : public MetricReader {
 
   bool is_whole() const override { return was_seen_; }
 
+  std::vector<std::string> never_came() const override {
+    if (was_seen_) return {};
+    return {folder_.filename().string() + " has no event files"};
+  }
+
   std::vector<std::string> warnings() const override {
     if (!was_seen_) return {fmt::format("{} has no event files", folder_.string())};
     std::vector<std::string> warnings = columns_.warnings(folder_.filename().string());

@@ -17,6 +17,11 @@ Json LinesReader::position_with_step(const std::optional<std::int64_t>& step) co
   return position;
 }
 
+std::vector<std::string> LinesReader::never_came() const {
+  if (file_.was_seen()) return {};
+  return {name_ + " was never there"};
+}
+
 void LinesReader::pass_over(std::int64_t number) {
   if (passed_over_++ == 0) first_passed_over_ = number;
 }

@@ -54,6 +54,7 @@ class LinesReader : public MetricReader, protected LineUser {
   void finish(bool /*is_done*/) override { file_.finish(*this); }
   bool is_whole() const override { return file_.was_seen(); }
   bool is_left() const override { return file_.is_left(); }
+  std::vector<std::string> never_came() const override;
 
  protected:
   /// Begins to follow at a reader's position. Returns the step of the newest row there, if it says one.

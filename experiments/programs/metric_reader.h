@@ -31,8 +31,8 @@ class MetricReader {
   virtual bool is_whole() const { return true; }
   /// Whether earlier attempts have read of it, and this one has not: the program may write elsewhere now.
   virtual bool is_left() const { return false; }
-  /// The patterns that no line has fitted.
-  virtual std::vector<std::string> never_fitted() const { return {}; }
+  /// What never came, for lists: lines that fit a pattern, or a file.
+  virtual std::vector<std::string> never_came() const { return {}; }
   /// What the program said last is in another message: warnings need not repeat it.
   virtual void output_is_told() {}
 };

@@ -131,12 +131,12 @@ void MetricReaders::output_is_told() {
   for (const auto& reader : readers_) reader->output_is_told();
 }
 
-std::vector<std::string> MetricReaders::never_fitted() const {
-  std::vector<std::string> patterns;
+std::vector<std::string> MetricReaders::never_came() const {
+  std::vector<std::string> all;
   for (const auto& reader : readers_) {
-    for (std::string& pattern : reader->never_fitted()) patterns.push_back(std::move(pattern));
+    for (const std::string& one : reader->never_came()) all.push_back(repaired_utf8(one));
   }
-  return patterns;
+  return all;
 }
 
 std::vector<std::string> MetricReaders::warnings() const {

@@ -56,8 +56,8 @@ class MetricReaders {
   /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
   /// appeared; lines that were skipped; steps that went back.
   std::vector<std::string> warnings() const;
-  /// The same patterns, for lists.
-  std::vector<std::string> never_fitted() const;
+  /// The first two of these, for lists.
+  std::vector<std::string> never_came() const;
   /// For lists (program_records.h).
   const std::string& replaced_evaluations() const { return records_.replaced_evaluations(); }
   /// The last lines of the output are in another message, so warnings leave them out.

@@ -78,6 +78,8 @@ class MetricsFileReader : public LinesReader {
   bool is_whole() const override { return true; }  // a program need not write it
   bool is_left() const override { return false; }
 
+  std::vector<std::string> never_came() const override { return {}; }  // it need not
+
   std::vector<std::string> warnings() const override {
     if (torn_ == 0) return {};
     return {fmt::format("{}: {} lines were cut off, as by a program that was killed, and are left out", name(), torn_)};

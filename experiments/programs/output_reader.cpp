@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/utf8.h"
 #include "experiments/programs/last_output.h"
 #include "experiments/programs/line_pattern.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::size_t kLongestOutputLine = std::size_t{1} << 16;  // of a longer one the rest is passed over
 constexpr std::size_t kKeptLines = 5;                             // for a warning
 constexpr std::size_t kKeptOfOutput = 320;                        // of each
+constexpr std::size_t kListedPatterns = 3;
 
 class OutputReader : public MetricReader {
  public:
@@ -94,12 +96,13 @@ class OutputReader : public MetricReader {
 
   void output_is_told() override { is_output_told_ = true; }
 
-  std::vector<std::string> never_fitted() const override {
+  std::vector<std::string> never_came() const override {
     std::vector<std::string> patterns;
     for (const Pattern& pattern : patterns_) {
       if (pattern.matches == 0) patterns.push_back(fmt::format("'{}'", pattern.expression.text()));
     }
-    return patterns;
+    if (patterns.empty()) return {};
+    return {"no line of the output fits " + listed_names(patterns, kListedPatterns)};
   }
 
   std::vector<std::string> warnings() const override {

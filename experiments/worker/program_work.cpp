@@ -121,13 +121,11 @@ class Attempt {
           "a file of program.metrics got nothing after the run was resumed, so no number is final; if the "
           "program writes to another one now, name that, and say: xlm runs reread FILE");
     }
-    // What a program said before its worker was stopped may have fitted.
-    const std::vector<std::string> unused = is_done && !resumes_ ? readers_.never_fitted() : std::vector<std::string>();
-    if (!unused.empty()) {
-      sink_.warn_at_end(
-          fmt::format("no line of the output fits {}; if one should, correct program.metrics and say: xlm "
-                      "runs reread FILE",
-                      listed_names(unused, 3)));
+    // It may have come before the program was stopped.
+    const std::vector<std::string> unheard = is_done && !resumes_ ? readers_.never_came() : std::vector<std::string>();
+    if (!unheard.empty()) {
+      sink_.warn_at_end(join(unheard, "; ") +
+                        "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
     if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);

@@ -34,6 +34,7 @@ SharedNoise shared_noise(const std::vector<ByGroup>& settings) {
   SharedNoise noise;
   std::vector<SpreadEstimate> of_runs;
   std::vector<std::vector<double>> runs;
+  std::vector<SeededSample> seeded;
   std::map<std::set<std::string>, std::vector<std::vector<double>>> by_seeds;
   for (const ByGroup& setting : settings) {
     const std::vector<double> numbers = means_of(setting);
@@ -43,10 +44,12 @@ SharedNoise shared_noise(const std::vector<ByGroup>& settings) {
     runs.push_back(numbers);
     std::set<std::string> seeds;
     for (const auto& [seed, values] : setting) seeds.insert(seed);
+    seeded.push_back({{seeds.begin(), seeds.end()}, numbers});
     by_seeds[seeds].push_back(numbers);
   }
   noise.settings = runs.size();
   noise.of_runs = shared_by(of_runs, runs);
+  if (noise.of_runs) noise.of_runs->spread.freedom *= independent_share(seeded);
   std::vector<SpreadEstimate> of_pairs;
   std::vector<std::vector<double>> left;
   for (const auto& [seeds, numbers] : by_seeds) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 
 #include <boost/math/distributions/fisher_f.hpp>
@@ -87,6 +88,58 @@ std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& s
   return sum.pooled();
 }
 
+namespace {
+
+/// A sum of squares and its degrees of freedom.
+struct SquareSum {
+  double squares = 0;
+  double freedom = 0;
+
+  void add(double more_squares, double more_freedom) {
+    squares += more_squares;
+    freedom += more_freedom;
+  }
+  /// Half the variance of such a sum of independent normal numbers.
+  double variance() const { return freedom > 0 ? squares * squares / freedom : 0; }
+};
+
+/// Adds what samples of the same seeds vary by: what a seed does to all of them, and the rest.
+void add_parts(const std::vector<const SeededSample*>& samples, SquareSum& common, SquareSum& rest) {
+  const std::size_t seeds = samples.front()->numbers.size();
+  const auto count = static_cast<double>(samples.size());
+  const double freedom = static_cast<double>(seeds) - 1;
+  std::vector<double> means(seeds);  // over samples, of what is left without the mean of each
+  double squares = 0;
+  for (const SeededSample* sample : samples) {
+    const double centre = mean(sample->numbers);
+    for (std::size_t seed = 0; seed < seeds; ++seed) {
+      const double left = sample->numbers[seed] - centre;
+      means[seed] += left / count;
+      squares += left * left;
+    }
+  }
+  if (samples.size() == 1) return rest.add(squares, freedom);
+  double between = 0;
+  for (const double one : means) between += count * one * one;
+  common.add(between, freedom);
+  rest.add(std::max(0.0, squares - between), freedom * (count - 1));
+}
+
+}  // namespace
+
+double independent_share(const std::vector<SeededSample>& samples) {
+  std::map<std::vector<std::string>, std::vector<const SeededSample*>> by_seeds;
+  for (const SeededSample& sample : samples) {
+    if (sample.numbers.size() > 1) by_seeds[sample.seeds].push_back(&sample);
+  }
+  SquareSum common;
+  SquareSum rest;
+  for (const auto& [seeds, same] : by_seeds) add_parts(same, common, rest);
+  const double squares = common.squares + rest.squares;
+  const double variance = common.variance() + rest.variance();
+  return variance > 0 ? std::min(1.0, squares * squares / variance / (common.freedom + rest.freedom)) : 1;
+}
+
 std::optional<double> equal_spread_test(const std::vector<std::vector<double>>& samples) {
   if (samples.size() < 2) return std::nullopt;
   std::vector<std::vector<double>> distances;
@@ -159,12 +212,13 @@ SpreadEstimate SpreadPool::Group::spread() const {
   return {pooled_spread(spreads)->deviation, freedom};
 }
 
-void SpreadPool::add(const std::vector<double>& by_seed, const std::vector<std::string>& runs) {
+void SpreadPool::add(const SeededSample& cell, const std::vector<std::string>& runs) {
+  const std::vector<double>& by_seed = cell.numbers;
   fewest_ = fewest_ == 0 ? by_seed.size() : std::min(fewest_, by_seed.size());
   numbers_.insert(numbers_.end(), by_seed.begin(), by_seed.end());
   const std::optional<SpreadEstimate> spread = spread_of(by_seed);
   if (!spread || spread->deviation == 0) return;
-  Group joined{runs, {by_seed}};
+  Group joined{runs, {by_seed}, cell.seeds};
   std::set<std::size_t> sharing;
   for (const std::string& run : runs) {
     if (const auto of = group_of_run_.find(run); of != group_of_run_.end()) sharing.insert(of->second);
@@ -196,8 +250,13 @@ void SpreadPool::add_up() {
 void SpreadPool::settle() {
   add_up();
   std::vector<std::vector<double>> samples;
-  for (const auto& [number, group] : groups_) samples.push_back(group.cells.front());
+  std::vector<SeededSample> seeded;
+  for (const auto& [number, group] : groups_) {
+    samples.push_back(group.cells.front());
+    seeded.push_back({group.seeds, group.cells.front()});
+  }
   found_.shared = shared_by_all();
+  if (found_.shared) found_.shared->freedom *= independent_share(seeded);
   found_.test_p = equal_spread_test(samples);
   prior_ = common_prior(spreads_);
   if (!found_.shared || source_ == SpreadSource::kOwn) return;

@@ -52,6 +52,17 @@ struct SpreadSum {
 /// sample.
 std::optional<SpreadEstimate> pooled_spread(const std::vector<SpreadEstimate>& samples);
 
+/// Numbers of one sample, and the seeds that they are of, in the same order.
+struct SeededSample {
+  std::vector<std::string> seeds;
+  std::vector<double> numbers;
+};
+
+/// The share of the degrees of freedom of their pooled spread that samples are worth: 1 if they are independent, less
+/// if a seed that is common to several moves all of them, as the same data in the same order does. By Satterthwaite
+/// (1946), from the mean squares between seeds and of the rest.
+double independent_share(const std::vector<SeededSample>& samples);
+
 /// p of Levene's test that independent samples have one and the same variance: the analysis of variance of distances
 /// from each sample's median (Brown and Forsythe 1974), without the one that follows from the others (Noguchi and Gel
 /// 2010). Long tails do not deceive it: of three normal numbers a sample it rejects 2 % of equals, of t with four
@@ -107,7 +118,7 @@ class SpreadPool {
   SpreadPool(std::string value, SpreadSource source) : source_(source), found_{.value = std::move(value)} {}
 
   /// A cell's numbers, one for each seed, and the runs behind them.
-  void add(const std::vector<double>& by_seed, const std::vector<std::string>& runs);
+  void add(const SeededSample& cell, const std::vector<std::string>& runs);
 
   /// Decides between own and shared spreads; all cells have been added. With kAuto cells of fewer than kEnoughSeeds
   /// seeds share a pooled one, or moderated ones if the test at 5 % speaks against equal variances.
@@ -138,6 +149,7 @@ class SpreadPool {
   struct Group {
     std::vector<std::string> runs;
     std::vector<std::vector<double>> cells;
+    std::vector<std::string> seeds;  // of the first cell
 
     /// The mean variance of its cells, with the degrees of freedom of one.
     SpreadEstimate spread() const;

@@ -47,7 +47,9 @@ TEST(SideSink, PassesEveryByteOn) {
   for (const bool aside : {false, true}) {
     std::string all;
     std::string passed;
-    SideSink sink(aside, [&](std::string_view bytes) { passed += bytes; });
+    std::string passed_too;
+    SideSink sink(aside, {[&](std::string_view bytes) { passed += bytes; },
+                          [&](std::string_view bytes) { passed_too += bytes; }});
     for (int i = 0; i < 400; ++i) {
       const std::string piece(static_cast<std::size_t>(i) * 37, static_cast<char>('a' + i % 26));
       all += piece;
@@ -55,13 +57,15 @@ TEST(SideSink, PassesEveryByteOn) {
     }
     sink.finish();
     EXPECT_EQ(passed, all);
+    EXPECT_EQ(passed_too, all);
     sink.finish();
     EXPECT_EQ(passed, all) << "nothing is left";
   }
 }
 
 TEST(SideSink, ThrowsWhatTheSinkThrew) {
-  SideSink sink(true, [](std::string_view) { throw std::runtime_error("the disk is full"); });
+  SideSink sink(true,
+                {[](std::string_view) {}, [](std::string_view) { throw std::runtime_error("the disk is full"); }});
   sink.write("some");
   EXPECT_THROW(sink.finish(), std::runtime_error);
 }

@@ -55,16 +55,16 @@ TEST_F(ProgramWords, NothingIsSaidOfSeedsThatChangeTheNumber) {
   for (const std::string& page : pages()) EXPECT_THAT(page, Not(HasSubstr(std::string(kSeedsSayNothing))));
 }
 
-TEST_F(ProgramWords, APatternThatNeverFitsIsSaidAtTheEndAndInLists) {
+TEST_F(ProgramWords, WhatNeverCameIsSaidAtTheEndAndInLists) {
   write_script("talk.sh", "echo step 1 loss 2");
   configure("[sh, talk.sh]",
-            R"(  metrics: [{lines: 'step (?<step>.) loss (?<loss>.)'}, {lines: 'val (?<valid.loss>.)'}])"
+            R"(  metrics: [{lines: 'step (?<step>.) loss (?<loss>.)'}, {lines: 'val (?<valid.loss>.)'}, {csv: a.csv}])"
             "\n");
   const ProgramResult trained = run({"sweep", "run.yaml"});
   EXPECT_EQ(trained.code, kDone) << trained.err;
-  EXPECT_THAT(trained.out,
-              AllOf(HasSubstr("done, warning"), HasSubstr("no line of the output fits 'val (?<valid.loss>.)'"),
-                    HasSubstr("xlm runs reread FILE"), Not(HasSubstr("'step"))));
+  EXPECT_THAT(trained.out, AllOf(HasSubstr("done, warning"),
+                                 HasSubstr("a.csv was never there; no line of the output fits 'val (?<valid.loss>.)';"),
+                                 HasSubstr("xlm runs reread FILE"), Not(HasSubstr("'step"))));
   EXPECT_THAT(run({"runs", "ls"}).out, AllOf(HasSubstr("done, warning"), HasSubstr("fits 'val (?<valid.loss>.)'")));
   configure("[sh, talk.sh]", R"(  metrics: [{lines: 'step (?<step>.) loss (?<loss>.)'}])"
                              "\n");

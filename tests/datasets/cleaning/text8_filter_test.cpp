@@ -156,13 +156,27 @@ TEST(Text8Cleaner, LeavesCleanTextAlone) {
   EXPECT_EQ(clean(text), text);
 }
 
+// Single opening brackets are the markup that is dropped without a space in its place.
+TEST(WikipediaFilter, EqualsTheRuleOfEachByteForTextWithoutOtherMarkup) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 500; ++round) {
+    std::string text(random() % 300, '\0');
+    const std::string_view bytes = round % 2 == 0 ? "abcdefghijklmnopqrstuvwxyz.[" : "aZ09 .\n[";
+    for (char& byte : text) byte = bytes[random() % bytes.size()];
+    std::string kept = text;
+    std::erase(kept, '[');
+    ASSERT_EQ(article(text), plain_text8(kept)) << text;
+  }
+}
+
 TEST(Text8Cleaner, EqualsTheRuleOfEachByteForAnyBytes) {
   std::mt19937 random(7);
   for (int round = 0; round < 2000; ++round) {
-    std::string text(random() % 60, '\0');
-    const std::string_view bytes = "aZ09 .\n\xC3";
+    std::string text(random() % 300, '\0');
+    const std::string_view bytes =
+        round % 3 == 0 ? "abcdefghijklmnopqrstuvwxyz." : "aZ09 .\n\xC3";  // the first: long words
     for (char& byte : text) byte = round % 2 == 0 ? static_cast<char>(random()) : bytes[random() % bytes.size()];
-    for (const std::size_t piece : {1, 7, 100}) ASSERT_EQ(clean(text, piece), plain_text8(text)) << round;
+    for (const std::size_t piece : {1, 7, 100, 300}) ASSERT_EQ(clean(text, piece), plain_text8(text)) << round;
   }
   EXPECT_EQ(clean(std::string(100'000, '3')), plain_text8(std::string(100'000, '3')));
 }

@@ -52,7 +52,7 @@ std::string splits_of(const std::vector<std::string>& files) {
   std::vector<SourceFile> sources;
   sources.reserve(files.size());
   for (const std::string& name : files) {
-    sources.push_back({.path = "/data/" + name, .name = name, .root = "/data", .split = {}});
+    sources.push_back({.path = "/data/" + name, .name = name, .size = 1, .root = "/data", .split = {}});
   }
   std::string text;
   for (const auto& found : split_names(sources).of) text += found ? std::string(1, "tve"[found->split]) : "-";

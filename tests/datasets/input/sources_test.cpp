@@ -5,6 +5,9 @@
 
 #include <sys/stat.h>
 
+#include <array>
+#include <map>
+
 #include "base/error.h"
 #include "base/sha256.h"
 #include "tests/datasets/input/archives.h"
@@ -169,6 +172,22 @@ TEST_F(Sources, HashesAndReportsProgress) {
                    }});
   EXPECT_THAT(hashes, ElementsAre(sha256("hello"), sha256("you")));
   EXPECT_THAT(done, ElementsAre(5U, 8U));
+}
+
+TEST_F(Sources, HashesOfFilesThatAreReadToTheirEndsAreThoseOfTheirBytes) {
+  const std::string marked = "\xEF\xBB\xBFyou";
+  const std::vector<SourceFile> sources = find_sources({file("a", "hello"), file("b", marked), file("c", "more")}, "");
+  std::map<std::string, std::string> known;
+  ReadSettings settings;
+  settings.hashed = [&](const SourceFile& source, std::string hash) { known[source.name] = std::move(hash); };
+  read_sources(sources, settings, {}, [](const TextFile& text) {
+    std::array<char, 3> part{};
+    while (text.read(part.data(), part.size()) > 0 && text.source.name != "c") {
+    }
+  });
+  EXPECT_EQ(known, (std::map<std::string, std::string>{{"a", sha256("hello")}})) << "a mark is left out of the text";
+  known["c"] = "as it is known";
+  EXPECT_THAT(hash_sources(sources, {}, known), ElementsAre(sha256("hello"), sha256(marked), "as it is known"));
 }
 
 }  // namespace
