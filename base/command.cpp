@@ -23,6 +23,7 @@
 
 #include "base/error.h"
 #include "base/progress.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -192,6 +193,11 @@ CommandResult follow_command(const std::vector<std::string>& words, std::string_
   out.follow(take);
   const int code = child.code();
   return {.code = code, .out = "", .err = content_of(err.get())};
+}
+
+std::string complaint(const CommandResult& result) {
+  std::string text(trim(result.err.empty() ? result.out : result.err));
+  return text.empty() ? fmt::format("it exited with code {} and gave no reason", result.code) : text;
 }
 
 std::optional<std::string> in_child_process(const std::function<std::string()>& work,

@@ -29,6 +29,9 @@ CommandResult run_command(const std::vector<std::string>& words, std::string_vie
 CommandResult follow_command(const std::vector<std::string>& words, std::string_view input,
                              const std::function<void(std::string_view part)>& take);
 
+/// Why a command failed, in its own words.
+std::string complaint(const CommandResult& result);
+
 /// Starts a program of PATH with these descriptors as its standard input, output and error. In a separate group,
 /// Ctrl-C does not reach it. Returns 0 if PATH has none of that name. Throws ResourceError if it cannot be started.
 pid_t start_program(const std::vector<std::string>& words, int in, int out, int err, bool own_group);

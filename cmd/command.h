@@ -41,6 +41,9 @@ const std::vector<Command>& commands();
 /// Declares the global options.
 void add_global_options(CLI::App& app, GlobalOptions& global);
 
+/// A file that comes with the program, by its name in a folder, with or without .yaml: "recipes", "sites". Empty: none.
+fs::path shipped_file(const std::string& kind, const std::string& name);
+
 /// The file of a recipe that is called by its name below experiments/recipes, with or without .yaml:
 /// "adaptive-span/span-limit". Other words, and those of files that are there, stay.
 std::string recipe_file(const std::string& named);

@@ -81,19 +81,25 @@ void add_global_options(CLI::App& app, GlobalOptions& global) {
       ->type_name("FILE");
 }
 
-std::string recipe_file(const std::string& named) {
+fs::path shipped_file(const std::string& kind, const std::string& name) {
   std::error_code ignored;
-  if (named.empty() || fs::path(named).is_absolute() || fs::exists(named, ignored)) return named;
   const fs::path program = executable_path();
   for (fs::path folder = program.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
-    for (const char* recipes : {"share/xlm/recipes", "experiments/recipes"}) {
+    for (const char* place : {"share/xlm", "experiments"}) {
       for (const char* ending : {"", ".yaml"}) {
-        const fs::path file = folder / recipes / (named + ending);
-        if (fs::exists(file, ignored)) return file.string();
+        fs::path file = folder / place / kind / (name + ending);
+        if (fs::exists(file, ignored)) return file;
       }
     }
   }
-  return named;
+  return {};
+}
+
+std::string recipe_file(const std::string& named) {
+  std::error_code ignored;
+  if (named.empty() || fs::path(named).is_absolute() || fs::exists(named, ignored)) return named;
+  const fs::path shipped = shipped_file("recipes", named);
+  return shipped.empty() ? named : shipped.string();
 }
 
 void print(std::string_view raw) {

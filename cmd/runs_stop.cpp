@@ -57,7 +57,7 @@ int stop_runs(const std::vector<std::string>& names, const std::vector<std::stri
   for (const std::string& id : selected(names, where, global)) {
     if (fs::exists(global.runs / id)) stop_one(global.runs / id, stopped);
   }
-  for (const WorkList& list : finished_lists(global.runs)) cancel_waiting_workers(list.name);
+  for (const WorkList& list : finished_lists(global.runs)) cancel_waiting_workers(list.runs, list.name);
   if (global.json) {
     print(json_text({{"asked", stopped.asked}, {"waiting", stopped.waiting}, {"ended", stopped.ended}}));
     return kDone;

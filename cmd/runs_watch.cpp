@@ -116,7 +116,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
   settings.elapsed = false;
   settings.should_stop = stop_requested;
   const std::vector<std::string> lists = names_of_lists(runs, global.runs);
-  if (!lists.empty()) settings.workers = [lists] { return status_of_workers(lists); };
+  if (!lists.empty()) settings.workers = [&, lists] { return status_of_workers(fs::absolute(global.runs), lists); };
   Terminal terminal = global.standard_output;
   if (!once && !global.quiet) {
     settings.screen = stdout;
@@ -156,7 +156,7 @@ std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& glob
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{65535}).description(""))
       ->type_name("N");
   app.footer(
-      "Shows runs on any machine: the state comes from their folders, and from Slurm's queue if there is one. Without\n"
+      "Shows runs on any machine: the state comes from their folders, and from their queue if there is one. Without\n"
       "arguments: every experiment with unfinished runs. Watching changes nothing, and Ctrl-C stops only the\n"
       "watching.\n\n"
       "--serve prints the address of a page that follows all runs: filter and sort them, lay curves over each other,\n"

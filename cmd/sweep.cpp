@@ -1,4 +1,5 @@
 // xlm sweep: trains all unfinished runs of a sweep.
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <set>
@@ -6,7 +7,9 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -15,6 +18,7 @@
 #include "cmd/claims_power.h"
 #include "cmd/command.h"
 #include "cmd/results_store.h"
+#include "cmd/sweep_canary.h"
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
 #include "cmd/sweep_summary.h"
@@ -110,6 +114,37 @@ void check_rungs_of_runs(const Recipe& recipe, const GlobalOptions& global) {
   }
 }
 
+/// The site file's command at the end of a sweep. Every end of the sweep has one: of the commands that see it, the one
+/// that makes the mark runs it, and who gives the sweep new work removes the mark.
+class SweepEnd {
+ public:
+  SweepEnd(const SweepCommand& command, std::string experiment, const WorkList& list)
+      : command_(read_site(find_site(command.site)).finally),
+        experiment_(std::move(experiment)),
+        mark_(list.folder() / "ended") {}
+
+  void begin() const {
+    std::error_code ignored;
+    fs::remove(mark_, ignored);
+  }
+
+  void end(int code) const {
+    if (command_.parts.empty() || code == kStopped) return;
+    create_folders(mark_.parent_path());
+    std::FILE* mark = std::fopen(mark_.c_str(), "wx");
+    if (mark == nullptr) return;
+    std::fclose(mark);
+    const CommandResult result =
+        run_command(site_words(command_, {{"experiment", experiment_}, {"code", std::to_string(code)}}));
+    if (result.code != 0) spdlog::warn("finally, of the site file, failed: {}", complaint(result));
+  }
+
+ private:
+  SiteCommand command_;
+  std::string experiment_;
+  fs::path mark_;
+};
+
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const Yaml file = read_yaml_argument(command.file);
   const Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
@@ -134,9 +169,9 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     for (const std::string& line : choices_in_words(runs)) say(line + "\n");
   }
   if (command.shuffle) shuffle_runs(runs);
-  SweepLaunch launch(launcher, recipe, runs,
-                     {.jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway},
-                     global);
+  const SweepLaunchOptions options{
+      .jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway};
+  SweepLaunch launch(launcher, recipe, runs, options, global);
   if (command.dry_run) {
     print_dry_run(runs, recipe.search, launcher, launch, global);
     if (!global.json) print(power_before_a_sweep(tree, command.file, global));
@@ -148,7 +183,13 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     create_folders(global.runs);
     if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
   }
+  if (command.canary) {
+    const ExitCode code = try_canary(launcher, recipe, runs, options, global);
+    if (code != kDone) return code;
+  }
+  const SweepEnd finally(command, recipe.experiment, launch.list());
   LaunchReport report;
+  if (has_work(runs)) finally.begin();
   if (launcher.waits || has_work(runs)) {
     launch.start();
     if (!launcher.waits && !command.wait) {
@@ -164,7 +205,9 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     report.interrupted = report.interrupted || left > 0;
   }
   const bool has_tables = has_exhibits(tree, ExhibitKind::kTable);
-  return print_summary({std::move(runs), recipe.search, std::move(report), has_tables}, command, global);
+  const int code = print_summary({std::move(runs), recipe.search, std::move(report), has_tables}, command, global);
+  finally.end(code);
+  return code;
 }
 
 }  // namespace
@@ -183,12 +226,18 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--launcher", command->launcher, "How to start workers")->capture_default_str()->type_name(names);
   app.add_flag("--wait", command->wait,
                "With a launcher that submits: wait until all is done; Ctrl-C does not stop the jobs");
-  app.add_option("--site", command->site, "How to submit jobs on this cluster (default: ~/.config/xlm/site.yaml)")
+  app.add_option("--site", command->site, "How to submit jobs here (default: ~/.config/xlm/site.yaml)")
       ->type_name("FILE");
-  app.add_flag("--print-site", command->print_site, "Print a site file for this cluster, to be completed");
+  app.add_option("--print-site", command->print_site,
+                 "Print a site file, to be completed: for the Slurm of this machine, or for another queue")
+      ->expected(0, 1)
+      ->type_name("[pbs|lsf|sge|ssh]");
   app.add_flag("--dry-run", command->dry_run, "List the runs with their reasons and costs; write nothing");
   app.add_flag("--check", command->check, "Check whether its tables and figures can be filled; needs no data")
       ->excludes("--dry-run");
+  app.add_flag("--canary", command->canary,
+               "First do ten steps of the first point and of the one that costs most, with their evaluations")
+      ->excludes("--dry-run", "--check");
   app.add_flag("--shuffle", command->shuffle, "Shuffle the runs, so that half a sweep covers all of it");
   app.add_flag("--retry", command->retry, "Retry diverged runs");
   add_trust_option(app, command->trusted);
@@ -201,10 +250,11 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
       "  xlm sweep adaptive-span/span-limit --profile smoke --dry-run\n"
       "  xlm sweep experiments/recipes/adaptive-span/span-limit.yaml --profile small --jobs 2 data.path=data/text8\n"
       "  xlm sweep spans.yaml --launcher slurm --jobs 16\n"
+      "  xlm sweep --print-site pbs > site.yaml; xlm sweep spans.yaml --launcher command --site site.yaml\n"
       "  xlm sweep search.yaml --shuffle 'sweep.grid.seed=[1, 2, 3]'");
   return [command, &global] {
     if (command->print_site) {
-      print(site_file());
+      print(site_file(*command->print_site));
       return static_cast<int>(kDone);
     }
     if (command->file.empty()) throw UsageError("file is required\nrun 'xlm sweep --help' for its options");

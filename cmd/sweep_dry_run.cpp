@@ -12,7 +12,6 @@
 #include "cmd/search_view.h"
 #include "cmd/sweep_table.h"
 #include "experiments/runs/process_identity.h"
-#include "experiments/sweeps/cost_estimate.h"
 #include "experiments/worker/core_library.h"
 
 namespace xlm {
@@ -44,7 +43,15 @@ std::string dry_run_json(const std::vector<SweepRun>& runs, const std::vector<Co
 
 bool is_program(const SweepRun& run) { return run.planned.options.program.has_value(); }
 
-/// Empty, with a warning, if the costs cannot be computed; also if all runs are programs, whose costs are not known.
+/// "~1200" if the number is not exact.
+std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
+  const std::int64_t steps = run.planned.options.train.steps;
+  if (steps > 0) return fmt::to_string(steps);
+  return expected.count > 0 ? fmt::format("{}{:.0f}", expected.is_exact ? "" : "~", expected.count) : "?";
+}
+
+}  // namespace
+
 std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, const fs::path& folder) {
   std::vector<CostEstimate> costs;
   if (std::all_of(runs.begin(), runs.end(), is_program)) return costs;
@@ -58,15 +65,6 @@ std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, cons
   }
   return costs;
 }
-
-/// "~1200" if the number is not exact.
-std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
-  const std::int64_t steps = run.planned.options.train.steps;
-  if (steps > 0) return fmt::to_string(steps);
-  return expected.count > 0 ? fmt::format("{}{:.0f}", expected.is_exact ? "" : "~", expected.count) : "?";
-}
-
-}  // namespace
 
 bool has_work(const std::vector<SweepRun>& runs) {
   return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });

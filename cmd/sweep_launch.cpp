@@ -23,7 +23,6 @@
 namespace xlm {
 namespace {
 
-constexpr std::int64_t kWorkers = 8;      // at most, if --jobs is not given
 constexpr int kAttempts = 200;            // to lock a list that another command is submitting
 constexpr double kBetweenAttempts = 0.1;  // seconds
 
@@ -59,8 +58,10 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
                .program = {},
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
-  for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
-  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
+  if (options.warns) {
+    for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
+    for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
+  }
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;
   if (recipe.search) request_.list.growth = ListGrowth{recipe.text, *recipe.run.source, fs::current_path()};
@@ -82,11 +83,11 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
 std::int64_t SweepLaunch::wanted_workers() const {
   const std::vector<SweepRun>& runs = request_.list.items;
   const std::int64_t open = std::count_if(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
-  return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : kWorkers);
+  return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : launcher_->usual_workers(request_));
 }
 
 std::vector<QueuedWorker> SweepLaunch::present_workers() const {
-  return launcher_->status({request_.list.name}).value_or(std::vector<QueuedWorker>());
+  return launcher_->status(request_.list.runs, {request_.list.name}).value_or(std::vector<QueuedWorker>());
 }
 
 std::string SweepLaunch::preview() {
@@ -144,7 +145,7 @@ LaunchReport SweepLaunch::wait() {
   WatchSettings settings;
   settings.should_stop = request_.settings.should_stop;
   settings.finished = [this] { update_store(global_.runs, global_.store_file()); };
-  settings.workers = [this] { return launcher_->status({request_.list.name}); };
+  settings.workers = [this] { return launcher_->status(request_.list.runs, {request_.list.name}); };
   if (!global_.quiet) {
     settings.screen = stderr;
     settings.terminal = global_.standard_error;
@@ -159,7 +160,12 @@ LaunchReport SweepLaunch::wait() {
   }
 }
 
-std::string site_file() {
+std::string site_file(const std::string& queue) {
+  if (!queue.empty() && queue != "slurm") {
+    const fs::path file = shipped_file("sites", queue);
+    if (!file.empty()) return read_file(file);
+    throw UsageError(fmt::format("there is no site file for '{}'; there are slurm, pbs, lsf, sge and ssh", queue));
+  }
   std::optional<SlurmCluster> cluster;
   std::string text =
       "# How to submit jobs on this cluster; xlm reads this file from ~/.config/xlm/site.yaml, --site FILE or "

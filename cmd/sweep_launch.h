@@ -17,6 +17,7 @@ struct SweepLaunchOptions {
   fs::path site;          // empty: where it is looked for
   bool retry = false;
   bool anyway = false;
+  bool warns = true;                       // of what the runs have in common
   std::function<bool()> should_stop = {};  // besides the user
 };
 
@@ -25,6 +26,8 @@ class SweepLaunch {
   /// Writes nothing.
   SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, const std::vector<SweepRun>& runs,
               const SweepLaunchOptions& options, const GlobalOptions& global);
+
+  const WorkList& list() const { return request_.list; }
 
   /// What would be submitted; empty if workers run here.
   std::string preview();
@@ -52,7 +55,8 @@ class SweepLaunch {
   Launched launched_;
 };
 
-/// A site file with what the cluster here says of itself, for a user to complete.
-std::string site_file();
+/// A site file for a user to complete: with what the Slurm here says of itself, or for a queue of that name. Throws
+/// UsageError.
+std::string site_file(const std::string& queue);
 
 }  // namespace xlm

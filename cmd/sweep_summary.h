@@ -27,7 +27,8 @@ struct SweepCommand {
   bool anyway = false;
   bool shuffle = false;
   bool wait = false;
-  bool print_site = false;
+  bool canary = false;
+  std::optional<std::string> print_site;  // the queue's name; "": that of this machine
   fs::path site;
   fs::path trusted;  // folder of runs of others
 };

@@ -10,6 +10,10 @@ inline constexpr const char* kReaders =
 inline constexpr const char* kCuda = "[cuda] libtorch's CUDA libraries are not installed: make test-skipped CUDA=1";
 inline constexpr const char* kSlurm =
     "[slurm] XLM_TEST_SLURM names no program that starts a Slurm: make test-skipped XLM_TEST_SLURM=PROGRAM";
+inline constexpr const char* kGridEngine =
+    "[gridengine] root and Debian's gridengine-master, -exec and -client are needed: make test-skipped as root with "
+    "them";
+inline constexpr const char* kSshServer = "[sshd] no ssh server is installed: make test-skipped with openssh-server";
 inline constexpr const char* kLatex = "[latex] pdflatex with booktabs is not installed: make extras test-skipped";
 inline constexpr const char* kBrowser = "[browser] no Chromium is installed: make extras test-skipped";
 inline constexpr const char* kRoot = "[root] only root can do this: sudo make test-skipped";

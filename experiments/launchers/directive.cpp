@@ -13,7 +13,7 @@ namespace xlm {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\n\v\f\r";
-constexpr std::string_view kLettersWithValue = "bBCdDFGiLmSwx";  // sbatch options with a value for sites
+constexpr std::string_view kLettersWithValue = "bBCdDFiLmSwx";  // sbatch options with a value for sites
 
 /// Options that a site may not use, and why. The script gives some already, and sbatch takes the last one. Others would
 /// break the workers, or make sbatch do something else than submit.
@@ -25,8 +25,9 @@ struct OwnOptions {
 const std::vector<OwnOptions>& own_options() {
   static const std::vector<OwnOptions> all{
       {"use resources.time", {"--time", "-t"}},
-      {"use resources.memory", {"--mem"}},
-      {"use resources.cpus", {"--cpus-per-task", "-c"}},
+      {"use resources.memory", {"--mem", "--mem-per-cpu", "--mem-per-gpu"}},
+      {"use resources.cpus", {"--cpus-per-task", "-c", "--cpus-per-gpu"}},
+      {"use resources.gpus", {"--gpus", "-G", "--gpus-per-node", "--gpus-per-task", "--gpus-per-socket"}},
       {"a worker is one task on one node", {"--nodes", "-N", "--ntasks", "-n", "--ntasks-per-node"}},
       {"use save", {"--signal"}},
       {"use --jobs", {"--array", "-a"}},
@@ -117,7 +118,7 @@ std::string read_directive(std::string_view line) {
   }
   if (gives_option(word, "--gres") && names_gpu(word.substr(std::min(word.find('='), word.size() - 1) + 1))) {
     throw UsageError(
-        "directives may not have --gres of GPUs: use resources.gpus for their number and --constraint for their kind");
+        "directives may not have --gres of GPUs: use resources.gpus for their number and kind, such as a100:2");
   }
   return word;
 }

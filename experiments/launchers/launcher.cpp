@@ -10,12 +10,15 @@ namespace xlm {
 
 std::unique_ptr<Launcher> make_local_launcher();
 std::unique_ptr<Launcher> make_slurm_launcher();
+std::unique_ptr<Launcher> make_command_launcher();
 std::unique_ptr<Launcher> make_manual_launcher();
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
       {"local", "runs on this machine, which share its cores and GPUs", true, make_local_launcher},
       {"slurm", "jobs of a Slurm cluster", false, make_slurm_launcher},
+      {"command", "jobs of another queue, or workers over ssh, by the commands of the site file", false,
+       make_command_launcher},
       {"manual", "only queues the runs and prints how to start a worker", false, make_manual_launcher},
   };
   return table;
@@ -31,10 +34,11 @@ const LauncherEntry& find_launcher(const std::string& name) {
       fmt::format("there is no launcher '{}'{}; there are {}", name, did_you_mean(name, names), join(names, ", ")));
 }
 
-std::optional<std::vector<QueuedWorker>> status_of_workers(const std::vector<std::string>& lists) {
+std::optional<std::vector<QueuedWorker>> status_of_workers(const fs::path& runs,
+                                                           const std::vector<std::string>& lists) {
   std::optional<std::vector<QueuedWorker>> all;
   for (const LauncherEntry& entry : launchers()) {
-    const auto found = entry.make()->status(lists);
+    const auto found = entry.make()->status(runs, lists);
     if (!found) continue;
     if (!all) all.emplace();
     all->insert(all->end(), found->begin(), found->end());
@@ -42,8 +46,8 @@ std::optional<std::vector<QueuedWorker>> status_of_workers(const std::vector<std
   return all;
 }
 
-void cancel_waiting_workers(const std::string& list) {
-  for (const LauncherEntry& entry : launchers()) entry.make()->cancel(list);
+void cancel_waiting_workers(const fs::path& runs, const std::string& list) {
+  for (const LauncherEntry& entry : launchers()) entry.make()->cancel(runs, list);
 }
 
 }  // namespace xlm

@@ -53,14 +53,18 @@ class Launcher {
   /// Starts `count` workers of a previewed request. Its runs must be submitted and its list written.
   virtual Launched start(LaunchRequest& request, std::int64_t count) = 0;
 
-  /// Workers of some lists, by the lists' names, that wait or run. Returns nullopt if that is unknown. Throws Error if
-  /// a queue does not answer.
-  virtual std::optional<std::vector<QueuedWorker>> status(const std::vector<std::string>& /*lists*/) {
+  /// Workers of some lists of a folder of runs, by the lists' names, that wait or run. Returns nullopt if that is
+  /// unknown. Throws Error if a queue does not answer.
+  virtual std::optional<std::vector<QueuedWorker>> status(const fs::path& /*runs*/,
+                                                          const std::vector<std::string>& /*lists*/) {
     return std::nullopt;
   }
 
   /// Cancels workers of a list that have not started.
-  virtual void cancel(const std::string& /*list*/) {}
+  virtual void cancel(const fs::path& /*runs*/, const std::string& /*list*/) {}
+
+  /// How many workers to start at most if no number is given.
+  virtual std::int64_t usual_workers(const LaunchRequest& /*request*/) const { return 8; }
 };
 
 struct LauncherEntry {
@@ -76,9 +80,9 @@ const std::vector<LauncherEntry>& launchers();
 const LauncherEntry& find_launcher(const std::string& name);
 
 /// The workers of all launchers together. Returns nullopt if no launcher knows its workers.
-std::optional<std::vector<QueuedWorker>> status_of_workers(const std::vector<std::string>& lists);
+std::optional<std::vector<QueuedWorker>> status_of_workers(const fs::path& runs, const std::vector<std::string>& lists);
 
 /// Cancels workers of a list that have not started, with all launchers.
-void cancel_waiting_workers(const std::string& list);
+void cancel_waiting_workers(const fs::path& runs, const std::string& list);
 
 }  // namespace xlm

@@ -22,6 +22,11 @@ constexpr double kCheckpointsToSave = 4;     // it may be in the middle of a ste
 constexpr double kShareOfMemory = 0.9;       // of a GPU's or machine's memory that runs may use
 constexpr double kProcessOverhead = 600e6;   // bytes on a GPU besides a process's tensors: CUDA's context, libraries
 
+bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
+  return std::any_of(runs.begin(), runs.end(),
+                     [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
+}
+
 }  // namespace
 
 std::int64_t most_processes(const std::vector<SweepRun>& runs) {
@@ -31,11 +36,27 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs) {
 }
 
 Resources or_else(Resources first, const Resources& fallback) {
+  if (!first.gpus.known()) first.gpu_type = fallback.gpu_type;
   for (Need Resources::*part : {&Resources::cpus, &Resources::gpus, &Resources::memory, &Resources::time}) {
     if (!(first.*part).known()) first.*part = fallback.*part;
   }
   if (first.runs_per_gpu == 0) first.runs_per_gpu = fallback.runs_per_gpu;
   return first;
+}
+
+Need gpus_of_devices(const std::vector<SweepRun>& runs, bool some, const std::string& place) {
+  const std::int64_t processes = most_processes(runs);
+  const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
+  if (any_asks_for(runs, "cuda")) return {static_cast<double>(processes), "device: cuda" + each};
+  if (!any_asks_for(runs, "auto")) return {0, "device: cpu"};
+  return {some ? static_cast<double>(processes) : 0.0,
+          fmt::format("device: auto{}, and {} has {}", each, place, some ? "GPUs" : "no GPU")};
+}
+
+void check_gpus(const Resources& resources, const std::vector<SweepRun>& runs) {
+  if (resources.gpus.value > 0 || !any_asks_for(runs, "cuda")) return;
+  throw UsageError(
+      fmt::format("{}: workers would have no GPU, but runs of the sweep have device: cuda", resources.gpus.source));
 }
 
 /// The memory of the largest attempt that ran out of memory with a single row at once, and its run.
@@ -163,7 +184,8 @@ std::string shown_resources(const Resources& resources) {
     table.add({name, need.known() ? shown : "-", need.known() ? need.source : "not set: the cluster's default"});
   };
   row("cpus", resources.cpus, fmt::format("{:.0f}", resources.cpus.value));
-  row("gpus", resources.gpus, fmt::format("{:.0f}", resources.gpus.value));
+  const std::string kind = resources.gpu_type.empty() ? "" : " " + resources.gpu_type;
+  row("gpus", resources.gpus, fmt::format("{:.0f}{}", resources.gpus.value, kind));
   row("memory", resources.memory, human_bytes(resources.memory.value));
   row("time", resources.time, human_duration(resources.time.value));
   return table.render(TextTable::Format::kText);

@@ -19,6 +19,12 @@ std::int64_t most_processes(const std::vector<SweepRun>& runs);
 /// The values of `first`, with those of `fallback` for what is unset.
 Resources or_else(Resources first, const Resources& fallback);
 
+/// The GPUs that the runs' devices ask for, of a place that has `some` or none.
+Need gpus_of_devices(const std::vector<SweepRun>& runs, bool some, const std::string& place);
+
+/// Throws UsageError if workers would have no GPU, but runs need one.
+void check_gpus(const Resources& resources, const std::vector<SweepRun>& runs);
+
 /// What finished runs of the sweep tell about the others, with a margin: the longest time that a remaining run needs,
 /// and the memory that the largest took on the processor. Unset if no run is done.
 Resources learned_resources(const std::vector<SweepRun>& runs);

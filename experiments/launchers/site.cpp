@@ -48,7 +48,8 @@ Site read_site(const fs::path& file) {
   const Yaml tree = read_yaml_argument(file);
   if (tree.is_null()) return site;  // only comments
   if (!tree.is_map()) fail_at(tree, "a site file must be a map\nto write one: xlm sweep --print-site");
-  refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container"});
+  refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container",
+                        "finally", "scheduler"});
   read_line(tree, "partition", site.partition);
   read_line(tree, "account", site.account);
   read_line(tree, "qos", site.qos);
@@ -68,6 +69,14 @@ Site read_site(const fs::path& file) {
       fail_at(*tree.find("setup"), "setup may not have options of sbatch: move them to directives");
   }
   read_line(tree, "container", site.container);
+  site.finally = read_site_command(tree, "finally", {"experiment", "code"});
+  if (const Yaml* scheduler = tree.given("scheduler")) {
+    site.scheduler = read_scheduler(*scheduler);
+    for (const char* key : {"partition", "account", "qos", "directives"}) {
+      if (const Yaml* node = tree.given(key))
+        fail_at(*node, fmt::format("{} is for Slurm: give such options in scheduler.submit", key));
+    }
+  }
   return site;
 }
 

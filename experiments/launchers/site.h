@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "experiments/launchers/resources.h"
+#include "experiments/launchers/site_scheduler.h"
 
 namespace xlm {
 
@@ -15,11 +16,13 @@ struct Site {
   std::string partition;
   std::string account;
   std::string qos;
-  Resources resources;                  // for what a sweep leaves unset
-  std::optional<double> save;           // seconds before its time ends when a worker is told to save
-  std::vector<std::string> directives;  // further options of sbatch, one word each: "--constraint=a100"
-  std::vector<std::string> setup;       // shell lines before the program: "module load cuda"
-  std::string container;                // words before the program: "apptainer exec --nv image.sif"
+  Resources resources;                     // for what a sweep leaves unset
+  std::optional<double> save;              // seconds before its time ends when a worker is told to save
+  std::vector<std::string> directives;     // further options of sbatch, one word each: "--constraint=a100"
+  std::vector<std::string> setup;          // shell lines before the program: "module load cuda"
+  SiteCommand finally;                     // run at the end of a sweep; may be empty
+  std::optional<SiteScheduler> scheduler;  // for --launcher command
+  std::string container;                   // words before the program: "apptainer exec --nv image.sif"
 };
 
 /// The site file in use: `named`, or the one that the variable XLM_SITE names, or xlm/site.yaml in $XDG_CONFIG_HOME

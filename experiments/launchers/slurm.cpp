@@ -14,11 +14,6 @@
 namespace xlm {
 namespace {
 
-std::string complaint(const CommandResult& result) {
-  std::string text(trim(result.err.empty() ? result.out : result.err));
-  return text.empty() ? fmt::format("it exited with code {} and gave no reason", result.code) : text;
-}
-
 /// The output of a Slurm command.
 std::string ask(const std::vector<std::string>& words) {
   const CommandResult result = run_command(words);
@@ -64,6 +59,30 @@ void read_configuration_of(SlurmCluster& cluster, const std::string& text) {
   }
 }
 
+/// A job that names several partitions runs in one of them, so it may be as large as the largest takes. What it asks
+/// for by default must suit each.
+SlurmPartition any_of_partitions(const SlurmCluster& cluster, const std::string& names) {
+  SlurmPartition any{.name = names};
+  bool unlimited = false;
+  for (const std::string& name : split(names, ',')) {
+    const SlurmPartition one = cluster.partition(std::string(trim(name)));
+    unlimited = unlimited || one.time_limit == 0;
+    any.time_limit = std::max(any.time_limit, one.time_limit);
+    const double usual = one.default_time > 0 ? one.default_time : one.time_limit;
+    if (usual > 0 && (any.default_time == 0 || usual < any.default_time)) any.default_time = usual;
+    any.cpus = any.cpus == 0 ? one.cpus : std::min(any.cpus, one.cpus);
+    any.most_cpus = std::max(any.most_cpus, one.most_cpus);
+    any.gpus = std::max(any.gpus, one.gpus);
+    if (one.share_gpus > 0 &&
+        (any.share_gpus == 0 || one.share_cpus * any.share_gpus < any.share_cpus * one.share_gpus)) {
+      any.share_cpus = one.share_cpus;
+      any.share_gpus = one.share_gpus;
+    }
+  }
+  if (unlimited) any.time_limit = 0;
+  return any;
+}
+
 }  // namespace
 
 double slurm_seconds(std::string_view text) {
@@ -79,7 +98,8 @@ double slurm_seconds(std::string_view text) {
   return 86400 * number(days) + unit * number(first) + unit / 60 * number(second) + unit / 3600 * number(third);
 }
 
-const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
+SlurmPartition SlurmCluster::partition(const std::string& wanted) const {
+  if (wanted.find(',') != std::string::npos) return any_of_partitions(*this, wanted);
   std::vector<std::string> names;
   for (const SlurmPartition& one : partitions) {
     if (wanted.empty() ? one.is_default : one.name == wanted) return one;
@@ -93,6 +113,11 @@ const SlurmPartition& SlurmCluster::partition(const std::string& wanted) const {
   }
   throw UsageError(fmt::format("there is no partition '{}'{}; there are {}", wanted, did_you_mean(wanted, names),
                                join(names, ", ")));
+}
+
+bool SlurmCluster::has_expedited_requeue() const {
+  const std::vector<std::string> parts = split(version, '.');
+  return parts.size() > 1 && leading_number(parts[0]) * 100 + leading_number(parts[1]) >= 2511;
 }
 
 /// sinfo prints a line for each kind of node of a partition.

@@ -31,8 +31,12 @@ struct SlurmCluster {
   bool counts_memory = false;  // jobs may request memory
   std::vector<SlurmPartition> partitions;
 
-  /// The partition of that name; "" gives the default one. Throws UsageError that lists the partitions.
-  const SlurmPartition& partition(const std::string& name) const;
+  /// The partition of that name, or what a job may get of several with commas between them; "" gives the default one.
+  /// Throws UsageError that lists the partitions.
+  SlurmPartition partition(const std::string& name) const;
+
+  /// Whether `--requeue=expedite` lets jobs of failed nodes start first (from 25.11 on).
+  bool has_expedited_requeue() const;
 };
 
 /// Throws Error if no Slurm answers.

@@ -17,11 +17,6 @@ namespace {
 
 constexpr double kManyCpus = 8;  // the most for a worker that has no GPU and asks for no number
 
-bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
-}
-
 /// Workers of one request: the resources that they get, and their submission.
 class SlurmSubmission {
  public:
@@ -30,6 +25,8 @@ class SlurmSubmission {
         cluster_(ask_cluster()),
         partition_(cluster_.partition(request.site.partition)),
         resources_(or_else(or_else(request.asked, request.site.resources), supposed())) {
+    if (request_.site.scheduler)
+      throw UsageError(fmt::format("{} has a scheduler: use --launcher command", request_.site.file.string()));
     check();
     request_.save = seconds_to_save();
     leave_out_failed_nodes();
@@ -59,7 +56,7 @@ class SlurmSubmission {
 
  private:
   std::string script_for(std::int64_t count) const {
-    return slurm_script(request_, resources_, std::min(count, cluster_.max_array));
+    return slurm_script(request_, resources_, std::min(count, cluster_.max_array), cluster_.has_expedited_requeue());
   }
 
   /// A worker may get failed nodes if the site's options, such as --constraint, rule out all others.
@@ -98,19 +95,8 @@ class SlurmSubmission {
 
   /// Values for what is unset, as far as the runs and the cluster tell.
   Resources supposed() const {
-    const std::vector<SweepRun>& runs = request_.list.items;
     Resources found;
-    const std::int64_t processes = most_processes(runs);
-    const std::string each = processes > 1 ? fmt::format(", train.processes: {}", processes) : "";
-    if (any_asks_for(runs, "cuda")) {
-      found.gpus = {static_cast<double>(processes), "device: cuda" + each};
-    } else if (any_asks_for(runs, "auto")) {
-      const bool some = partition_.gpus > 0;
-      found.gpus = {some ? static_cast<double>(processes) : 0.0,
-                    fmt::format("device: auto{}, and {} has {}", each, partition_.name, some ? "GPUs" : "no GPU")};
-    } else {
-      found.gpus = {0, "device: cpu"};
-    }
+    found.gpus = gpus_of_devices(request_.list.items, partition_.gpus > 0, partition_.name);
     const Need gpus = or_else(said(), found).gpus;
     if (gpus.value > 0 && partition_.gpus > 0) {
       const double share = gpus.value / static_cast<double>(partition_.share_gpus);
@@ -145,10 +131,7 @@ class SlurmSubmission {
     };
     too_many("CPUs", resources_.cpus, partition_.most_cpus);
     too_many("GPUs", resources_.gpus, partition_.gpus);
-    if (resources_.gpus.value == 0 && any_asks_for(request_.list.items, "cuda")) {
-      throw UsageError(fmt::format("{}: workers would have no GPU, but runs of the sweep have device: cuda",
-                                   resources_.gpus.source));
-    }
+    check_gpus(resources_, request_.list.items);
     const double limit = partition_.time_limit;
     if (limit > 0 && resources_.time.value > limit && !resources_.time.source.empty()) {
       throw UsageError(fmt::format("{}: a worker would need {}, but partition {} gives at most {}",
@@ -166,7 +149,7 @@ class SlurmSubmission {
 
   LaunchRequest& request_;
   SlurmCluster cluster_;
-  const SlurmPartition& partition_;
+  SlurmPartition partition_;
   Resources resources_;
 };
 
@@ -181,12 +164,13 @@ class SlurmLauncher : public Launcher {
     return {.text = submission_.value().submit(count), .report = std::nullopt};
   }
 
-  std::optional<std::vector<QueuedWorker>> status(const std::vector<std::string>& lists) override {
+  std::optional<std::vector<QueuedWorker>> status(const fs::path& /*runs*/,
+                                                  const std::vector<std::string>& lists) override {
     if (lists.empty() || !is_slurm_here()) return std::nullopt;
     return queued_workers("xlm-" + join(lists, ",xlm-"));
   }
 
-  void cancel(const std::string& list) override { cancel_waiting_jobs("xlm-" + list); }
+  void cancel(const fs::path& /*runs*/, const std::string& list) override { cancel_waiting_jobs("xlm-" + list); }
 
  private:
   std::optional<SlurmSubmission> submission_;

@@ -10,22 +10,16 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/launchers/directive.h"
+#include "experiments/launchers/worker_script.h"
 
 namespace xlm {
 namespace {
 
 constexpr double kMebibyte = 1048576;
 
-/// Shell code that runs after the worker's start. It passes Slurm's signals on to the worker. A signal ends `wait`
-/// early; the last `wait` gives the worker's exit code. A cancelled job is COMPLETING by then, and requeueing would
-/// bring it back.
-constexpr std::string_view kWaitAndRequeue = R"(worker=$!
-trap 'kill -TERM "$worker" 2>/dev/null' TERM USR1
-wait "$worker"
-while kill -0 "$worker" 2>/dev/null; do wait "$worker"; done
-wait "$worker"
-code=$?
-state=$(squeue -h -j "$task" -o %T 2>/dev/null)
+/// Shell code that runs when a worker has ended. A cancelled job is COMPLETING by then, and requeueing would bring it
+/// back.
+constexpr std::string_view kRequeue = R"(state=$(squeue -h -j "$task" -o %T 2>/dev/null)
 if [ "$code" = 75 ] && [ "$state" = RUNNING ]; then  # 75: it has saved and stopped, and runs are left
   scontrol requeue "$task"
 fi
@@ -73,7 +67,7 @@ bool join_directive(std::vector<std::string>& directives, std::initializer_list<
 
 }  // namespace
 
-std::string slurm_script(const LaunchRequest& request, const Resources& resources, std::int64_t tasks) {
+std::string slurm_script(const LaunchRequest& request, const Resources& resources, std::int64_t tasks, bool expedited) {
   const Site& site = request.site;
   std::vector<std::string> directives = site.directives;
   const std::int64_t save = std::llround(request.save);
@@ -86,13 +80,15 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
   add_option(text, "qos", site.qos);
   add_option(text, "ntasks", "1");
   add_option(text, "cpus-per-task", fmt::format("{:.0f}", resources.cpus.value));
-  const std::string gpus = resources.gpus.value > 0 ? fmt::format("gpu:{:.0f}", resources.gpus.value) : "";
+  const std::string kind = resources.gpu_type.empty() ? "" : resources.gpu_type + ":";
+  const std::string gpus = resources.gpus.value > 0 ? fmt::format("gpu:{}{:.0f}", kind, resources.gpus.value) : "";
   if (!gpus.empty() && !join_directive(directives, {"--gres"}, gpus)) add_option(text, "gres", gpus);
   if (resources.memory.known()) {
     add_option(text, "mem", fmt::format("{:.0f}M", std::ceil(resources.memory.value / kMebibyte)));
   }
   if (resources.time.known()) add_option(text, "time", fmt::format("{:.0f}", std::ceil(resources.time.value / 60)));
-  text += fmt::format("#SBATCH --signal=B:USR1@{}\n#SBATCH --requeue\n#SBATCH --open-mode=append\n", save);
+  text += fmt::format("#SBATCH --signal=B:USR1@{}\n#SBATCH --requeue{}\n#SBATCH --open-mode=append\n", save,
+                      expedited ? "=expedite" : "");
   add_option(text, "output", log_of(request.list.folder()));
   const std::string left_out = join(request.exclude, ",");
   if (!left_out.empty() && !join_directive(directives, {"--exclude", "-x"}, left_out)) {
@@ -100,15 +96,12 @@ std::string slurm_script(const LaunchRequest& request, const Resources& resource
   }
   for (const std::string& directive : directives) add_directive(text, directive);
   text += "\ntask=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID\n";  // a command: sbatch reads no options after it
-  for (const std::string& line : site.setup) text += line + "\n";
+  text += setup_lines(site);
   text += "# When a worker may be told to save: it begins no run that would not finish before.\n";
   text += "end=$(squeue -h -j \"$task\" -o %e)\n";  // empty: no answer. date would read it as this morning
   text += "end=${end:+$(date -d \"$end\" +%s 2>/dev/null)}\n";
   text += fmt::format("end=${{end:+$((end - {}))}}\n", save);
-  const std::string container = site.container.empty() ? "" : site.container + " ";
-  text += fmt::format("{}{} worker --sweep {} ${{end:+--until \"$end\"}} &\n", container,
-                      shell_word(request.program.string()), shell_word(request.list.file().string()));
-  return text + std::string(kWaitAndRequeue);
+  return text + worker_lines(request, "USR1") + std::string(kRequeue);
 }
 
 }  // namespace xlm

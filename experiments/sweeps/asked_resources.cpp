@@ -69,7 +69,14 @@ Resources read_resources(const Yaml* given) {
     need = {convert(*node, fmt::format("resources.{}", key)), node->where()};
   };
   read("cpus", resources.cpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 1); });
-  read("gpus", resources.gpus, [](const Yaml& node, const std::string& what) { return whole_number(node, what, 0); });
+  read("gpus", resources.gpus, [&](Yaml node, const std::string& what) {  // "a100:2" names their kind
+    const std::string text = scalar_text(node, what);
+    const std::size_t colon = text.rfind(':');
+    if (colon == std::string::npos) return whole_number(node, what, 0);
+    resources.gpu_type = text.substr(0, colon);
+    node.scalar = text.substr(colon + 1);
+    return whole_number(node, what, 0);
+  });
   read("memory", resources.memory, read_memory);
   read("time", resources.time, read_duration);
   const Yaml* packed = given->given("runs_per_gpu");

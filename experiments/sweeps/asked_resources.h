@@ -20,12 +20,13 @@ struct Need {
 struct Resources {
   Need cpus;
   Need gpus;
+  std::string gpu_type;           // "a100"; empty: any
   Need memory;                    // bytes
   Need time;                      // seconds
   std::int64_t runs_per_gpu = 0;  // in parallel; 0: as many as fit, judging by the memory that runs take
 };
 
-/// Reads a map `resources: {cpus: 8, gpus: 1, memory: 32GB, time: 4h, runs_per_gpu: auto}`. Null gives unset
+/// Reads a map `resources: {cpus: 8, gpus: a100:1, memory: 32GB, time: 4h, runs_per_gpu: auto}`. Null gives unset
 /// values. Throws UsageError with file:line.
 Resources read_resources(const Yaml* given);
 

@@ -348,6 +348,19 @@ TEST_F(SlurmTest, ADryRunShowsTheScriptAndWhenItWouldStart) {
   EXPECT_FALSE(fs::exists(runs_));
   EXPECT_EQ(count_jobs(), 0U);
   EXPECT_THAT(run({"sweep", "--print-site"}).out, HasSubstr("#   main (default): 6 to 6 CPUs"));
+  write_file(folder_.path() / "site.yaml", "partition: main,urgent\n");
+  const ProgramResult either = run({"sweep", "sweep.yaml", "--launcher", "slurm", "--dry-run", "--site", "site.yaml"});
+  EXPECT_EQ(either.code, kDone) << either.err;
+  EXPECT_THAT(either.out, AllOf(HasSubstr("#SBATCH --partition=main,urgent\n"), HasSubstr("to start at")));
+}
+
+TEST_F(SlurmTest, SetupThatFailsEndsAJobBeforeARunBegins) {
+  write_file(folder_.path() / "site.yaml", "setup: [module load nothing]\n");
+  ASSERT_EQ(run({"sweep", "sweep.yaml", "--launcher", "slurm", "--jobs", "1", "--site", "site.yaml"}).code, kDone);
+  LocalSlurm::until([&] { return count_jobs() == 0; });
+  for (const fs::path& folder : run_folders()) EXPECT_EQ(read_live_run(folder).status, RunStatus::kQueued);
+  const ProgramResult log = shell(folder_.path(), "cat runs/.workers/*/*.log");
+  EXPECT_THAT(log.out, HasSubstr("setup of the site file failed with code 127: module load nothing\n"));
 }
 
 }  // namespace

@@ -48,12 +48,16 @@ TEST(Resources, ThatMeanNothingAreRefused) {
   EXPECT_THAT(site_complaint("time: 0h"), HasSubstr("unit"));
   EXPECT_THAT(site_complaint("memory: 32"), HasSubstr("size with its unit"));
   EXPECT_THAT(site_complaint("cpus: 0"), HasSubstr("1 or more"));
-  EXPECT_THAT(site_complaint("gpus: -1"), HasSubstr("0 or more"));
+  for (const char* gpus : {"-1", "a100:", "a100:x", "2:a100"}) {
+    EXPECT_THAT(site_complaint(fmt::format("gpus: '{}'", gpus)), HasSubstr("0 or more")) << gpus;
+  }
   EXPECT_THAT(site_complaint("gpu: 1"), HasSubstr("did you mean 'gpus'"));
   EXPECT_THAT(site_complaint("[1]"), HasSubstr("must be a map"));
 }
 
 TEST(Resources, OfTheSweepOverrideThoseOfTheSite) {
+  EXPECT_EQ(or_else(resources_of("cpus: 2"), resources_of("gpus: a100:2")).gpu_type, "a100");
+  EXPECT_EQ(or_else(resources_of("gpus: 2"), resources_of("gpus: a100:2")).gpu_type, "") << "another kind will do";
   const Resources both = or_else(resources_of("cpus: 2"), resources_of("cpus: 4\ntime: 1h"));
   EXPECT_EQ(both.cpus.value, 2);
   EXPECT_EQ(both.time.value, 3600);
@@ -158,6 +162,13 @@ TEST(Site, DirectivesThatAWorkersScriptDependsOnAreRefused) {
                                                                  {"--gres=gpu:1", "resources.gpus"},
                                                                  {"--gres gpu:a100:1", "resources.gpus"},
                                                                  {"--gres=tmpfs:10G,gpu", "resources.gpus"},
+                                                                 {"--gpus=2", "resources.gpus"},
+                                                                 {"-G2", "resources.gpus"},
+                                                                 {"--gpus-per-node=a100:2", "resources.gpus"},
+                                                                 {"--gpus-per-task 2", "resources.gpus"},
+                                                                 {"--mem-per-cpu=4G", "resources.memory"},
+                                                                 {"--mem-per-gpu=4G", "resources.memory"},
+                                                                 {"--cpus-per-gpu=4", "resources.cpus"},
                                                                  {"--nodes 2", "one task on one node"},
                                                                  {"-N2", "one task on one node"},
                                                                  {"--ntasks=4", "one task on one node"},
@@ -204,6 +215,10 @@ TEST(SlurmScript, AsksForNoMoreThanTheRequest) {
   request.list.runs = "/scratch/100 % mine";
   EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1}"), 1),
               HasSubstr("\n#SBATCH '--output=/scratch/100 %% mine/.workers/spans-1a2b3c4d/%A_%a.log'\n"));
+  EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1, gpus: a100:2}"), 1),
+              HasSubstr("#SBATCH --gres=gpu:a100:2\n"));
+  EXPECT_THAT(full, HasSubstr("#SBATCH --requeue\n"));
+  EXPECT_THAT(slurm_script(request, resources_of("{cpus: 1}"), 1, true), HasSubstr("#SBATCH --requeue=expedite\n"));
   const std::string little = slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1);
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--mem")), Not(HasSubstr("--time=")), Not(HasSubstr("--gres"))));
   EXPECT_THAT(little, AllOf(Not(HasSubstr("--account")), Not(HasSubstr("--qos"))));
@@ -232,6 +247,30 @@ TEST(SlurmScript, TellsAWorkerItsEndIfSqueueKnowsIt) {
   for (const char* silent : {"exit 1", "true", "echo N/A"}) {
     EXPECT_THAT(words_where(silent), AllOf(HasSubstr("worker --sweep"), Not(HasSubstr("--until")))) << silent;
   }
+}
+
+/// Setup is of several lines, one of which is a loop, and what a sourced file does in vain is its own business.
+TEST(SlurmScript, SetupThatFailsEndsTheJobBeforeARunBegins) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "worker", "#!/bin/sh\necho \"it works with $SET\"\n");
+  fs::permissions(folder.path() / "worker", fs::perms::owner_all);
+  write_file(folder.path() / "sourced", "false\nSET=all\n");
+  LaunchRequest request{.list = {.name = "spans", .runs = "/scratch", .items = {}},
+                        .asked = {},
+                        .site = {},
+                        .program = folder.path() / "worker",
+                        .save = 90};
+  const auto result_with = [&](const std::vector<std::string>& setup) {
+    request.site.setup = {"for i in 1 2; do", "  false || true", "done",
+                          "source " + (folder.path() / "sourced").string(), "export SET"};
+    request.site.setup.insert(request.site.setup.end(), setup.begin(), setup.end());
+    return run_command({"bash"}, slurm_script(request, resources_of("{cpus: 1, gpus: 0}"), 1));
+  };
+  EXPECT_EQ(result_with({}).out, "it works with all\n");
+  const CommandResult failed = result_with({"(exit 3)", "echo later"});
+  EXPECT_EQ(failed.code, 3);
+  EXPECT_EQ(failed.out, "");
+  EXPECT_THAT(failed.err, HasSubstr("setup of the site file failed with code 3: ( exit 3 )\n"));
 }
 
 TEST(SlurmScript, ExcludesFailedMachinesInAdditionToTheSites) {
@@ -318,6 +357,27 @@ TEST(Slurm, AGpusShareOfCpusIsThatOfNodesWithGpus) {
   EXPECT_EQ(all.share_gpus, 8) << "16 for each, and 24 where there are four";
   EXPECT_EQ(all.cpus, 8);
   EXPECT_EQ(all.most_cpus, 128);
+}
+
+TEST(Slurm, SeveralPartitionsGiveWhatTheLargestOfThemGives) {
+  SlurmCluster cluster;
+  read_partitions(cluster, "day*|1-00:00:00|1:00:00|16|(null)|20\nweek|7-00:00:00|2:00:00|64|gpu:a100:4|4\n");
+  const SlurmPartition both = cluster.partition("day,week");
+  EXPECT_EQ(both.name, "day,week");
+  EXPECT_EQ(both.time_limit, 7 * 86400);
+  EXPECT_EQ(both.default_time, 3600) << "a worker that asks for no time must save in time everywhere";
+  EXPECT_EQ(both.cpus, 16);
+  EXPECT_EQ(both.most_cpus, 64);
+  EXPECT_EQ(both.gpus, 4);
+  EXPECT_EQ(both.share_cpus, 64);
+  EXPECT_THAT(thrown_message([&] { cluster.partition("day,weak"); }), HasSubstr("did you mean 'week'"));
+}
+
+TEST(Slurm, ExpeditedRequeuesCameWithItsVersion25_11) {
+  for (const auto& [version, has] : std::map<std::string, bool>{
+           {"22.05.8", false}, {"25.05.4", false}, {"25.11.0", true}, {"26.05.0", true}, {"", false}}) {
+    EXPECT_EQ(SlurmCluster{.version = version}.has_expedited_requeue(), has) << version;
+  }
 }
 
 TEST(Slurm, TheNumberOfAJobStandsBelowWhatASitePrints) {

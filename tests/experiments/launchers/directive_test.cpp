@@ -111,8 +111,9 @@ TEST(Directive, CannotChangeOptionsThatTheScriptReliesOnInAnyForm) {
   for (const char* bundle : {"-Ho/x", "-vo/x", "-HW", "-kJmine", "-Ot1"}) {
     EXPECT_THAT(directive_complaint(bundle), HasSubstr("several options in one")) << bundle;
   }
-  for (const char* free : {"-H", "-v", "--time-min=1", "--mem-bind=local", "--nodelist=n1", "-wn1", "-C a100",
-                           "--gres-flags=enforce-binding", "--wait-all-nodes=1", "--export=NONE", "--partial=x"}) {
+  for (const char* free :
+       {"-H", "-v", "--time-min=1", "--mem-bind=local", "--gpu-bind=none", "--nodelist=n1", "-wn1", "-C a100",
+        "--gres-flags=enforce-binding", "--wait-all-nodes=1", "--export=NONE", "--partial=x"}) {
     EXPECT_EQ(directive_complaint(free), "") << free;
   }
   EXPECT_THAT(directive_complaint("--gres='gpu:1'"), HasSubstr("resources.gpus"));
