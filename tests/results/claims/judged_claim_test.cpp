@@ -58,9 +58,11 @@ TEST_F(Claims, AMarginIsADifferenceThatDoesNotCount) {
 TEST_F(Claims, SeedsThatWereAddedAfterLooksNeedASmallerP) {
   const std::string claim = kAdaptiveOrFixed + "margin: 0.099\n";  // p = 0.038, by differences of 0.101, 0.1, 0.101
   ASSERT_EQ(verdict(claim), Verdict::kConfirmed);
-  const fs::path added = maker_.folder(judged(claim).parts.front().runs.front());
-  const auto tag = [&](const std::string& name) {
-    append_remark(added, {{"tag", name}, {"given", true}});
+  const std::vector<std::string> runs = judged(claim).parts.front().runs;
+  const auto tag = [&](const std::string& name) {  // a run of each side
+    for (const std::string& run : {runs.front(), runs.back()}) {
+      append_remark(maker_.folder(run), {{"tag", name}, {"given", true}});
+    }
     store_.sync(maker_.runs());
   };
   tag("look-at-this");
