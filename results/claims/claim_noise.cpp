@@ -82,7 +82,7 @@ void share_noise(PartNumber& number, const ClaimSpread& wanted, const SideReader
     return say("its own seeds alone count, for they vary more than those of other settings");
   }
   constexpr int kDigits = 3;
-  say(fmt::format("the spread of {}, {} with {:g} degrees of freedom, {}{}{}",
+  say(fmt::format("the spread of {}, {} with {:.3g} degrees of freedom, {}{}{}",
                   part.is_paired ? "differences" : "single runs", with_digits(shared->spread.deviation, kDigits),
                   shared->spread.freedom, from, test,
                   are_few(sides) ? "; equal noise is assumed, for two or three seeds do not show it" : ""));

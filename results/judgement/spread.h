@@ -59,8 +59,8 @@ struct SeededSample {
 };
 
 /// The share of the degrees of freedom of their pooled spread that samples are worth: 1 if they are independent, less
-/// if a seed that is common to several moves all of them, as the same data in the same order does. By Satterthwaite
-/// (1946), from the mean squares between seeds and of the rest.
+/// if a seed that is common to several moves all of them, as the same data in the same order does. By
+/// Satterthwaite's approximation, from the mean squares between seeds and of the rest.
 double independent_share(const std::vector<SeededSample>& samples);
 
 /// p of Levene's test that independent samples have one and the same variance: the analysis of variance of distances

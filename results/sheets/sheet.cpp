@@ -104,20 +104,23 @@ std::string latex_label(std::string name) {
 
 /// How a sheet lies on a page.
 struct LatexLayout {
-  bool is_of_page = false;   // of all columns of a paper, not of one; with a smaller font
+  bool is_of_page = false;   // of all columns of a paper, not of one
+  bool is_small = false;     // in a smaller font
   std::string alignment;     // "lrp{0.31\\linewidth}"
   std::vector<bool> breaks;  // columns of text that is broken
 };
 
 LatexLayout latex_layout(const Sheet& sheet) {
   constexpr std::size_t kColumn = 44;  // characters
-  constexpr std::size_t kPage = 81;
-  constexpr std::size_t kShort = 20;  // is not broken
+  constexpr std::size_t kLine = 68;    // of a page
+  constexpr std::size_t kPage = 81;    // the same in a smaller font
+  constexpr std::size_t kShort = 20;   // is not broken
   const std::size_t columns = sheet.columns.size();
   std::vector<std::size_t> widths;
   for (std::size_t column = 0; column < columns; ++column) widths.push_back(column_width(sheet, column));
   const std::size_t all = std::accumulate(widths.begin(), widths.end(), 3 * columns);
-  LatexLayout layout{.is_of_page = all > kColumn, .alignment = "", .breaks = std::vector<bool>(columns)};
+  LatexLayout layout{
+      .is_of_page = all > kColumn, .is_small = all > kLine, .alignment = "", .breaks = std::vector<bool>(columns)};
   std::size_t kept = all;
   double weights = 0;  // a text of four times the length gets twice the room
   for (std::size_t column = 0; all > kPage && column < columns; ++column) {
@@ -153,7 +156,7 @@ std::string sheet_as_latex(const Sheet& sheet) {
   out += fmt::format("  \\caption{{{}}}\n", latex_escape(sheet.title));
   if (const std::string name = latex_label(sheet.name); !name.empty())
     out += fmt::format("  \\label{{tab:{}}}\n", name);
-  if (layout.is_of_page) out += "  \\footnotesize\n";
+  if (layout.is_small) out += "  \\footnotesize\n";
   out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", layout.alignment);
   const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
   line(titles);

@@ -87,7 +87,7 @@ std::string spread_in_words(const ValueSpread& spread) {
   if (spread.sharing == SpreadSharing::kModerated) {
     return fmt::format("{} is each cell's own, moderated by {}{}", of, counted(spread.cells, "cell"), test);
   }
-  return fmt::format("{} is pooled over {}, {} with {:g} degrees of freedom{}", of, counted(spread.cells, "cell"),
+  return fmt::format("{} is pooled over {}, {} with {:.3g} degrees of freedom{}", of, counted(spread.cells, "cell"),
                      with_digits(spread.shared->deviation, kDigits), spread.shared->freedom, test);
 }
 

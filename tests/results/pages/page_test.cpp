@@ -315,10 +315,10 @@ TEST_F(Pages, CellsCompareOursWithThePrintedValue) {
       "printed: {fixed: {64: 1.95, 256: 1.9}, adaptive: {64: '–'}}\n";
   const std::string page = tables_page(store_, {table(yaml)});
   EXPECT_THAT(page,
-              HasSubstr("<span class=\"printed\" title=\"printed in the paper; ours: consistent, +0.00667 ± 0.0316 (95 "
+              HasSubstr("<span class=\"printed\" title=\"printed in the paper; ours: consistent, +0.00667 ± 0.0546 (95 "
                         "% interval of the difference by Student's t)\">[1.95]</span>"
-                        "<span class=\"verdict\">consistent, +0.00667 ± 0.0316</span>"));
-  EXPECT_THAT(page, HasSubstr("<span class=\"verdict\">differs, -0.135 ± 0.0766</span>"));
+                        "<span class=\"verdict\">consistent, +0.00667 ± 0.0546</span>"));
+  EXPECT_THAT(page, HasSubstr("<span class=\"verdict\">differs, -0.135 ± 0.0996</span>"));
   EXPECT_THAT(page, HasSubstr("title=\"printed in the paper\">[–]</span></td>")) << "no number is printed";
   TableDescription small =
       read_table_description(find_exhibits(parse_yaml(yaml, "t.yaml"), ExhibitKind::kTable).front());

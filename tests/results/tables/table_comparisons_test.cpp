@@ -335,7 +335,7 @@ TEST_F(Tables, EvaluationsOnOneOtherCorpusAreCompared) {
 
 // Fixed spans of 64 have a mean of 1.95667 and a deviation of 0.01002 over three seeds, as all cells have. A seed moves
 // all four alike, so they are worth 2.004 degrees of freedom: with one run of the paper the interval is
-// ± 4.299·0.01002·√(1/3 + 1) + 0.005.
+// ± 4.296·0.01001·√(1/3 + 1) + 0.005.
 TEST_F(Tables, PrintedValuesGetAVerdict) {
   const std::string yaml = std::string(kGrid) + "printed: {fixed: {64: '1.95*', 256: 1.9}, adaptive: {64: '–'}}\n";
   const Table result = table(yaml);
@@ -344,7 +344,7 @@ TEST_F(Tables, PrintedValuesGetAVerdict) {
   ASSERT_TRUE(consistent.compared.has_value());
   EXPECT_EQ(consistent.compared->verdict, Verdict::kConsistent);
   EXPECT_NEAR(consistent.compared->difference, 0.00667, 1e-5);
-  EXPECT_NEAR(*consistent.compared->half_width, 4.2994 * 0.01001 * std::sqrt(4.0 / 3) + 0.005, 3e-5);
+  EXPECT_NEAR(*consistent.compared->half_width, 4.2958 * 0.0100085 * std::sqrt(4.0 / 3) + 0.005, 3e-5);
   EXPECT_EQ(result.rows[0].cells[1].compared->verdict, Verdict::kDiffers);
   EXPECT_FALSE(result.rows[1].cells[0].compared.has_value()) << "no number is printed";
   const std::string shown = text(yaml);
