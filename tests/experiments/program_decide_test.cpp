@@ -55,11 +55,11 @@ TEST_F(Decide, SeedsAreDoubledUntilAClaimIsDecided) {
 
 TEST_F(Decide, ClaimsAndTheirRecordsKnowItsLooks) {
   ASSERT_EQ(run({"claims", "run.yaml", "--register"}).code, kDone);
-  const Json& decided_claim = decided("60runs", kDone)["claims"][0];
+  const Json found = decided("60runs", kDone);
   const Json claims = Json::parse(run({"--json", "claims", "run.yaml"}).out);
-  EXPECT_EQ(claims["claims"][0]["verdict"], "confirmed");
-  EXPECT_EQ(claims["claims"][0]["registered"], "registered");
-  EXPECT_EQ(claims["claims"][0]["p"], decided_claim["p"]);
+  EXPECT_EQ(claims[0]["verdict"], "confirmed");
+  EXPECT_EQ(claims[0]["registered"], "registered");
+  EXPECT_EQ(claims[0]["p"], found["claims"][0]["p"]);
   const Json runs = Json::parse(run({"--json", "runs", "ls", "--where", "tag=look-1"}).out);
   EXPECT_EQ(runs.size(), 6) << "the second look doubled three seeds of both sides";
 }
