@@ -47,9 +47,6 @@ SiteScheduler read_scheduler(const Yaml& map);
 /// {user}, and {host} if one is named.
 SiteValues values_of_host(const std::string& host);
 
-/// {user}, and {host} if one is named.
-SiteValues values_of_host(const std::string& host);
-
 /// The words of a command. Throws UsageError for a placeholder without value that cannot be left out.
 std::vector<std::string> site_words(const SiteCommand& command, const SiteValues& values);
 

@@ -261,7 +261,7 @@ TEST_F(CodeTest, OverTheLimitTheLargestAreNamed) {
   what.limit = 2000000;
   EXPECT_THAT(error_of(what),
               AllOf(HasSubstr("the limit is 2.00 MB"), HasSubstr("The largest: weights.bin (3.00 MB), small.bin"),
-                    HasSubstr("program.code")));
+                    HasSubstr("program: {code: ")));
   what.limit = 4000000;
   EXPECT_EQ(error_of(what), "");
 }
