@@ -20,6 +20,11 @@ start() {  # FIRST LAST: a job without tasks has the task "-"
   done
 }
 
+lives() {  # PID: a process that has ended is none, though nobody may have waited for it
+  local stat
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null && [[ ${stat##*) } != [ZX]* ]]
+}
+
 printf "%s\n" "$@" >"$state/${0##*/}.words"  # for the test
 
 case ${0##*/} in
@@ -57,7 +62,7 @@ qstat | bjobs)
   while read -r job task pid; do
     s=R
     [ "$pid" != Q ] || s=Q
-    [ "$pid" = Q ] || kill -0 "$pid" 2>/dev/null || s=X
+    [ "$pid" = Q ] || lives "$pid" || s=X
     if [ "${0##*/}" = bjobs ]; then
       case $s in R) printf '%s|%s|RUN|2*node7\n' "$job" "$task" ;; Q) printf '%s|%s|PEND|-\n' "$job" "$task" ;; esac
       [ $s = X ] || any=1
