@@ -20,7 +20,7 @@ start() {  # FIRST LAST: a job without tasks has the task "-"
   done
 }
 
-lives() {  # PID: a process that has ended is none, though nobody may have waited for it
+lives() {  # PID: a process that has ended is none, waited for or not
   local stat
   { read -r stat <"/proc/$1/stat"; } 2>/dev/null && [[ ${stat##*) } != [ZX]* ]]
 }
