@@ -25,7 +25,7 @@ lives() {  # PID: a process that has ended is none, waited for or not
   { read -r stat <"/proc/$1/stat"; } 2>/dev/null && [[ ${stat##*) } != [ZX]* ]]
 }
 
-printf "%s\n" "$@" >"$state/${0##*/}.words"  # for the test
+printf "%s\n" "$@" >>"$state/${0##*/}.words"  # for the test: of every call
 
 case ${0##*/} in
 qsub)
