@@ -1,5 +1,4 @@
 // xlm sweep: trains all unfinished runs of a sweep.
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,6 +11,7 @@
 #include "base/command.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/first_file.h"
 #include "base/json.h"
 #include "base/stop.h"
 #include "base/text.h"
@@ -131,9 +131,7 @@ class SweepEnd {
   void end(int code) const {
     if (command_.parts.empty() || code == kStopped) return;
     create_folders(mark_.parent_path());
-    std::FILE* mark = std::fopen(mark_.c_str(), "wx");
-    if (mark == nullptr) return;
-    std::fclose(mark);
+    if (!write_first(mark_, "")) return;
     const CommandResult result =
         run_command(site_words(command_, {{"experiment", experiment_}, {"code", std::to_string(code)}}));
     if (result.code != 0) spdlog::warn("finally, of the site file, failed: {}", complaint(result));

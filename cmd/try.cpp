@@ -43,7 +43,7 @@ std::string note_on_sweep(const std::string& text) {
       text);
 }
 
-TriedSide side_of(const std::string& text, const TryCommand& command, const GlobalOptions& global) {
+Recipe side_of(const std::string& text, const TryCommand& command, const GlobalOptions& global) {
   Yaml tree;
   if (fs::is_regular_file(text)) {
     tree = read_configuration(text, command.profile, command.overrides);
@@ -57,8 +57,7 @@ TriedSide side_of(const std::string& text, const TryCommand& command, const Glob
   // A line's test is opened once, at its end. A program measures what it likes.
   const bool is_model = tree.find("program") == nullptr;
   if (!command.line.empty() && is_model) tree.set(kSealedKey, make_scalar("test", text));
-  Recipe recipe = recipe_of(run_part(std::move(tree)));
-  return {text, std::move(recipe)};
+  return recipe_of(run_part(std::move(tree)));
 }
 
 /// What a change is tried against: the best of the line, if nothing else is named. A try that is not at its end goes on
@@ -93,18 +92,18 @@ std::string line_of(const TryCommand& command, const TryQuestion& question) {
   return std::string(kSingleTry) + sha256(question.json().dump()).substr(0, kDigits);
 }
 
-SweepRun first_run(const TriedSide& side, const GlobalOptions& global) {
-  return runs_with_seeds(side.recipe, {1}, global.runs, choose_in_store(global)).front();
+SweepRun first_run(const Recipe& side, const GlobalOptions& global) {
+  return runs_with_seeds(side, {1}, global.runs, choose_in_store(global)).front();
 }
 
 /// From now on a program's code is that of the side's first run, whatever becomes of the file and its folder. What the
 /// file says of directions holds: they are no part of a run.
-void freeze(TriedSide& side, const SweepRun& first, const TryCommand& command, const GlobalOptions& global) {
+void freeze(Recipe& side, const SweepRun& first, const TryCommand& command, const GlobalOptions& global) {
   submit(first.planned);
   if (!first.planned.inputs.code) return;
-  Yaml better = side.recipe.run.find("program")->take("better");
+  Yaml better = side.run.find("program")->take("better");
   side = side_of(first.id(), command, global);
-  Yaml* program = side.recipe.run.find("program");
+  Yaml* program = side.run.find("program");
   program->take("better");
   if (!better.is_null()) program->set("better", std::move(better));
 }
@@ -153,9 +152,9 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
     throw UsageError("a line does not choose by a test: try by valid.…, and measure its test at the end with --close");
   }
   check_value(command.value, global);
-  TriedSide change = side_of(command.change, command, global);
+  Recipe change = side_of(command.change, command, global);
   const SweepRun of_change = first_run(change, global);
-  TriedSide base = side_of(base_of(command, of_change.id(), global), command, global);
+  Recipe base = side_of(base_of(command, of_change.id(), global), command, global);
   const SweepRun of_base = first_run(base, global);
   TryQuestion question{of_change.id(), of_base.id(), command.value, command.min_gain, command.seeds, command.noise};
   if (question.change == question.base) {

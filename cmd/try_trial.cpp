@@ -58,8 +58,8 @@ struct Trial::Stop {
   TryEnd end;
 };
 
-Trial::Trial(const TryCommand& command, GlobalOptions global, const TriedSide& change, const TriedSide& base,
-             TryLine& line, TryRecord record)
+Trial::Trial(const TryCommand& command, GlobalOptions global, const Recipe& change, const Recipe& base, TryLine& line,
+             TryRecord record)
     : command_(command),
       quiet_(std::move(global)),
       change_(change),
@@ -86,7 +86,7 @@ TryEnd Trial::run() {
 void Trial::measure_noise() {
   Seeds seeds;
   for (std::int64_t seed = 1; seed <= command_.noise; ++seed) seeds.push_back(seed);
-  const std::vector<SweepRun> runs = runs_with_seeds(base_.recipe, seeds, quiet_.runs, choose_in_store(quiet_));
+  const std::vector<SweepRun> runs = runs_with_seeds(base_, seeds, quiet_.runs, choose_in_store(quiet_));
   for (const SweepRun& run : runs) base_runs_.insert(run.planned.paths.folder);
   do_runs(runs);
   const std::vector<double> numbers = numbers_of(runs);
@@ -137,8 +137,8 @@ void Trial::confirm() {
 /// Of a pair for each seed: how much better the change is.
 std::vector<double> Trial::gains_of(const Seeds& seeds) {
   const ChooseValue choose = choose_in_store(quiet_);
-  const std::vector<SweepRun> changes = runs_with_seeds(change_.recipe, seeds, quiet_.runs, choose);
-  const std::vector<SweepRun> bases = runs_with_seeds(base_.recipe, seeds, quiet_.runs, choose);
+  const std::vector<SweepRun> changes = runs_with_seeds(change_, seeds, quiet_.runs, choose);
+  const std::vector<SweepRun> bases = runs_with_seeds(base_, seeds, quiet_.runs, choose);
   for (const SweepRun& run : changes) change_runs_.insert(run.planned.paths.folder);
   for (const SweepRun& run : bases) base_runs_.insert(run.planned.paths.folder);
   std::vector<SweepRun> both = bases;
@@ -176,7 +176,7 @@ LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
     next_look = wall_seconds() + kBetweenLooks;
     return has_spent();
   };
-  SweepLaunch sweep(find_launcher(command_.launcher), base_.recipe, open,
+  SweepLaunch sweep(find_launcher(command_.launcher), base_, open,
                     {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
   sweep.start();
   LaunchReport report = sweep.wait();

@@ -39,12 +39,6 @@ struct TryCommand {
   bool print_skill = false;
 };
 
-/// A side as it was named, and its runs.
-struct TriedSide {
-  std::string name;
-  Recipe recipe;
-};
-
 /// What a try has come to.
 struct TryEnd {
   Json outcome;          // for the line's journal
@@ -54,7 +48,7 @@ struct TryEnd {
 class Trial {
  public:
   /// All outlive the trial.
-  Trial(const TryCommand& command, GlobalOptions global, const TriedSide& change, const TriedSide& base, TryLine& line,
+  Trial(const TryCommand& command, GlobalOptions global, const Recipe& change, const Recipe& base, TryLine& line,
         TryRecord record);
 
   /// Does runs until there is a verdict, or the budget is spent. Throws Error if the base fails, and with the code
@@ -83,8 +77,8 @@ class Trial {
 
   const TryCommand& command_;
   GlobalOptions quiet_;  // no board if standard error is no terminal
-  const TriedSide& change_;
-  const TriedSide& base_;
+  const Recipe& change_;
+  const Recipe& base_;
   TryLine& line_;
   TryRecord record_;
   TryBudget budget_;

@@ -4,7 +4,7 @@
     python3 examples/night/night.py truth NIGHT      what each change, and each program that was kept, is worth: 20 runs each
     python3 examples/night/night.py show NIGHT       the tables
 
-The program needs numpy. `run` kills `xlm try` five times, and gives the same command again.
+The program needs numpy. `run` kills five commands `xlm try`, and gives each again.
 """
 
 import argparse
@@ -182,7 +182,7 @@ def judged(folder, kills):
             continue
         program.write_text(edited)
         against = [] if records else ["--against", run]
-        out = xlm(["try", "base.yaml", *against, *LINE, "--note", name], folder, chance.uniform(1, 8) if kills and number in KILLED else None)
+        out = xlm(["try", "base.yaml", *against, *LINE, "--note", name], folder, chance.uniform(0.5, 2) if kills and number in KILLED else None)
         said = json.loads(out)
         if said["verdict"] == "keep":
             source = edited

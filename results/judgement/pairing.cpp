@@ -38,6 +38,12 @@ std::vector<double> means_of(const ByGroup& by_group) {
   return values;
 }
 
+SeededSample seeded_sample(const ByGroup& by_seed) {
+  SeededSample sample{.seeds = {}, .numbers = means_of(by_seed)};
+  for (const auto& [seed, numbers] : by_seed) sample.seeds.push_back(seed);
+  return sample;
+}
+
 std::string SeedValues::without_number_text() const {
   std::vector<std::string> parts;
   for (const auto& [status, ids] : without_number) parts.push_back(fmt::format("{} {}", ids.size(), status));

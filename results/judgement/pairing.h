@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results/judgement/estimate.h"
+#include "results/judgement/spread.h"
 #include "results/store/run_table.h"
 
 namespace xlm {
@@ -20,6 +21,9 @@ using ByGroup = std::map<std::string, std::vector<double>>;
 
 /// One number for each seed: the mean of its runs.
 std::vector<double> means_of(const ByGroup& by_group);
+
+/// The same with the groups, which are seeds.
+SeededSample seeded_sample(const ByGroup& by_seed);
 
 /// Numbers of the runs of one setting.
 struct SeedValues {

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "results/store/statistics.h"
 
@@ -35,17 +34,15 @@ SharedNoise shared_noise(const std::vector<ByGroup>& settings) {
   std::vector<SpreadEstimate> of_runs;
   std::vector<std::vector<double>> runs;
   std::vector<SeededSample> seeded;
-  std::map<std::set<std::string>, std::vector<std::vector<double>>> by_seeds;
+  std::map<std::vector<std::string>, std::vector<std::vector<double>>> by_seeds;
   for (const ByGroup& setting : settings) {
     const std::vector<double> numbers = means_of(setting);
     const std::optional<SpreadEstimate> spread = spread_of(numbers);
     if (!spread || spread->deviation == 0) continue;
     of_runs.push_back(*spread);
     runs.push_back(numbers);
-    std::set<std::string> seeds;
-    for (const auto& [seed, values] : setting) seeds.insert(seed);
-    seeded.push_back({{seeds.begin(), seeds.end()}, numbers});
-    by_seeds[seeds].push_back(numbers);
+    seeded.push_back(seeded_sample(setting));
+    by_seeds[seeded.back().seeds].push_back(numbers);
   }
   noise.settings = runs.size();
   noise.of_runs = shared_by(of_runs, runs);

@@ -2,13 +2,13 @@
 #include "results/store/last_evaluations.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
@@ -20,9 +20,7 @@ std::optional<double> mean_of_last(const ByMeasure& values, std::int64_t count) 
   const auto most = std::max_element(values.begin(), values.end(),
                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (most == values.end() || std::ssize(most->second) < count) return std::nullopt;
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += *(most->second.rbegin() + i);
-  return sum / static_cast<double>(count);
+  return mean({most->second.end() - count, most->second.end()});
 }
 
 }  // namespace

@@ -58,9 +58,7 @@ class VerdictMaker {
       for (std::size_t r = 0; r < table_.rows.size(); ++r) {
         const CellSample& sample = samples_[r][c];
         if (sample.by_group.empty() || !sample.apart.empty()) continue;
-        SeededSample cell{.seeds = {}, .numbers = means_of(sample.by_group)};
-        for (const auto& [seed, numbers] : sample.by_group) cell.seeds.push_back(seed);
-        spreads.add(cell, table_.rows[r].cells[c].runs);
+        spreads.add(seeded_sample(sample.by_group), table_.rows[r].cells[c].runs);
       }
     }
     for (auto& [value, spreads] : spreads_) spreads.settle();
