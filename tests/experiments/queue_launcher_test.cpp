@@ -313,7 +313,7 @@ class ProgramOverSsh : public ProgramInQueue {
                fmt::format("Host one two\n  HostName 127.0.0.1\n  Port {0}\n  IdentityFile {1}/key\n"
                            "  IdentitiesOnly yes\n  StrictHostKeyChecking no\n  UserKnownHostsFile {1}/known\n",
                            port, at));
-    ASSERT_EQ(shell(folder_.path(), "/usr/sbin/sshd -f sshd.conf -E sshd.log").code, 0);
+    start_server();
     write_site("ssh", [&](std::string text) {
       text.replace(text.find("node1, node2"), 12, "one, two");
       for (std::size_t from = 0; (from = text.find("[ssh, ", from)) != std::string::npos; from += 6) {
@@ -325,6 +325,11 @@ class ProgramOverSsh : public ProgramInQueue {
   void TearDown() override {
     fs::remove(hold());
     if (!IsSkipped()) shell(folder_.path(), "kill \"$(cat sshd.pid)\"");
+  }
+
+  /// Its log has a whole path: for every connection it starts itself again, in the root folder.
+  void start_server() const {
+    EXPECT_EQ(shell(folder_.path(), "/usr/sbin/sshd -f \"$PWD/sshd.conf\" -E \"$PWD/sshd.log\"").code, 0);
   }
 };
 
@@ -346,7 +351,7 @@ TEST_F(ProgramOverSsh, AHostThatDoesNotAnswerMayStillHaveItsWorker) {
   EXPECT_THAT(unknown.err, HasSubstr("the queue does not answer: ssh"));
   fs::remove(hold());
   until([&] { return count_running() == 0; });
-  shell(folder_.path(), "/usr/sbin/sshd -f sshd.conf -E sshd.log");
+  start_server();
   until([&] { return watched().find("6 of 6 runs ended") != std::string::npos; });
   expect_all_done(6);
 }
