@@ -62,7 +62,8 @@ void add_numbers(Run& run, double number, const NamedByExhibits& named, const Re
   }
   run.costs["layers"] = layers_of(run.param("model.layers"));
   for (const auto& [grid, rows] : named.grids) {
-    run.grids[grid][run.step] = {.rows = {static_cast<std::size_t>(rows), std::vector<double>{number}}};
+    std::vector<std::vector<double>>& numbers = run.grids[grid][run.step].rows;
+    for (std::int64_t row = 1; row <= rows; ++row) numbers.push_back({number * static_cast<double>(row)});
   }
   if (named.traces.empty()) return;
   for (const char* split : {"valid", "test"}) {

@@ -46,8 +46,9 @@ enum class TrendScale { kLinear, kLog };
 inline constexpr std::array<std::string_view, 2> kTrendScaleNames{"linear", "log"};
 
 /// Numbers of a grid that a run reports, such as the spans of heads, as one value of the run.
-enum class GridReduction { kMean, kMin, kMax };
-inline constexpr std::array<std::string_view, 3> kGridReductionNames{"mean", "min", "max"};
+/// The slope is by the row: positive if later rows have higher numbers.
+enum class GridReduction { kMean, kMin, kMax, kSlope };
+inline constexpr std::array<std::string_view, 4> kGridReductionNames{"mean", "min", "max", "slope"};
 struct ClaimGrid {
   std::string name;            // empty: the claim is about a column of the store
   std::int64_t first_row = 1;  // counted from 1

@@ -9,8 +9,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "results/claims/trend.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
+#include "results/run_folder/imported.h"
 #include "results/store/formula.h"
 #include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
@@ -24,7 +26,7 @@ namespace {
 std::optional<double> number_of_grid(RunTable& runs, const std::string& run, const ClaimGrid& grid) {
   return runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(database,
-                            "SELECT value FROM last_grids WHERE run_id = ? AND name = ? AND row >= ? "
+                            "SELECT value, row FROM last_grids WHERE run_id = ? AND name = ? AND row >= ? "
                             "AND (? = 0 OR row <= ?) AND value IS NOT NULL");
     query.bind(1, run);
     query.bind(2, grid.name);
@@ -32,8 +34,16 @@ std::optional<double> number_of_grid(RunTable& runs, const std::string& run, con
     query.bind(4, grid.last_row);
     query.bind(5, grid.last_row);
     std::vector<double> numbers;
-    while (query.executeStep()) numbers.push_back(query.getColumn(0).getDouble());
+    std::vector<TrendPoint> by_row;
+    while (query.executeStep()) {
+      numbers.push_back(query.getColumn(0).getDouble());
+      by_row.push_back({"", query.getColumn(1).getDouble(), numbers.back()});
+    }
     if (numbers.empty()) return std::optional<double>();
+    if (grid.as == GridReduction::kSlope) {
+      const std::optional<Trend> trend = trend_of(by_row);
+      return trend ? std::optional(trend->slope.value) : std::nullopt;
+    }
     if (grid.as == GridReduction::kMean) return std::optional(mean(numbers));
     return std::optional(grid.as == GridReduction::kMin ? *std::min_element(numbers.begin(), numbers.end())
                                                         : *std::max_element(numbers.begin(), numbers.end()));
@@ -190,6 +200,10 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   if (numbers.values.by_group.empty()) {
     numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
                                   numbers.values.without_number_text());
+    const std::vector<Value>& sources = runs_.column_or_nothing(kImportedSource);
+    if (std::none_of(rows.begin(), rows.end(), [&](std::size_t row) { return is_missing(sources[row]); })) {
+      numbers.missing += "; these runs are imported: xlm runs import --split says which numbers are evaluations";
+    }
   }
   return numbers;
 }

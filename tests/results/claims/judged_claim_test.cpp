@@ -411,6 +411,18 @@ TEST_F(Claims, RowsOfAGridBecomeOneNumberOfEachRun) {
   EXPECT_EQ(verdict(grid + "grid: {name: spans, rows: [2, 2], as: max}\nat_least: 256\n"), Verdict::kUndecided)
       << "three equal numbers without a fraction are no certainty";
   EXPECT_DOUBLE_EQ(*judged(grid + "grid: spans\nat_least: 1\n").parts.front().value, (32 + 40 + 33 + 256) / 4.0);
+  EXPECT_DOUBLE_EQ(*judged(grid + "grid: {name: spans, as: slope}\nat_least: 0\n").parts.front().value,
+                   (33 + 256) / 2.0 - (32 + 40) / 2.0);
+  EXPECT_EQ(verdict(grid + "grid: {name: spans, rows: [2, 2], as: slope}\nat_least: 0\n"), Verdict::kNotTried)
+      << "one row has no slope";
+}
+
+TEST_F(Claims, OfImportedRunsWithoutTheNumberNameTheOptionThatReadsIt) {
+  const RunPaths run{maker_.make({.id = "csv-lab-00000001", .experiment = "lab"})};
+  write_file(run.config(), read_file(run.config()) + "imported: {source: csv, id: a}\n");
+  store_.sync(maker_.runs());
+  const JudgedClaim claim = judged("claim: c\nwhere: {experiment: lab}\nvalue: test.bits_per_byte\nat_most: 1\n");
+  EXPECT_THAT(claim.parts.front().missing, HasSubstr("xlm runs import --split says which numbers are evaluations"));
 }
 
 TEST_F(Claims, ClaimsOnCostsAskConfigurationsAndNoRuns) {
