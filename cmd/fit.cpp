@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
 #include "cmd/results_store.h"
@@ -14,7 +15,10 @@
 #include "results/figures/picture.h"
 #include "results/fits/fit_figure.h"
 #include "results/fits/fit_text.h"
+#include "results/fits/forecast.h"
 #include "results/pages/exhibit_pages.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/registration.h"
 
 namespace xlm {
 namespace {
@@ -29,6 +33,7 @@ struct FitOptions : RecipeOptions {
   std::string format;
   fs::path out;
   fs::path figure;
+  bool registers = false;
 };
 
 FitDescription described_by_options(const FitOptions& options) {
@@ -111,8 +116,17 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
     throw DataError(std::string(trim(no_runs_hint(global))));
   }
   std::vector<FitResult> fits;
-  const auto build = [&](const FitDescription& one) { return build_fit(runs, one, filters); };
+  const auto build = [&](const FitDescription& one) { return fit_with_forecasts(runs, one, filters, global.runs); };
   make_each(descriptions, build, [&](FitResult fit) { fits.push_back(std::move(fit)); });
+  if (options.registers) {
+    const Registration made = register_record(global.runs, {{"time", wall_seconds()},
+                                                            {"version", kVersion},
+                                                            {"file", options.file.string()},
+                                                            {"claims", Json::object()},
+                                                            {"runs", Json::object()},
+                                                            {kForecasts, forecasts_of(fits)}});
+    say(fmt::format("registered the predictions: xlm claims {}\n", made.hash));
+  }
   const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
   const int width = to_terminal ? global.standard_output.width : 0;
   write_figure(options, fits);
@@ -160,6 +174,11 @@ std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--predict", options->predict, "Predict the loss there: C=1e19, or N=1e9,D=2e10; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PLACE");
+  describe("--faster-than", description.faster_than,
+           "A value of --by: how much more compute its law needs to reach what the others' largest runs did")
+      ->type_name("VALUE");
+  app.add_flag("--register", options->registers,
+               "Write the predictions down: later fits say which runs reached them, and how many lie inside");
   app.add_option("--figure", options->figure, "Draw runs, laws and predictions: FILE.svg, .pdf, .png or .tex")
       ->type_name("FILE");
   add_output_options(app, options->format, options->out, formats_with_pages());

@@ -72,7 +72,7 @@ Exhibit exhibit_of(const Description& description, const Build& build) {
                     build_at_its_place(description, build));
 }
 
-std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
+std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs, const fs::path& folder) {
   std::vector<Exhibit> exhibits;
   if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
@@ -94,7 +94,9 @@ std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs) {
   }
   if (has_exhibits(recipe.file, ExhibitKind::kFit)) {
     for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFit)) {
-      const auto build = [&](const FitDescription& one) { return build_fit(runs, one, recipe.filters); };
+      const auto build = [&](const FitDescription& one) {
+        return fit_with_forecasts(runs, one, recipe.filters, folder);
+      };
       exhibits.push_back(exhibit_of(read_fit_description(node), build));
     }
   }
@@ -120,7 +122,7 @@ ReportRecipe part_of(const RecipeView& recipe, const ReportOptions& options, con
           .command = command_for_runs(recipe, options, global, runs),
           .claims = has_exhibits(recipe.file, ExhibitKind::kClaim) ? claims_of(runs, recipe, options, "", global.runs)
                                                                    : ClaimList{},
-          .exhibits = exhibits_of(recipe, runs),
+          .exhibits = exhibits_of(recipe, runs, global.runs),
           .runs = std::move(selected)};
 }
 

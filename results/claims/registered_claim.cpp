@@ -8,8 +8,6 @@
 
 #include "base/text.h"
 #include "results/claims/side_formula.h"
-#include "results/run_folder/journal.h"
-#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -26,34 +24,7 @@ std::vector<std::string> keys_apart(const Json& a, const Json& b) {
   return {keys.begin(), keys.end()};
 }
 
-/// What a run saw of the chain when it began: nothing if it does not say it.
-std::optional<std::string> seen_by(const fs::path& run) {
-  std::optional<std::string> seen;
-  bool has_begun = false;
-  read_journal(RunPaths{run}.journal(), [&](const Json& record) {
-    if (record.value("state", "") != "running" || (has_begun && !record.value("fresh", false))) return;
-    has_begun = true;
-    const auto field = record.find(kSeenRegistration);
-    seen = field != record.end() && field->is_string() ? std::optional(field->get<std::string>()) : std::nullopt;
-  });
-  return seen;
-}
-
 using Chain = std::vector<Registration>;
-
-Chain::const_iterator record_of(const Chain& chain, const std::string& hash) {
-  return std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
-}
-
-/// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
-bool is_after(const Chain& chain, std::string hash, const std::string& other) {
-  for (std::size_t steps = 0; hash != other && steps <= chain.size(); ++steps) {
-    const auto at = record_of(chain, hash);
-    if (at == chain.end()) return false;
-    hash = at->before();
-  }
-  return hash == other;
-}
 
 /// What is to be said of the test split of a claim about it, if it is sealed in some of its runs.
 std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain& chain, const fs::path& folder) {
@@ -72,7 +43,7 @@ std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain&
   for (std::size_t row = 0; row < runs.size(); ++row) {
     if (std::find(used.begin(), used.end(), runs.id(row)) == used.end()) continue;
     if (to_text(seals[row]) != "test") open.push_back(runs.id(row));
-    const std::string seen = seen_by(folder / runs.id(row)).value_or("");
+    const std::string seen = seen_by_run(folder / runs.id(row)).value_or("");
     const auto was_open = [&](const std::string& opening) { return is_after(chain, seen, opening); };
     if (!seen.empty() && std::any_of(openings.begin(), openings.end(), was_open)) early.push_back(runs.id(row));
   }
@@ -104,12 +75,12 @@ class RecordedClaim {
     std::vector<std::string> late;
     bool is_proved = true;
     for (const std::string& id : used_) {
-      const std::optional<std::string> seen = seen_by(folder_ / id);
+      const std::optional<std::string> seen = seen_by_run(folder_ / id);
       if (!seen) {
         is_proved = false;
         continue;
       }
-      if (!seen->empty() && record_of(chain_, *seen) == chain_.end())
+      if (!seen->empty() && !has_record(chain_, *seen))
         changes.push_back(fmt::format("the chain of records ({} saw another)", id));
       if (!is_after(chain_, *seen, chain_[place_].hash)) late.push_back(id);
     }

@@ -30,6 +30,7 @@ struct FitDescription {
   std::string n = "params";
   std::string d = "training_tokens";
   std::vector<std::string> by;  // columns; their values have separate laws; empty: one law
+  std::string faster_than;      // the label of the law that the others are faster than; empty: none is asked for
   std::vector<Filter> where;
   std::vector<std::vector<double>> predict;  // places, a number for each of place_letters()
   std::int64_t draws = 1000;
@@ -48,6 +49,8 @@ struct FitDescription {
     v.field({.name = "c", .help = "C: the column of the compute that a run spent"}, c);
     v.field({.name = "n", .help = "N: the column of a model's size"}, n);
     v.field({.name = "d", .help = "D: the column of the amount of data that a run saw"}, d);
+    v.field({.name = "faster_than", .help = "a value of `by`: what its law needs to reach the others' losses"},
+            faster_than);
     v.field({.name = "draws", .help = "of the bootstrap", .min = 100, .max = 100'000}, draws);
     v.field({.name = "level", .help = "of intervals, in percent", .min = 50, .max = 99.9}, level);
     v.field({.name = "delta", .help = "δ of Huber's loss, in units of log loss", .min = 1e-6, .max = 10}, delta);

@@ -11,6 +11,7 @@
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
 #include "results/store/shown_runs.h"
+#include "results/store/statistics.h"
 
 namespace xlm {
 namespace {
@@ -192,8 +193,14 @@ std::vector<FitRow> rows_of_fit(const FitResult& fit) {
   const FitDescription& description = fit.description;
   for (const FittedLaw& fitted : fit.laws) {
     if (fitted.best_sizes) add_best_sizes(description, fitted, rows);
-    if (!fitted.estimate) continue;
     const std::string& label = fitted.of.label;
+    if (fitted.speed_up) {
+      rows.push_back({label,
+                      fmt::format("speed-up over {} at {}", description.faster_than,
+                                  fit_place_text(description, fitted.speed_up->x)),
+                      fitted.speed_up->factor, fitted.speed_up->interval, std::nullopt});
+    }
+    if (!fitted.estimate) continue;
     const std::vector<double> values = fitted.estimate->found().law.parameters();
     const std::vector<LawInterval> intervals = fitted.estimate->intervals();
     const std::vector<std::string> names = description.parameter_names();
@@ -211,6 +218,10 @@ std::vector<FitRow> rows_of_fit(const FitResult& fit) {
       const Prediction& prediction = fitted.predictions[i];
       rows.push_back({label, "L at " + fit_place_text(description, description.predict[i]), prediction.loss,
                       prediction.run, std::nullopt});
+    }
+    for (const Forecast& forecast : fitted.forecasts) {
+      rows.push_back({label, fmt::format("L at {}, registered", fit_place_text(description, forecast.x)), forecast.loss,
+                      forecast.run, forecast.reached.empty() ? std::nullopt : std::optional(mean(forecast.reached))});
     }
     if (fitted.left_out) {
       rows.push_back({label, fmt::format("L at {}, left out", fit_place_text(description, fitted.left_out->x)),
@@ -263,6 +274,17 @@ Json to_json(const FitResult& fit) {
                 {"missing", fitted.missing.empty() ? Json() : Json(fitted.missing)}};
     if (fitted.estimate) law.update(estimate_json(description, fitted));
     if (fitted.best_sizes) law.update(best_sizes_json(description, fitted));
+    if (fitted.speed_up) {
+      law["speed_up"] = place_json(description.letters(), fitted.speed_up->x);
+      law["speed_up"].update({{"over", description.faster_than}, {"factor", fitted.speed_up->factor}});
+      law["speed_up"].update(bounds_json(fitted.speed_up->interval));
+    }
+    for (const Forecast& forecast : fitted.forecasts) {
+      Json json = place_json(description.letters(), forecast.x);
+      json.update({{"loss", forecast.loss}, {"runs_reached", forecast.reached}});
+      json.update(bounds_json(forecast.run));
+      law["forecasts"].push_back(std::move(json));
+    }
     law["notes"] = fitted.notes;
     laws.push_back(std::move(law));
   }

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "results/figures/figure_series.h"
 #include "results/quantities/number_format.h"
@@ -66,6 +68,11 @@ std::string share_text(double share) { return difference_with_digits(100 * share
 
 void describe_law(const FitDescription& description, FittedLaw& fitted) {
   const LawEstimate& estimate = *fitted.estimate;
+  if (estimate.growth() > 0) {
+    fitted.notes.push_back(
+        fmt::format("Noise grows: {} times as much at 10 times the {}, which the intervals allow for",
+                    with_digits(std::pow(10, estimate.growth()), 2), join(description.letters(), "·")));
+  }
   if (estimate.found().floor_is_zero) {
     fitted.notes.emplace_back("E cannot be told from 0: larger budgets would show where the loss flattens");
   }
@@ -179,6 +186,44 @@ FittedLaw fit_law(const FitDescription& description, FitRuns of) {
   return fitted;
 }
 
+/// What the law of `faster_than` needs to reach the losses of the others' largest runs.
+void add_speed_ups(FitResult& result) {
+  const std::string& name = result.description.faster_than;
+  if (name.empty()) return;
+  if (result.description.law != FitLaw::kCompute || result.description.by.empty()) {
+    throw UsageError(result.description.place +
+                     ": faster_than compares laws of compute: it needs `law: compute` and `by`");
+  }
+  std::vector<std::string> labels;
+  for (const FittedLaw& fitted : result.laws) labels.push_back(fitted.of.label);
+  const auto base = std::find(labels.begin(), labels.end(), name);
+  if (base == labels.end()) {
+    throw UsageError(fmt::format("{}: faster_than is '{}', and the laws are of {}", result.description.place, name,
+                                 join(labels, ", ")));
+  }
+  const FittedLaw& old = result.laws[static_cast<std::size_t>(base - labels.begin())];
+  if (!old.estimate) return;
+  for (FittedLaw& fitted : result.laws) {
+    if (fitted.of.label == name) continue;
+    const LossPoints& points = fitted.of.points;
+    const std::vector<double> sizes = points.column(0);
+    const auto largest = std::max_element(sizes.begin(), sizes.end());
+    std::vector<double> logs;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (points.setting[i] == points.setting[static_cast<std::size_t>(largest - sizes.begin())])
+        logs.push_back(std::log(points.loss[i]));
+    }
+    const double loss = std::exp(mean(logs));
+    const Needed needed = old.estimate->needed_for(loss);
+    if (needed.x >= kNever) {
+      fitted.notes.push_back(fmt::format("No compute brings {} to {} by its law", name, with_digits(loss, 4)));
+      continue;
+    }
+    const auto factor = [&](double x) { return x >= kNever ? std::numeric_limits<double>::infinity() : x / *largest; };
+    fitted.speed_up = {{*largest}, factor(needed.x), {factor(needed.interval.low), factor(needed.interval.high)}};
+  }
+}
+
 }  // namespace
 
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
@@ -289,7 +334,7 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
                    ""});
   }
   result.unproved =
-      unproved_note(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows);
+      notes_on_runs(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows);
   for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
   const bool any =
       std::any_of(result.laws.begin(), result.laws.end(), [](const FittedLaw& fitted) { return fitted.is_fitted(); });
@@ -298,6 +343,7 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
     const std::string label = first.of.label.empty() ? "" : first.of.label + ": ";
     return no_fit(description, {label + first.missing, first.advice});
   }
+  add_speed_ups(result);
   return result;
 }
 

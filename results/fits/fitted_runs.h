@@ -23,6 +23,22 @@ struct FitRuns {
   std::vector<std::string> corpora;  // that the losses are of
 };
 
+/// A registered prediction, and the losses of the runs at its place that began after it was registered.
+struct Forecast {
+  std::vector<double> x;
+  double loss = 0;
+  LawInterval run;
+  std::vector<double> reached;
+  std::size_t late = 0;  // runs at its place that had begun
+};
+
+/// How much more compute the law of others needs to reach the loss of a law's largest runs.
+struct SpeedUp {
+  std::vector<double> x;  // of these runs
+  double factor = 0;
+  LawInterval interval;
+};
+
 /// One law, or why there is none: at most one of the two estimates.
 struct FittedLaw {
   FitRuns of;
@@ -33,6 +49,8 @@ struct FittedLaw {
   std::vector<Prediction> predictions;        // at each of the description's places
   std::vector<BestSize> size_predictions;     // likewise, of iso-flops
   std::optional<LeftOut> left_out;
+  std::optional<SpeedUp> speed_up;
+  std::vector<Forecast> forecasts;
   std::vector<std::string> notes;
 
   bool is_fitted() const { return estimate.has_value() || best_sizes.has_value(); }

@@ -76,14 +76,46 @@ LawEstimate::LawEstimate(const LossPoints& points, const EstimateOptions& option
   for (std::size_t i = 0; i < points.size(); ++i) {
     residuals_.push_back(std::log(points.loss[i]) - std::log(found_.law.at(points.x[i])));
   }
+  find_growth(points);
   find_spread(points);
   draw(points, fitter);
+}
+
+/// Least squares of ln residual² by ln product. Whatever the noise, ln of a squared normal number varies by π²/2, so
+/// the error of the slope is known. Nothing grows unless the slope is above 0 by a one-sided test of 5 %.
+void LawEstimate::find_growth(const LossPoints& points) {
+  constexpr double kNone = 1e-12;  // of log loss: a residual that is rounding
+  std::vector<double> sizes;
+  std::vector<double> squares;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (std::abs(residuals_[i]) < kNone) continue;
+    sizes.push_back(product_of(points.x[i]));
+    squares.push_back(2 * std::log(std::abs(residuals_[i])));
+  }
+  if (sizes.empty()) return;
+  centre_ = mean(sizes);
+  const double level = mean(squares);
+  double xx = 0;
+  double xy = 0;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    xx += (sizes[i] - centre_) * (sizes[i] - centre_);
+    xy += (sizes[i] - centre_) * (squares[i] - level);
+  }
+  constexpr double kOfNormal = 1.644854;  // its quantile of 95 %
+  const double error = std::numbers::pi / std::sqrt(2 * xx);
+  if (xx > 0 && xy / xx > kOfNormal * error) growth_ = xy / xx / 2;
+}
+
+double LawEstimate::noise_at(const std::vector<double>& x) const {
+  return std::exp(growth_ * (product_of(x) - centre_));
 }
 
 void LawEstimate::find_spread(const LossPoints& points) {
   const std::size_t settings = points.count_settings();
   deviations_.assign(settings, {});
-  for (std::size_t i = 0; i < points.size(); ++i) deviations_[points.setting[i]].push_back(residuals_[i]);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    deviations_[points.setting[i]].push_back(residuals_[i] / noise_at(points.x[i]));
+  }
   double squares = 0;
   for (std::vector<double>& of_setting : deviations_) {
     const double centre = mean(of_setting);
@@ -111,7 +143,8 @@ void LawEstimate::draw(const LossPoints& points, const PowerLawFitter& fitter) {
       const std::size_t setting = points.setting[i];
       const std::vector<double>& deviations = deviations_[pick(setting)];
       const double deviation = deviations[seen[setting]++ % deviations.size()];
-      losses[i] = fitted[i] * std::exp(spread_ * normal_at(options_.seed, stream, setting) + deviation);
+      const double error = spread_ * normal_at(options_.seed, stream, setting) + deviation;
+      losses[i] = fitted[i] * std::exp(noise_at(points.x[i]) * error);
     }
     drawn_.push_back(fitter.fit_from(losses, found_.law).law);
     const std::vector<double>& deviations = deviations_[pick(settings)];
@@ -179,7 +212,7 @@ Prediction LawEstimate::predict(const std::vector<double>& x) const {
   std::vector<double> runs;
   for (std::size_t i = 0; i < drawn_.size(); ++i) {
     laws.push_back(std::log(drawn_[i].at(x)));
-    runs.push_back(laws.back() + run_errors_[i]);
+    runs.push_back(laws.back() + noise_at(x) * run_errors_[i]);
   }
   const auto from_logs = [&](std::vector<double> logs) {
     const LawInterval interval = interval_of(std::move(logs), std::log(prediction.loss));
@@ -188,6 +221,22 @@ Prediction LawEstimate::predict(const std::vector<double>& x) const {
   prediction.law = from_logs(std::move(laws));
   prediction.run = from_logs(std::move(runs));
   return prediction;
+}
+
+Needed LawEstimate::needed_for(double loss) const {
+  const auto log_needed = [](const PowerLaw& law, double reached) {
+    const PowerTerm& term = law.terms.front();
+    const double never = std::log(kNever);
+    return reached > law.floor ? std::min(never, std::log(term.scale / (reached - law.floor)) / term.exponent) : never;
+  };
+  const double estimate = log_needed(found_.law, loss);
+  const double noise = noise_at({std::exp(estimate)});
+  std::vector<double> drawn;
+  for (std::size_t i = 0; i < drawn_.size(); ++i) {
+    drawn.push_back(log_needed(drawn_[i], loss * std::exp(-noise * run_errors_[i])));
+  }
+  const LawInterval logs = interval_of(std::move(drawn), estimate);
+  return {std::exp(estimate), {std::exp(logs.low), std::min(kNever, std::exp(logs.high))}};
 }
 
 std::optional<LeftOut> leave_largest_out(const LossPoints& points, const EstimateOptions& options) {

@@ -59,6 +59,14 @@ struct Prediction {
   LawInterval run;  // of one more run, with the spread of runs around the law
 };
 
+/// The value of a law's column at which a run reaches some loss.
+struct Needed {
+  double x = 0;
+  LawInterval interval;  // up to kNever
+};
+/// No size reaches the loss.
+inline constexpr double kNever = 1e300;
+
 /// A prediction of runs that the fit did not see.
 struct LeftOut {
   std::vector<double> x;
@@ -79,13 +87,19 @@ class LawEstimate {
   /// Of a number that follows from the law.
   LawInterval interval(const std::function<double(const PowerLaw&)>& number) const;
   Prediction predict(const std::vector<double>& x) const;
+  /// For a law of one column.
+  Needed needed_for(double loss) const;
   /// ln loss less ln law, of each run.
   const std::vector<double>& residuals() const { return residuals_; }
   /// The spread of settings around the law, in log loss: their root mean square, for the parameters that were fitted.
   double spread() const { return spread_; }
+  /// By which power of the product of a run's sizes its noise grows; 0: the runs do not show that it does.
+  double growth() const { return growth_; }
 
  private:
+  void find_growth(const LossPoints& points);
   void find_spread(const LossPoints& points);
+  double noise_at(const std::vector<double>& x) const;
   void draw(const LossPoints& points, const PowerLawFitter& fitter);
   LawInterval interval_of(std::vector<double> drawn, double estimate) const;
   std::vector<double> drawn_parameter(std::size_t number) const;
@@ -93,6 +107,8 @@ class LawEstimate {
   EstimateOptions options_;
   FoundLaw found_;
   std::vector<double> residuals_;
+  double growth_ = 0;
+  double centre_ = 0;                            // mean of ln product of sizes, where the noise is as below
   std::vector<std::vector<double>> deviations_;  // [setting][its runs], from the setting's mean residual
   double spread_ = 0;
   double stretch_ = 1;              // Student's t over the normal's: few settings make the spread itself unsure

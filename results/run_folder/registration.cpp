@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/sha256.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -42,6 +44,31 @@ std::vector<Registration> read_registrations(const fs::path& runs) {
 std::string last_registration(const fs::path& runs) {
   const std::vector<std::string> lines = registered_lines(runs);
   return lines.empty() ? "" : sha256(lines.back());
+}
+
+bool has_record(const std::vector<Registration>& chain, const std::string& hash) {
+  return std::any_of(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+}
+
+bool is_after(const std::vector<Registration>& chain, std::string hash, const std::string& other) {
+  for (std::size_t steps = 0; hash != other && steps <= chain.size(); ++steps) {
+    const auto at = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+    if (at == chain.end()) return false;
+    hash = at->before();
+  }
+  return hash == other;
+}
+
+std::optional<std::string> seen_by_run(const fs::path& run) {
+  std::optional<std::string> seen;
+  bool has_begun = false;
+  read_journal(RunPaths{run}.journal(), [&](const Json& record) {
+    if (record.value("state", "") != "running" || (has_begun && !record.value("fresh", false))) return;
+    has_begun = true;
+    const auto field = record.find(kSeenRegistration);
+    seen = field != record.end() && field->is_string() ? std::optional(field->get<std::string>()) : std::nullopt;
+  });
+  return seen;
 }
 
 Registration register_record(const fs::path& runs, Json record) {

@@ -2,6 +2,7 @@
 // that none can be changed, taken out or dated back without a trace.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ std::vector<Registration> read_registrations(const fs::path& runs);
 
 /// Empty without a chain.
 std::string last_registration(const fs::path& runs);
+
+bool has_record(const std::vector<Registration>& chain, const std::string& hash);
+
+/// Whether a record is `other`, or follows it over records that are all there. "": before the first one.
+bool is_after(const std::vector<Registration>& chain, std::string hash, const std::string& other);
+
+/// The last record that was there when a run began, "" before the first; nothing if the run does not say it.
+std::optional<std::string> seen_by_run(const fs::path& run);
 
 /// Appends a record, to which it adds the hash of the one before it. It is on the disk on return.
 Registration register_record(const fs::path& runs, Json record);

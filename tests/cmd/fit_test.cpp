@@ -11,6 +11,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kFitRecipe =
     "experiment: spans\n"
@@ -105,6 +106,31 @@ TEST_F(FitCommand, RefusesWhatGivesNoLaw) {
   const ProgramResult place = xlm("fit --loss test.bpc --c flops_per_token --predict N=5");
   EXPECT_EQ(place.code, 2);
   EXPECT_THAT(place.err, HasSubstr("the law compute has no N"));
+}
+
+TEST_F(FitCommand, RegisteredForecastsAreJudgedByRunsThatBeganLater) {
+  make_law();
+  write("fits.yaml", kFitRecipe);
+  EXPECT_THAT(xlm("fit fits.yaml --name loss-against-compute").out, Not(HasSubstr("registered")));
+  const ProgramResult made = xlm("fit fits.yaml --register");
+  EXPECT_EQ(made.code, 0) << made.err;
+  const std::size_t begin = made.err.find("xlm claims ") + std::string("xlm claims ").size();
+  const std::string record = made.err.substr(begin, 64);
+  EXPECT_THAT(xlm("fit fits.yaml").out,
+              AllOf(HasSubstr("L at C=1e8, registered"), HasSubstr("no run has reached any")));
+  // The law says 1.126 there; one run lies inside, one far outside, and one had begun before.
+  maker_.make({.id = "adaptive-span-text8-0000000a", .span = 10000, .bpc = 1.127, .flops = 1e8, .registered = record});
+  maker_.make(
+      {.id = "adaptive-span-text8-0000000b", .span = 10001, .bpc = 1.3, .flops = 1.005e8, .registered = record});
+  maker_.make({.id = "adaptive-span-text8-0000000c", .span = 10002, .bpc = 1.126, .flops = 1e8});
+  const Json law = json("fit fits.yaml")[0]["laws"][0];
+  EXPECT_EQ(law["forecasts"][0]["runs_reached"], Json({1.127, 1.3}));
+  const std::string text = xlm("fit fits.yaml").out;
+  const double error = 50 * ((1.127 + 1.3) / law["forecasts"][0]["loss"].get<double>() - 2);
+  EXPECT_THAT(text, AllOf(HasSubstr("1 registered forecast; 1 run at its place had begun before and count"),
+                          HasSubstr(fmt::format("1 reached: 1 of 2 runs inside, mean error +{:.1f}", error))));
+  EXPECT_THAT(xlm("fit --loss test.bpc --c flops_per_token --register").err, HasSubstr("nothing to register"));
+  EXPECT_EQ(xlm("claims fits.yaml").code, 2) << "a record of forecasts is none of claims, and the chain is read";
 }
 
 TEST_F(FitCommand, AReportHasTheFitsOfItsRecipe) {

@@ -29,6 +29,7 @@ struct MadeRun {
   std::string state = "done";
   double time = 1000;  // of the first record; each one takes a second
   double lr = 0.07;
+  std::string registered;            // the record of claims that it saw when it began
   std::optional<double> valid = {};  // bpc of the validation split at the end; unset: 0.1 below `bpc`
 };
 
@@ -84,7 +85,7 @@ class RunMaker {
     Journal out = journal(run);
     out.append("state", {{"state", "queued"}, {"experiment", run.experiment}});
     if (run.state == "queued") return folder(run.id);
-    out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}});
+    out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}, {"registered", run.registered}});
     out.append("metric", {{"step", 50}, {"values", {{"loss", 1.2}, {"bpc", run.bpc + 0.5}}}});
     out.append("evaluation", evaluation("valid", run.bpc + 0.2, false, 50));
     if (run.state == "running") return folder(run.id);

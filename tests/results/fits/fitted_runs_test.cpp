@@ -48,6 +48,25 @@ TEST_F(Fits, OfSeveralMethodsAreSeparate) {
   EXPECT_NEAR(fit.laws[1].estimate->found().law.floor, 1.1, 1e-3);
 }
 
+/// 1 + 200·C^(−0.4) reaches at C what 1.1 + 200·C'^(−0.4) reaches at C' = (C^(−0.4) − 0.1/200)^(−1/0.4).
+TEST_F(Fits, SayHowMuchMoreComputeAnotherLawNeeds) {
+  make_runs({16, 32, 64, 128, 256, 512}, 0.0002, {"adaptive", "fixed"});
+  const std::string asked = kFitOfSpans + "by: model.span_type\n";
+  const auto result = built(asked + "faster_than: fixed\n");
+  const auto& fit = std::get<FitResult>(result);
+  EXPECT_FALSE(fit.laws[1].speed_up);
+  ASSERT_TRUE(fit.laws[0].speed_up);
+  const SpeedUp& found = *fit.laws[0].speed_up;
+  const double needed = std::pow(std::pow(5.12e6, -0.4) - 0.1 / 200, -1 / 0.4);
+  EXPECT_NEAR(found.factor, needed / 5.12e6, 0.02 * needed / 5.12e6);
+  EXPECT_LT(found.interval.low, needed / 5.12e6);
+  EXPECT_GT(found.interval.high, needed / 5.12e6);
+  EXPECT_THAT(render_fits({fit}, TableFormat::kText), HasSubstr("speed-up over fixed at C=5.12e6"));
+  const auto slower = built(asked + "faster_than: adaptive\n");
+  EXPECT_LT(std::get<FitResult>(slower).laws[1].speed_up->factor, 1);
+  EXPECT_THROW(built(asked + "faster_than: dynamic\n"), UsageError);
+}
+
 TEST_F(Fits, WithTooLittleAreRefusedWithAdvice) {
   EXPECT_THAT(refusal(kFitOfSpans), HasSubstr("has nothing to show"));
   make_runs({16, 32, 64}, 0.01);

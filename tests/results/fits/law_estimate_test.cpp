@@ -52,6 +52,26 @@ TEST(LawEstimate, IntervalsOfALawOfSizeAndDataHoldTheTruth) {
   }
 }
 
+/// Noise that is ten times as large at the largest budget as at the smallest, and twice that where it is predicted.
+TEST(LawEstimate, IntervalsAllowForNoiseThatGrows) {
+  std::mt19937_64 random(21);
+  std::normal_distribution<double> error(0, 1);
+  const PowerLaw law = compute_law();
+  const auto noise_at = [](double compute) { return 0.0005 * std::cbrt(compute / 1e12); };
+  int hits = 0;
+  for (int simulation = 0; simulation < kSimulations; ++simulation) {
+    LossPoints points = made_losses(law, six_budgets(), 3, 0, random);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      points.loss[i] *= std::exp(noise_at(points.x[i].front()) * error(random));
+    }
+    const LawEstimate estimate(points, {.draws = 120, .seed = static_cast<std::uint64_t>(simulation)});
+    const double made = law.at({1e16}) * std::exp(noise_at(1e16) * error(random));
+    hits += holds(estimate.predict({1e16}).run, made) ? 1 : 0;
+  }
+  EXPECT_GE(hits, kLeastHits);
+  EXPECT_LE(hits, kMaxHits);
+}
+
 TEST(LawEstimate, FollowsFromItsSeed) {
   std::mt19937_64 random(3);
   const LossPoints points = made_losses(compute_law(), six_budgets(), 2, kNoise, random);
