@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/sha256.h"
 
@@ -45,7 +47,25 @@ void VerifiedFiles::note(const std::map<std::string, std::string>& hashes) {
     known_[file] = stamp_of(folder_ / file);
     known_[file]["sha256"] = hash;
   }
-  if (known_ == before) return;
+  if (known_ != before) keep();
+}
+
+std::string VerifiedFiles::of_file(const std::string& file, const std::string& what,
+                                   const std::function<std::string()>& compute) {
+  const std::string key = fmt::format("{} ({})", file, what);
+  Json stamp = stamp_of(folder_ / file);
+  if (const Json known = known_.value(key, Json::object()); known.contains(what)) {
+    stamp[what] = known[what];
+    if (known == stamp) return known[what].get<std::string>();
+  }
+  stamp[what] = compute();
+  known_ = VerifiedFiles(folder_).known_;  // with what computing has verified
+  known_[key] = stamp;
+  keep();
+  return stamp[what].get<std::string>();
+}
+
+void VerifiedFiles::keep() const {
   try {
     write_file(folder_ / kFile, known_.dump(1) + "\n");
   } catch (const Error&) {

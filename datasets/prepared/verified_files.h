@@ -1,6 +1,7 @@
 // Files of a prepared folder whose hashes were verified, so that large files are hashed once and not at every start.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -22,9 +23,14 @@ class VerifiedFiles {
   /// Records the hashes of files that this process has just written, and hashed on the way.
   void note(const std::map<std::string, std::string>& hashes);
 
+  /// Another text that follows from a file's content: computed unless it was and the file has not changed since.
+  std::string of_file(const std::string& file, const std::string& what, const std::function<std::string()>& compute);
+
   static constexpr const char* kFile = ".verified.json";
 
  private:
+  void keep() const;
+
   fs::path folder_;
   Json known_;  // by file: bytes, changed (nanoseconds since 1970), sha256
 };

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/staged_folder.h"
 #include "base/version.h"
+#include "datasets/prepared/text_hash.h"
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/runs/live_run.h"
@@ -31,6 +32,9 @@ Json submitted_environment(const PlannedRun& run) {
                       {"fingerprint", data.fingerprint},
                       {"symbols", data.symbols}};
   if (data.train_tokens > 0) environment["train_tokens"] = data.train_tokens;
+  if (const fs::path folder = run.options.data.path; fs::is_regular_file(folder / "meta.json")) {
+    environment["texts"] = text_hashes(folder);
+  }
   if (!run.inputs.git.empty()) environment["git"] = run.inputs.git;
   for (const auto& [key, hash] : run.inputs.contents) environment["contents"][key] = hash;
   if (!run.source_setting.empty()) environment["source_setting"] = run.source_setting;

@@ -183,7 +183,7 @@ class Assembler {
     std::erase_if(run_.costs, [](const auto& cost) { return !is_measured_cost(cost.first); });
     std::erase_if(evaluations_, [](const auto& entry) { return entry.second.settings.empty(); });
     run_.step = run_.checkpoints.empty() ? 0 : run_.checkpoints.back().step;
-    if (run_.status == RunStatus::kDone) run_.reason.clear();
+    if (run_.status == RunStatus::kDone) run_.reason = record.value("reason", "");
   }
 
   /// A program's log began again at a step: TensorBoard's purge_step.
@@ -408,6 +408,10 @@ void read_config(Run& run) {
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   const std::string fingerprint = text_field(run.environment, "fingerprint");
   if (!fingerprint.empty()) run.params.emplace_back("data.fingerprint", fingerprint);
+  const Json texts = run.environment.value("texts", Json::object());
+  for (const auto& [split, text] : texts.items()) {
+    run.params.emplace_back(std::string(kTextOf) + split, text);
+  }
   const auto tokens = run.environment.find("train_tokens");
   if (tokens != run.environment.end() && tokens->is_number_integer()) {
     run.params.emplace_back(kTrainTokens, *tokens);

@@ -89,6 +89,9 @@ std::string data_name(const std::string& dataset, const std::string& language);
 /// The resolved key for the size of the training split, in tokens; runs of older programs lack it.
 inline constexpr const char* kTrainTokens = "data.train_tokens";
 
+/// The beginning of the resolved key for the text of a split as decoded: the same for characters, bytes and byte pairs.
+inline constexpr std::string_view kTextOf = "data.text.";
+
 /// The beginning of a resolved key that says which runs of another sweep chose the value of KEY: best_of.KEY.
 inline constexpr std::string_view kChosenPrefix = "best_of.";
 

@@ -70,6 +70,31 @@ std::string known_fingerprint(RunTable& runs, std::size_t row) {
   return own ? to_text(runs.column_or_nothing("at.data.fingerprint")[row]) : "";
 }
 
+/// The split whose text alone matters: of columns that are measured for each byte of it; empty if others are, too.
+std::string split_of_bytes(RunTable& runs, const std::vector<std::string>& columns) {
+  std::string split;
+  for (const std::string& column : columns) {
+    if (!is_of_corpus_of_row(runs, column)) continue;
+    const std::size_t dot = column.find('.');
+    if (dot == std::string::npos || column.substr(dot + 1) != "bits_per_byte") return "";
+    if (!split.empty() && split != column.substr(0, dot)) return "";
+    split = column.substr(0, dot);
+  }
+  return split;
+}
+
+/// The text of a split by data.fingerprint, of those that know it: data of several units may hold one text.
+std::map<std::string, std::string> texts_of_contents(RunTable& runs, const std::vector<std::size_t>& rows,
+                                                     const std::string& split) {
+  std::map<std::string, std::string> texts;
+  if (split.empty()) return texts;
+  const std::vector<Value>& known = runs.column_or_nothing(std::string(kTextOf) + split);
+  for (const std::size_t row : rows) {
+    if (!is_missing(known[row])) texts[to_text(runs.column_or_nothing("data.fingerprint")[row])] = to_text(known[row]);
+  }
+  return texts;
+}
+
 /// What an evaluation of the beginning of a text is of; empty if it is of all.
 std::string part_of_corpus(RunTable& runs, std::size_t row) {
   const double windows = as_number(runs.column_or_nothing("at.eval.max_windows")[row]).value_or(0);
@@ -149,18 +174,25 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
   std::vector<std::string> corpora(rows.size());
   const auto is_of_row = [&](const std::string& column) { return is_of_corpus_of_row(runs, column); };
   if (std::none_of(columns.begin(), columns.end(), is_of_row)) return corpora;
-  std::vector<std::string> fingerprints;
+  const std::map<std::string, std::string> texts = texts_of_contents(runs, rows, split_of_bytes(runs, columns));
+  std::vector<std::string> content(rows.size());          // a text, or a fingerprint
+  std::map<std::string, std::string> names;               // of equal texts: that of the first
   std::map<std::string, std::set<std::string>> contents;  // by name
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]) + part_of_corpus(runs, rows[i]);
-    fingerprints.push_back(known_fingerprint(runs, rows[i]));
-    if (!fingerprints[i].empty()) contents[corpora[i]].insert(fingerprints[i]);
+    const std::string part = part_of_corpus(runs, rows[i]);
+    corpora[i] = to_text(runs.column_or_nothing("at.data.name")[rows[i]]) + part;
+    content[i] = known_fingerprint(runs, rows[i]);
+    if (const auto text = texts.find(content[i]); text != texts.end() && part.empty()) {
+      content[i] = text->second;
+      corpora[i] = names.try_emplace(text->second, corpora[i]).first->second;
+    }
+    if (!content[i].empty()) contents[corpora[i]].insert(content[i]);
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (contents[corpora[i]].size() < 2) continue;  // one content, also of those that do not say it
-    corpora[i] += fingerprints[i].empty()
-                      ? " (of unknown content)"
-                      : fmt::format(" (data.fingerprint {})", fingerprints[i].substr(0, kFingerprintDigits));
+    corpora[i] += content[i].empty() ? " (of unknown content)"
+                                     : fmt::format(" ({} {})", names.contains(content[i]) ? "text" : "data.fingerprint",
+                                                   content[i].substr(0, kFingerprintDigits));
   }
   return corpora;
 }

@@ -128,6 +128,29 @@ TEST_F(Variations, APartOfACorpusIsAnotherText) {
   EXPECT_THAT(corpora_of(runs, rows(2), {"test.bpc"}), ElementsAre("text8", "text8 (its first 5 windows)"));
 }
 
+/// Numbers for each byte of one text are of one corpus, whatever its unit and its name; all others are not.
+TEST_F(Variations, ATextInOtherUnitsIsOneCorpusForEachByte) {
+  const auto write_data = [&](const std::string& id, const std::string& name, const Json& texts) {
+    maker_.make({.id = id});
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", name}, {"language", ""}, {"fingerprint", "of " + name}, {"texts", texts}}.dump());
+  };
+  const Json text = {{"valid", "aaaa"}, {"test", "bbbb"}};
+  write_data("a", "mine-char", text);
+  write_data("b", "mine-bpe", text);
+  write_data("c", "mine-bytes", {{"valid", "aaaa"}, {"test", "cccc"}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  EXPECT_THAT(corpora_of(runs, rows(3), {"test.bits_per_byte", "params"}),
+              ElementsAre("mine-char", "mine-char", "mine-bytes"));
+  EXPECT_THAT(corpora_of(runs, rows(3), {"valid.bits_per_byte"}), ElementsAre("mine-char", "mine-char", "mine-char"));
+  EXPECT_THAT(corpora_of(runs, rows(3), {"test.bpc"}), ElementsAre("mine-char", "mine-bpe", "mine-bytes"));
+  EXPECT_THAT(corpora_of(runs, rows(3), {"test.bits_per_byte", "test.bpc"}),
+              ElementsAre("mine-char", "mine-bpe", "mine-bytes"));
+  EXPECT_EQ(differing_keys(runs, rows(2)), std::vector<std::string>{"data.name"})
+      << "the texts themselves are no setting";
+}
+
 TEST_F(Variations, SayWhatAllNumbersTogetherAreMadeOf) {
   maker_.make_sweep({"fixed"}, {64, 256}, {1, 2});
   store_.sync(maker_.runs());
