@@ -181,12 +181,16 @@ bool is_plain_safe(const std::string& text) {
 }
 
 /// Whether readers of YAML 1.1, such as PyYAML, take a text that is one here for a truth value, a number or a date.
-bool is_no_text_elsewhere(const std::string& text) {
+bool is_no_text_elsewhere(const std::string& given) {
+  const std::string text = lower_case(given.starts_with('+') ? given.substr(1) : given);
   for (const std::string_view word : {"yes", "no", "on", "off", ".inf", ".nan"}) {
-    if (lower_case(text) == word) return true;
+    if (text == word) return true;
   }
-  if (text.starts_with("0b") && text.find_first_not_of("01_", 2) == std::string::npos) return true;
-  return text.find_first_not_of("0123456789_.+-eE") == std::string::npos && text.find_first_of("0123456789") == 0;
+  for (const auto& [sign, digits] : {std::pair("0b", "01_"), std::pair("0x", "0123456789abcdef_")}) {
+    if (text.starts_with(sign) && text.find_first_not_of(digits, 2) == std::string::npos) return true;
+  }
+  const std::size_t digit = text.find_first_of("0123456789");
+  return text.find_first_not_of("0123456789_.+-e") == std::string::npos && digit <= text.find_first_not_of('.');
 }
 
 Json scalar_value(const Yaml& node) { return node.quoted ? Json(node.scalar) : core_value(node.scalar); }

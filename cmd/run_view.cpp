@@ -152,7 +152,7 @@ std::string cell_text(const std::string& column, const Value& value) {
 /// The same for programs: times as ISO 8601, everything else in full.
 std::string full_cell(const std::string& column, const Value& value) {
   const std::optional<double> number = as_number(value);
-  return number && is_time_column(column) ? iso_time(number).get<std::string>() : to_text(value);
+  return number && is_time_column(column) ? exact_time(number).get<std::string>() : to_text(value);
 }
 
 /// The columns of --columns behind the id, which appears once.
@@ -416,7 +416,7 @@ void add_details(const Run& run, Json& json) {
   json["environment"] = run.environment;
   json["history"] = Json::array();
   for (const RunState& state : run.history) {
-    json["history"].push_back({{"time", iso_time(state.time)},
+    json["history"].push_back({{"time", exact_time(state.time)},
                                {"state", state.state},
                                {"reason", state.reason},
                                {"host", state.host},

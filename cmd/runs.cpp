@@ -62,7 +62,7 @@ std::string columns_without_evaluations(RunTable& runs, const std::vector<std::s
 
 Json value_json(const std::string& column, const Value& value) {
   if (is_missing(value)) return nullptr;
-  if (is_time_column(column)) return iso_time(as_number(value));
+  if (is_time_column(column)) return exact_time(as_number(value));
   if (const auto* holds = std::get_if<bool>(&value)) return *holds;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) return *whole;
   if (const auto* number = std::get_if<double>(&value)) return *number;

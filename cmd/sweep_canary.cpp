@@ -1,13 +1,12 @@
 // A few steps of two points before a sweep.
 #include "cmd/sweep_canary.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/staged_folder.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cmd/sweep_dry_run.h"
@@ -19,24 +18,8 @@ namespace {
 
 constexpr std::int64_t kSteps = 10;
 
-/// A folder of runs next to those of the sweep, so that workers elsewhere see it. No other command looks into it.
-class CanaryFolder {
- public:
-  explicit CanaryFolder(const fs::path& runs) : path_(fs::absolute(runs) / fmt::format(".canary-{}", ::getpid())) {
-    create_folders(path_);
-  }
-  CanaryFolder(const CanaryFolder&) = delete;
-  CanaryFolder& operator=(const CanaryFolder&) = delete;
-  ~CanaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+/// Of a folder of runs among those of the sweep, so that workers elsewhere see it. No other command looks into it.
+constexpr const char* kFolderPrefix = ".canary";
 
 /// The first run to be done, and the one that costs most. Runs that begin from runs of the sweep cannot begin yet.
 std::vector<SweepRun> canaries_of(const std::vector<SweepRun>& runs, const fs::path& folder) {
@@ -84,7 +67,10 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
   options.warns = false;
   std::vector<SweepRun> canaries = canaries_of(runs, global.runs);
   if (canaries.empty()) return kDone;
-  const CanaryFolder folder(global.runs);
+  const fs::path runs_folder = fs::absolute(global.runs);
+  create_folders(runs_folder);
+  remove_left_folders(runs_folder, kFolderPrefix);
+  const StagedFolder folder(runs_folder / "canary", kFolderPrefix);
   GlobalOptions there = global;
   there.runs = folder.path();
   there.store = "";

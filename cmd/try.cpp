@@ -126,8 +126,11 @@ std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOpti
   return std::nullopt;
 }
 
-int report(const Json& outcome, const TryCommand& command, const TryRecord& record, const GlobalOptions& global) {
+/// `is_repeated`: the answer was there, and its cost was paid then.
+int report(const Json& outcome, const TryCommand& command, const TryRecord& record, const GlobalOptions& global,
+           bool is_repeated) {
   Json shown = outcome;
+  if (is_repeated) shown["repeated"] = true;
   const bool is_aside = !command.line.empty() && record.is_kept() && !record.moved_best;
   if (record.is_kept()) shown["is_best"] = !is_aside;
   if (is_aside) {
@@ -159,7 +162,7 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   TryQuestion question{of_change.id(), of_base.id(), command.value, command.min_gain, command.seeds, command.noise};
   if (question.change == question.base) {
     if (const std::optional<TryRecord> kept = kept_before(command, global, question.change)) {
-      return report(kept->outcome, command, *kept, global);
+      return report(kept->outcome, command, *kept, global, true);
     }
     throw UsageError(fmt::format("{} changes nothing: both sides are the run {}{}", command.change, question.base,
                                  note_on_sweep(command.change)));
@@ -170,14 +173,15 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   const RunsInUse in_use(global.runs, RunsInUse::By::kSweep);
   TryLine line(global.runs, line_of(command, question));
   TryRecord record = line.begin(question, command.note, differ_in);
-  if (record.outcome.is_null()) {
+  const bool is_answered = !record.outcome.is_null();
+  if (!is_answered) {
     freeze(change, of_change, command, global);
     freeze(base, of_base, command, global);
     const TryEnd end = Trial(command, global, change, base, line, record).run();
-    if (!end.is_final) return report(end.outcome, command, record, global);
+    if (!end.is_final) return report(end.outcome, command, record, global, false);
     record = line.end(record.number, end.outcome);
   }
-  return report(record.outcome, command, record, global);
+  return report(record.outcome, command, record, global, is_answered);
 }
 
 }  // namespace

@@ -89,7 +89,8 @@ std::string outcome_text(const Json& outcome) {
   const std::string gain = gain_text(outcome);
   return fmt::format("{}: {}\n", outcome.value("verdict", ""),
                      joined({gain.empty() ? "" : outcome.value("value", "") + " " + gain, outcome.value("reason", ""),
-                             outcome.value("equal", ""), cost_text(outcome)}));
+                             outcome.value("equal", ""), cost_text(outcome),
+                             outcome.value("repeated", false) ? "as answered before" : ""}));
 }
 
 std::string outcome_json(const Json& outcome) {

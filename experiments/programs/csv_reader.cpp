@@ -30,7 +30,9 @@ bool is_no_value(std::string_view cell) {
 class CsvReader : public LinesReader {
  public:
   CsvReader(const MetricDescription& description, ProgramRecords& records)
-      : LinesReader(description.target, true), columns_(description.names, records), records_(records) {}
+      : LinesReader(description.target, "do not fit the header", true),
+        columns_(description.names, records),
+        records_(records) {}
 
   void begin(const Json& position) override {
     const std::optional<std::int64_t> step = begin_file(position);
@@ -54,7 +56,7 @@ class CsvReader : public LinesReader {
     return position;
   }
 
-  std::vector<std::string> warnings() const override { return warnings_of(columns_, "do not fit the header"); }
+  std::vector<std::string> warnings() const override { return warnings_of(columns_); }
 
  private:
   void restarted() override {

@@ -52,6 +52,7 @@ class EventReader : public MetricReader {
     if (position.is_object()) {
       const Json files = position.value("files", Json::object());
       for (const auto& [name, offset] : files.items()) files_[name].offset = offset.get<std::uint64_t>();
+      was_read_ = std::any_of(files_.begin(), files_.end(), [](const auto& file) { return file.second.offset > 0; });
       return;
     }
     for (const auto& [name, size] : event_files()) files_[name].offset = size;
@@ -86,12 +87,18 @@ class EventReader : public MetricReader {
 
   std::vector<std::string> warnings() const override {
     if (!was_seen_) return {fmt::format("{} has no event files", folder_.string())};
-    std::vector<std::string> warnings = columns_.warnings(folder_.filename().string());
-    for (const auto& [name, file] : files_) {
-      if (!file.what_is_wrong.empty()) warnings.push_back(fmt::format("{}: {}", name, file.what_is_wrong));
-    }
-    return warnings;
+    return columns_.warnings(folder_.filename().string());
   }
+
+  std::vector<std::string> doubts() const override {
+    std::vector<std::string> doubts;
+    for (const auto& [name, file] : files_) {
+      if (!file.what_is_wrong.empty()) doubts.push_back(fmt::format("{}: {}", name, file.what_is_wrong));
+    }
+    return doubts;
+  }
+
+  bool is_left() const override { return was_read_ && !has_grown_; }
 
  private:
   struct File {
@@ -150,6 +157,7 @@ class EventReader : public MetricReader {
       }
       use(name, piece.content);
       file.offset += piece.bytes;
+      has_grown_ = has_grown_ || !reads_left_;
     }
   }
 
@@ -196,6 +204,8 @@ class EventReader : public MetricReader {
   std::int64_t events_ = 0;
   bool was_seen_ = false;
   bool reads_left_ = false;                    // what earlier attempts have left
+  bool was_read_ = false;                      // by an earlier attempt
+  bool has_grown_ = false;                     // in this one
   std::map<std::string, std::string> owners_;  // the folder of each tag without its own name
 };
 

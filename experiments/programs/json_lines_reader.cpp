@@ -10,7 +10,7 @@ namespace {
 class JsonLinesReader : public LinesReader {
  public:
   JsonLinesReader(const MetricDescription& description, ProgramRecords& records)
-      : LinesReader(description.target), columns_(description.names, records) {}
+      : LinesReader(description.target, "are no JSON objects"), columns_(description.names, records) {}
 
   void begin(const Json& position) override {
     const std::optional<std::int64_t> step = begin_file(position);
@@ -18,7 +18,7 @@ class JsonLinesReader : public LinesReader {
   }
 
   Json position() const override { return position_with_step(columns_.step()); }
-  std::vector<std::string> warnings() const override { return warnings_of(columns_, "are no JSON objects"); }
+  std::vector<std::string> warnings() const override { return warnings_of(columns_); }
 
  private:
   void line(std::string_view text, std::int64_t number) override {

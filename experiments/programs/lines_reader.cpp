@@ -26,14 +26,15 @@ void LinesReader::pass_over(std::int64_t number) {
   if (passed_over_++ == 0) first_passed_over_ = number;
 }
 
-std::vector<std::string> LinesReader::warnings_of(const ForeignColumns& columns, std::string_view why) const {
+std::vector<std::string> LinesReader::doubts() const {
+  if (passed_over_ == 0) return {};
+  return {fmt::format("{}: {} lines {}, and were passed over; the first is line {}", name_, passed_over_, why_,
+                      first_passed_over_)};
+}
+
+std::vector<std::string> LinesReader::warnings_of(const ForeignColumns& columns) const {
   if (!file_.was_seen()) return {fmt::format("{} was never there", file_.path().string())};
-  std::vector<std::string> warnings = columns.warnings(name_);
-  if (passed_over_ > 0) {
-    warnings.push_back(fmt::format("{}: {} lines {}, and were passed over; the first is line {}", name_, passed_over_,
-                                   why, first_passed_over_));
-  }
-  return warnings;
+  return columns.warnings(name_);
 }
 
 }  // namespace xlm

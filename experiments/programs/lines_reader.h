@@ -46,15 +46,16 @@ class RepeatedLines {
 /// Follows the file, and counts the lines that are passed over. A class for each kind of file says what a line is.
 class LinesReader : public MetricReader, protected LineUser {
  public:
-  /// `has_quotes` as of FollowedFile.
-  explicit LinesReader(const fs::path& file, bool has_quotes = false)
-      : file_(file, has_quotes), name_(file.filename().string()) {}
+  /// `why`: of lines that are passed over, such as "are no JSON objects". `has_quotes` as of FollowedFile.
+  LinesReader(const fs::path& file, std::string_view why, bool has_quotes = false)
+      : file_(file, has_quotes), name_(file.filename().string()), why_(why) {}
 
   void poll() override { file_.poll(*this); }
   void finish(bool /*is_done*/) override { file_.finish(*this); }
   bool is_whole() const override { return file_.was_seen(); }
   bool is_left() const override { return file_.is_left(); }
   std::vector<std::string> never_came() const override;
+  std::vector<std::string> doubts() const override;
 
  protected:
   /// Begins to follow at a reader's position. Returns the step of the newest row there, if it says one.
@@ -67,12 +68,13 @@ class LinesReader : public MetricReader, protected LineUser {
   bool is_repeated(std::string_view content) { return repeated_.is_repeated(content); }
   void pass_over(std::int64_t number);
 
-  /// That the file never came, or what is to say of its columns and of lines that were passed over: `why`.
-  std::vector<std::string> warnings_of(const ForeignColumns& columns, std::string_view why) const;
+  /// That the file never came, or what is to say of its columns.
+  std::vector<std::string> warnings_of(const ForeignColumns& columns) const;
 
  private:
   FollowedFile file_;
   std::string name_;
+  std::string why_;
   RepeatedLines repeated_;
   std::int64_t passed_over_ = 0;
   std::int64_t first_passed_over_ = 0;

@@ -27,6 +27,8 @@ class MetricReader {
   virtual void finish(bool is_done) = 0;
   virtual Json position() const { return Json(); }
   virtual std::vector<std::string> warnings() const = 0;
+  /// What may have changed the numbers, for lists and results.
+  virtual std::vector<std::string> doubts() const { return {}; }
   /// Whether what it has read from the beginning is all that there was.
   virtual bool is_whole() const { return true; }
   /// Whether earlier attempts have read of it, and this one has not: the program may write elsewhere now.

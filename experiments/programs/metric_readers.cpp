@@ -139,9 +139,17 @@ std::vector<std::string> MetricReaders::never_came() const {
   return all;
 }
 
+std::vector<std::string> MetricReaders::doubts() const {
+  std::vector<std::string> doubts = records_.warnings();
+  if (!left_wrong_.empty()) doubts.push_back("an earlier attempt left what is wrong: " + left_wrong_);
+  for (const auto& reader : readers_) {
+    for (const std::string& doubt : reader->doubts()) doubts.push_back(repaired_utf8(doubt));
+  }
+  return doubts;
+}
+
 std::vector<std::string> MetricReaders::warnings() const {
-  std::vector<std::string> warnings = records_.warnings();
-  if (!left_wrong_.empty()) warnings.push_back("an earlier attempt left what is wrong: " + left_wrong_);
+  std::vector<std::string> warnings = doubts();
   for (const auto& reader : readers_) {
     for (const std::string& warning : reader->warnings()) warnings.push_back(repaired_utf8(warning));
   }

@@ -56,7 +56,9 @@ class MetricReaders {
   /// For the log, after `finish`: patterns that never matched, with the last lines of the output; files that never
   /// appeared; lines that were skipped; steps that went back.
   std::vector<std::string> warnings() const;
-  /// The first two of these, for lists.
+  /// Those that may have changed the numbers: for lists and results.
+  std::vector<std::string> doubts() const;
+  /// Patterns and files that never came, for lists.
   std::vector<std::string> never_came() const;
   /// For lists (program_records.h).
   const std::string& replaced_evaluations() const { return records_.replaced_evaluations(); }

@@ -68,7 +68,7 @@ ProgramGrid grid_in(const Json& value) {
 
 class MetricsFileReader : public LinesReader {
  public:
-  MetricsFileReader(const fs::path& file, ProgramRecords& records) : LinesReader(file), records_(records) {}
+  MetricsFileReader(const fs::path& file, ProgramRecords& records) : LinesReader(file, ""), records_(records) {}
 
   void begin(const Json& position) override {
     if (const std::optional<std::int64_t> step = begin_file(position)) step_ = step;

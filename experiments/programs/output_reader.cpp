@@ -33,7 +33,7 @@ class OutputReader : public MetricReader {
   void begin(const Json& position) override {
     if (!position.is_object()) return;
     if (position.contains("step")) step_ = position["step"].get<std::int64_t>();
-    if (position.contains("log")) left_ = position["log"];
+    left_ = position.value("log", log_.empty() ? Json() : begin_of_log());
   }
 
   void begin_again() override {
@@ -110,19 +110,20 @@ class OutputReader : public MetricReader {
     for (const Pattern& pattern : patterns_) {
       if (pattern.matches == 0) warnings.push_back(warning_of(pattern));
     }
-    if (unsure_ > 0) {
-      warnings.push_back(
-          fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
-                      "may belong to "
-                      "an earlier step than shown\na pattern with (?<step>…) says it",
-                      unsure_));
-    }
-    if (without_step_ > 0 && warnings.empty()) {
+    if (without_step_ > 0 && unsure_ == 0 && warnings.empty()) {
       warnings.push_back(fmt::format(
           "{} numbers of the output came before any step, and belong to step 0\na pattern with (?<step>…) says it",
           without_step_));
     }
     return warnings;
+  }
+
+  std::vector<std::string> doubts() const override {
+    if (unsure_ == 0) return {};
+    return {
+        fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
+                    "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
+                    unsure_)};
   }
 
  private:

@@ -175,8 +175,12 @@ void make_own_folder(const fs::path& run_folder, const std::string& name) {
 
 void check_links(const fs::path& run_folder) {
   std::error_code error;
-  for (fs::directory_iterator entry(run_folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (entry->path().filename() == "work" || !is_link_of_another(entry->path())) continue;
+  for (fs::recursive_directory_iterator entry(run_folder, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry.depth() == 0 && entry->path().filename() == "work") {
+      entry.disable_recursion_pending();
+      continue;
+    }
+    if (!is_link_of_another(entry->path())) continue;
     throw DataError(fmt::format("{} is a link that another user laid, and nothing is written through it\nremove it",
                                 entry->path().string()));
   }

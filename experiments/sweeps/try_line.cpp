@@ -47,7 +47,7 @@ Json TryQuestion::json() const {
 
 TryLine::TryLine(const fs::path& runs, const std::string& name) : name_(name), folder_(lines_folder(runs) / name) {
   const bool is_single = name.starts_with(kSingleTry);
-  if (name.empty() || name.find('/') != std::string::npos || (name.front() == '.' && !is_single)) {
+  if (name.empty() || name.find_first_of("/ \t\r\n") != std::string::npos || (name.front() == '.' && !is_single)) {
     throw UsageError(fmt::format("'{}' is no name of a line\nuse letters, digits and dashes", name));
   }
   read();

@@ -115,6 +115,9 @@ class Attempt {
     note_position();
     if (!end.is_success() && !end.stopped) readers_.output_is_told();  // its failure ends with the last lines
     for (const std::string& warning : readers_.warnings()) sink_.message("warning: " + warning);
+    if (is_done) {
+      for (const std::string& doubt : readers_.doubts()) sink_.warn_at_end(first_line(doubt));
+    }
     if (!unread_.empty()) warn_of_unread(is_done);
     if (is_done && !is_heard) {
       sink_.warn_at_end(

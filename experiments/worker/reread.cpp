@@ -42,6 +42,9 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   }
   Json record = {{"metrics", configuration.program->metrics}};
   if (!reread.is_whole) record["keeps"] = true;
+  std::vector<std::string> doubts;
+  for (const std::string& doubt : first.doubts()) doubts.push_back(std::string(kWarning) + first_line(doubt));
+  if (!doubts.empty()) record["reason"] = join(doubts, "; ");
   JournalSink sink(run, lock, {});
   sink.batch_evaluations();
   sink.reread(record);

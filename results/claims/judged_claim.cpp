@@ -268,7 +268,7 @@ class ClaimJudge {
           p_text(*judged.too_weak)));
     }
     if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
-    std::string unfrozen = unproved_note(runs_, {report_.used.begin(), report_.used.end()});
+    std::string unfrozen = notes_on_runs(runs_, {report_.used.begin(), report_.used.end()});
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
     for (const ClaimPart& part : judged.parts) {
       for (const std::string& note : part.left_out) {

@@ -179,7 +179,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     warn_of_test_selection(runs, selected, *figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
-    if (std::string note = unproved_note(runs, selected); !note.empty()) figure->notes.push_back(std::move(note));
+    if (std::string note = notes_on_runs(runs, selected); !note.empty()) figure->notes.push_back(std::move(note));
   }
   return built;
 }

@@ -138,9 +138,9 @@ Json RunLister::run(const std::string& run_id) {
     while (experiments_.executeStep()) json["experiments"].push_back(experiments_.getColumn(0).getString());
     json["status"] = json_of(run_.getColumn(1));
     json["reason"] = json_of(run_.getColumn(2));
-    json["created"] = iso_time(seconds_of(run_.getColumn(3)));
-    json["started"] = iso_time(seconds_of(run_.getColumn(4)));
-    json["finished"] = iso_time(seconds_of(run_.getColumn(5)));
+    json["created"] = exact_time(seconds_of(run_.getColumn(3)));
+    json["started"] = exact_time(seconds_of(run_.getColumn(4)));
+    json["finished"] = exact_time(seconds_of(run_.getColumn(5)));
     json["step"] = json_of(run_.getColumn(6));
     if (!run_.getColumn(7).isNull()) {
       json["parent"] = json_of(run_.getColumn(7));

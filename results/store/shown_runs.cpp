@@ -2,6 +2,7 @@
 #include "results/store/shown_runs.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -66,6 +67,25 @@ std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) 
   return note + fmt::format("{}{} imported from {} ({}): that code and data are those of other runs is not proved.",
                             note.empty() ? "" : " ", counted(imported.size(), "run"), listed(trackers),
                             kImportedSource);
+}
+
+std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& reasons = runs.column_or_nothing("reason");
+  std::map<std::string, std::set<std::string>> warned;  // runs by what they warn of
+  for (const std::size_t row : rows) {
+    if (const std::string reason = to_text(reasons[row]); is_warning(reason)) warned[reason].insert(runs.id(row));
+  }
+  std::vector<std::string> notes;
+  for (const auto& [reason, ids] : warned) {
+    notes.push_back(fmt::format("{}: {}", listed_names({ids.begin(), ids.end()}, 2), reason));
+  }
+  std::string text = unproved_note(runs, rows);
+  if (notes.empty()) return text;
+  constexpr std::size_t kShown = 3;
+  const std::size_t more = notes.size() - std::min(notes.size(), kShown);
+  notes.resize(notes.size() - more);
+  if (more > 0) notes.push_back(fmt::format("{} more; xlm runs ls says them", counted(more, "warning")));
+  return text + (text.empty() ? "" : " ") + join(notes, ". ") + ".";
 }
 
 }  // namespace xlm

@@ -31,4 +31,7 @@ std::string left_out_note(const std::vector<std::string>& left_out);
 /// neither code nor data are known. Empty if there is nothing.
 std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows);
 
+/// The same, and what runs warn of: what stands below every result.
+std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows);
+
 }  // namespace xlm

@@ -146,7 +146,7 @@ class TableBuilder {
     relate_to_rows(table_, runs_);
     mark_best(table_, runs_);
     notes_.unmet = unmet_;
-    notes_.unfrozen = unproved_note(runs_, used_);
+    notes_.unfrozen = notes_on_runs(runs_, used_);
     notes_.own = description_.notes;
     notes_.on_test.erase("");
     for (const auto& [selection, choices] : choices_) {

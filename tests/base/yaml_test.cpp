@@ -194,6 +194,17 @@ TEST(Yaml, QuotedWordsForNullStayText) {
   EXPECT_EQ(to_json(parse_yaml(to_text(keys), "printed")), to_json(keys)) << to_text(keys);
 }
 
+/// PyYAML 6 reads each of the first row as a truth value, a date or a number where it stands without quotes.
+TEST(Yaml, TextsThatAreNoneForOtherReadersAreQuoted) {
+  for (const std::string text : {"no", "On", "2024-05-01", "1_000", "1e-05", "+1_000", "0x1_F", "0b1_0", ".5_0",
+                                 "+.inf", ".NaN", "1.2.3", "12"}) {
+    EXPECT_EQ(to_text(yaml_from_json({{"a", text}}, "json")), "a: \"" + text + "\"\n");
+  }
+  for (const std::string text : {"north", "gpt2", "0xg", "x.5", "a/b.c", "e5"}) {
+    EXPECT_EQ(to_text(yaml_from_json({{"a", text}}, "json")), "a: " + text + "\n");
+  }
+}
+
 TEST(Yaml, JsonSurvivesARoundTrip) {
   const Json value = {{"a", 1}, {"b", {1.5, "x", nullptr, true}}, {"s", "1"}};
   EXPECT_EQ(to_json(yaml_from_json(value, "json")), value);

@@ -18,6 +18,7 @@ class TryCampaign : public TriedProgram {
   static Json verdict(const ProgramResult& result) {
     Json outcome = Json::parse(result.out);
     outcome.erase("cost");
+    outcome.erase("repeated");
     outcome.erase("equal");
     return outcome;
   }

@@ -59,6 +59,18 @@ class ServingProgram {
   BackgroundProgram program_;
 };
 
+/// Ctrl-C while others hold connections on which they say nothing.
+TEST_F(ResultsCommands, AServedPageEndsAtOnceThoughStrangersHoldConnections) {
+  make_sweep();
+  ServingProgram served(temporary_.path(), "");
+  ASSERT_GT(served.port, 0);
+  const Strangers strangers(served.port, 50, "GET / HT");
+  EXPECT_EQ(http_get(served.port, served.path).status, 200);
+  const auto before = std::chrono::steady_clock::now();
+  served.stop(SIGINT);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count(), 2);
+}
+
 TEST_F(ResultsCommands, ServesAPageThatFollowsRuns) {
   make_sweep();
   ServingProgram served(temporary_.path(), "--where model.span=64");

@@ -80,9 +80,9 @@ TEST_F(ResultsCommands, ListsAreSortedByAnyColumn) {
 }
 
 TEST_F(ResultsCommands, ListsShowTimesAsTimes) {
-  maker_.make({.id = "a", .time = 1700000000});
+  maker_.make({.id = "a", .time = 1700000000.25});
   EXPECT_THAT(xlm("runs ls --columns created,params,test.tokens").out, HasSubstr("  2023-11-1"));
-  EXPECT_THAT(xlm("runs ls --columns created --format csv").out, HasSubstr("\na,2023-11-14T22:13:20Z\n"));
+  EXPECT_THAT(xlm("runs ls --columns created --format csv").out, HasSubstr("\na,2023-11-14T22:13:20.250000Z\n"));
 }
 
 TEST_F(ResultsCommands, EvaluationsOfOtherModelsAreListedSeparately) {

@@ -120,7 +120,7 @@ TEST_F(Names, BooleansAndTimesOfListsAreTyped) {
   const Json run = json("runs ls --columns train.tf32,created,seed,optimizer.lr,model.span_type").at(0);
   EXPECT_EQ(run["train.tf32"], false);
   EXPECT_TRUE(run["train.tf32"].is_boolean());
-  EXPECT_EQ(run["created"], "1970-01-01T00:16:40Z");
+  EXPECT_EQ(run["created"], "1970-01-01T00:16:40.000000Z");
   EXPECT_TRUE(run["seed"].is_number_integer());
   const Json names = json("runs ls --columns data.name").at(0);
   EXPECT_EQ(names["data.name"], "true") << "a name";

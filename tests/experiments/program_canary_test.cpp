@@ -40,6 +40,9 @@ class ProgramWithCanary : public ProgramTest {
 TEST_F(ProgramWithCanary, DoesTheFirstAndTheDearestPointAndLeavesNoRun) {
   write_sweep("sweep: {grid: {train.batch: [3, 8, 4], seed: [1, 2]}}\n");
   write_file(hold(), "");
+  const fs::path left = runs_ / ".canary.0000002a";  // of a command that was killed long ago
+  create_folders(left);
+  fs::last_write_time(left, fs::file_time_type::clock::now() - std::chrono::hours(48));
   const std::vector<std::string> command{"sweep", "sweep.yaml", "--canary", "--jobs", "2", "train.steps=15"};
   BackgroundProgram sweep = start(command);
   until([&] { return batches().size() == 2; });

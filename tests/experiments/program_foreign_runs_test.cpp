@@ -209,10 +209,12 @@ TEST_F(ProgramForeignRuns, NothingIsWrittenThroughALinkOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const fs::path own = folder_.path() / "own.txt";
   write_file(own, "mine\n");
-  for (const char* name : {"log.txt", "output.txt", "journal.jsonl", "checkpoints", "metrics.position.json"}) {
+  for (const char* name :
+       {"log.txt", "output.txt", "journal.jsonl", "checkpoints", "checkpoints/last", "metrics.position.json"}) {
     fs::remove_all(runs_);
     work_after([&](const fs::path& run) {
       fs::remove_all(run / name);
+      fs::create_directories((run / name).parent_path());
       fs::create_symlink(name == std::string("checkpoints") ? folder_.path() : own, run / name);
       ASSERT_EQ(::lchown((run / name).c_str(), 3001, 3001), 0);
     });

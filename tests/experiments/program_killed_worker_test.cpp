@@ -35,37 +35,42 @@ class ProgramKilledWorker : public ProgramOfUser {
               "  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}, {lines: 'valid (?<valid.loss>\\S+)'}]\n",
               fmt::format("options: {{hold: {}, at: 8}}\n", hold().string()));
   }
+
+  void is_killed_and_goes_on(bool tears_position) {
+    write_file(hold(), "");
+    write_file(hold().string() + ".end", "");
+    BackgroundProgram worker = start({"train", "run.yaml"});
+    const auto has_said = [&](const std::string& text) {
+      if (!fs::exists(runs_) || run_folders().empty()) return false;
+      const fs::path file = run_folders().at(0) / "output.txt";
+      return fs::exists(file) && read_file(file).find(text) != std::string::npos;
+    };
+    until([&] { return has_said("step 8"); });
+    worker.kill(SIGSTOP);  // it reads no more
+    fs::remove(hold());
+    until([&] { return fs::exists(run_folders().at(0) / "checkpoints/last.json.end"); });
+    worker.kill(SIGKILL);
+    worker.wait();
+    fs::remove(hold().string() + ".end");
+    until([&] { return has_said("step 20"); });
+    if (tears_position) write_file(run_folders().at(0) / "metrics.position.json", "{\"reade");
+    const ProgramResult again = run({"train", "run.yaml"});
+    EXPECT_EQ(again.code, kDone) << again.err;
+    const xlm::Run run = only_run();
+    EXPECT_EQ(run.metrics.at("loss").size(), 20U);
+    std::map<std::int64_t, double> valid;
+    for (const RunEvaluation& evaluation : run.evaluations) {
+      if (evaluation.split != "valid") continue;
+      valid[evaluation.step] = evaluation.values.at("loss");
+      EXPECT_EQ(evaluation.main, evaluation.step == 20);
+    }
+    EXPECT_EQ(valid, (std::map<std::int64_t, double>{{5, 4.5}, {10, 4}, {15, 3.5}, {20, 3}}));
+  }
 };
 
-TEST_F(ProgramKilledWorker, LosesNoNumberThatACheckpointIsBehind) {
-  write_file(hold(), "");
-  write_file(hold().string() + ".end", "");
-  BackgroundProgram worker = start({"train", "run.yaml"});
-  const auto has_said = [&](const std::string& text) {
-    if (!fs::exists(runs_) || run_folders().empty()) return false;
-    const fs::path file = run_folders().at(0) / "output.txt";
-    return fs::exists(file) && read_file(file).find(text) != std::string::npos;
-  };
-  until([&] { return has_said("step 8"); });
-  worker.kill(SIGSTOP);  // it reads no more
-  fs::remove(hold());
-  until([&] { return fs::exists(run_folders().at(0) / "checkpoints/last.json.end"); });
-  worker.kill(SIGKILL);
-  worker.wait();
-  fs::remove(hold().string() + ".end");
-  until([&] { return has_said("step 20"); });
-  const ProgramResult again = run({"train", "run.yaml"});
-  EXPECT_EQ(again.code, kDone) << again.err;
-  const xlm::Run run = only_run();
-  EXPECT_EQ(run.metrics.at("loss").size(), 20U);
-  std::map<std::int64_t, double> valid;
-  for (const RunEvaluation& evaluation : run.evaluations) {
-    if (evaluation.split != "valid") continue;
-    valid[evaluation.step] = evaluation.values.at("loss");
-    EXPECT_EQ(evaluation.main, evaluation.step == 20);
-  }
-  EXPECT_EQ(valid, (std::map<std::int64_t, double>{{5, 4.5}, {10, 4}, {15, 3.5}, {20, 3}}));
-}
+TEST_F(ProgramKilledWorker, LosesNoNumberThatACheckpointIsBehind) { is_killed_and_goes_on(false); }
+
+TEST_F(ProgramKilledWorker, LosesNoneWithATornNoteOfWhereItWas) { is_killed_and_goes_on(true); }
 
 }  // namespace
 }  // namespace xlm

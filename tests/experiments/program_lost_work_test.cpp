@@ -81,6 +81,18 @@ TEST_F(ProgramTest, AMoveDuringASweepCopiesAndTheSweepContinues) {
 }
 
 // A container's own files are the lower layer of an overlay, where no folder can be renamed.
+TEST_F(ProgramTest, WithoutProcItSaysWhatIsMissing) {
+  write_sweep("sweep: {grid: {seed: [1]}}\n");
+  const auto without_proc = [&](const std::string& command) {
+    return shell(folder_.path(),
+                 "unshare --user --map-root-user --mount sh -ec 'mount -t tmpfs none /proc; " + command + "'");
+  };
+  if (without_proc("true").code != 0) GTEST_SKIP() << needs::kNamespaces;
+  const ProgramResult result = without_proc("exec " XLM_FAKE_BINARY " sweep sweep.yaml");
+  EXPECT_EQ(result.code, kFailed) << result.err;
+  EXPECT_THAT(result.err, AllOf(HasSubstr("it is named by /proc: mount that"), Not(HasSubstr("terminate"))));
+}
+
 TEST_F(ProgramTest, RunsInTheLowerLayerOfAnOverlayAreRemovedMovedAndUpdated) {
   const std::string mounted =
       "mount -t tmpfs none disk && mkdir disk/upper disk/work && "

@@ -52,6 +52,24 @@ TEST_F(ProgramRungs, SoAreEvaluationsOfEpochs) {
   expect_best_of_three();
 }
 
+/// The steps stand in a file, and the measure in the output has none.
+TEST_F(ProgramRungs, SoAreNumbersWhoseStepStandsElsewhere) {
+  configure_rungs(10, 10, "[10, 20]", "  metrics: [{jsonl: steps.jsonl}, {lines: 'loss (?<valid.loss>[0-9]+)'}]\n");
+  write_script("s.py", R"(import json, os, sys, time
+saved = os.environ["XLM_CHECKPOINTS"] + "/s.json"
+step = json.load(open(saved)) if os.environ["XLM_RESUME"] == "1" else 0
+while step < 40:
+    step += 1
+    if step % 10 == 0:
+        with open("steps.jsonl", "a") as file:
+            print(json.dumps({"step": step, "lr": 0.1}), file=file)
+        print("loss", sys.argv[1], flush=True)
+    json.dump(step, open(saved + ".new", "w")); os.replace(saved + ".new", saved)
+    time.sleep(0.05)
+)");
+  expect_best_of_three();
+}
+
 TEST_F(ProgramRungs, WhatCanNeverBeJudgedIsAnErrorAndCheckFindsIt) {
   configure_rungs(13, 13, "[10]");
   const ProgramResult sweep = run({"sweep", "run.yaml", "--jobs", "1"});

@@ -104,6 +104,20 @@ TEST_F(SlurmCommands, AJobWithoutANumberIsNotSubmitted) {
   }
 }
 
+/// Some sites print a welcome on every command.
+TEST_F(SlurmCommands, AJobBelowABannerIsQueuedAndNotSubmittedTwice) {
+  command("sbatch", "cat >/dev/null\ncase $* in *test-only*) ;; *) printf 'Welcome to here!\\n\\n101\\n' ;; esac");
+  write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
+  const ProgramResult first = submit("--jobs 1");
+  EXPECT_EQ(first.code, kDone) << first.err;
+  EXPECT_THAT(first.out, HasSubstr("submitted job 101: 1 worker"));
+  command("squeue", "case $* in *--version*) ;; *) echo '101_0|PENDING|Priority|' ;; esac");
+  const ProgramResult second = submit("--jobs 1");
+  EXPECT_EQ(second.code, kDone) << second.err;
+  EXPECT_THAT(second.out,
+              AllOf(HasSubstr("1 worker of this sweep waits or runs already"), Not(HasSubstr("submitted job"))));
+}
+
 TEST_F(SlurmCommands, AFolderThatAScriptCannotNameIsRefusedBeforeAnythingIsWritten) {
   write_sweep("sweep: {grid: {seed: [1]}}\n");
   const std::string odd = "ev\"\ntouch INJECTED\n#";

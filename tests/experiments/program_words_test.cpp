@@ -72,6 +72,23 @@ TEST_F(ProgramWords, WhatNeverCameIsSaidAtTheEndAndInLists) {
   EXPECT_EQ(only_run().reason, "");
 }
 
+TEST_F(ProgramWords, WhatMayHaveChangedANumberStandsWhereItStands) {
+  write_script("ranks.sh", "echo step 1 loss 2 valid 4; echo step 1 loss 3 valid 4");
+  configure("[sh, ranks.sh]",
+            R"(  metrics: [{lines: 'step (?<step>.) loss (?<loss>.) valid (?<valid.loss>.)'}])"
+            "\n",
+            "tables: [{table: T, rows: seed, columns: [{label: ours, value: valid.loss}]}]\n"
+            "claims: [{claim: C, value: valid.loss, at_most: 5}]\n");
+  const ProgramResult trained = run({"sweep", "run.yaml"});
+  EXPECT_EQ(trained.code, kDone) << trained.err;
+  const std::string doubt = "replaced another one of the same name and step";
+  EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr(doubt));
+  EXPECT_THAT(run({"table", "run.yaml"}).out, HasSubstr(doubt));
+  EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr(doubt));
+  EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  EXPECT_THAT(only_run().reason, HasSubstr(doubt)) << "reading again finds the same";
+}
+
 TEST_F(ProgramWords, RunsThatFailAlikeAreToldOnce) {
   write_script("fail.py",
                "import os, sys\nsys.exit(f'cannot open {os.getcwd()}/x' if sys.argv[1] != '4' else 'other')\n");

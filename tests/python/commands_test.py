@@ -49,6 +49,11 @@ def test_settings_are_as_on_the_command_line(place):
     assert rows["experiment"] == 'a, "b" #3' and rows["params"]["train.steps"] == 3 and rows["params"]["seed"] == 7
 
 
+def test_texts_beyond_sixteen_bits_arrive(place):
+    title = "\N{MATHEMATICAL SCRIPT SMALL L} of \N{CJK UNIFIED IDEOGRAPH-20000}"  # JSON has pairs of surrogates for them
+    assert xlm.train(CONFIG, experiment=title)["experiment"] == title
+
+
 def test_sweeps(place):
     swept = {**CONFIG, "sweep": {"grid": {"seed": [1, 2]}}}
     planned = xlm.sweep(swept, dry_run=True)

@@ -72,6 +72,7 @@ TEST_F(TrainingLengthTest, TokensAreScoredPredictions) {
 TEST_F(TrainingLengthTest, MoreStepsThanTrainStepsMayBeAreRefused) {
   EXPECT_THAT(complaint("tokens: 9e15"), HasSubstr("train.tokens is 5.6e+14 steps of these data"));
   EXPECT_THAT(complaint("steps: 7, eval_every_tokens: 9e15"), HasSubstr("train.eval_every_tokens is"));
+  EXPECT_THAT(complaint("epochs: 1e15"), HasSubstr("train.epochs is"));
 }
 
 TEST_F(TrainingLengthTest, WhatIsResolvedIsARunOfSteps) {

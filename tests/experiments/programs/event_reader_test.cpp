@@ -210,6 +210,24 @@ TEST_F(ProgramEvents, ALogThatMovesWithANewAttemptIsTheSameSeries) {
   EXPECT_THAT(sink_.take(), ElementsAre("1: loss=3", "2: loss=2", "3: loss=1"));
 }
 
+TEST_F(ProgramEvents, NothingIsFinalIfTheFolderGotNothingAfterAResume) {
+  use();
+  write_tag(file("a.tfevents"), "val_loss", {{1, 2}});
+  EXPECT_THAT(polled(), ElementsAre("valid 1: loss=2"));
+  const Json position = Json::parse(readers_->position().dump());
+  use({}, position);
+  EXPECT_FALSE(readers_->finish(true));
+  EXPECT_THAT(sink_.take(), IsEmpty());
+  write_tag(file("c.tfevents"), "val_loss", {{2, 1.5}});  // left by the earlier attempt, behind what it has noted
+  use({}, position);
+  EXPECT_FALSE(readers_->finish(true));
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 2: loss=1.5"));
+  use({}, position);
+  write_tag(file("d.tfevents"), "val_loss", {{3, 1}});
+  EXPECT_TRUE(readers_->finish(true));
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 2: loss=1.5", "valid 3: loss=1", "valid 3: loss=1 final"));
+}
+
 TEST_F(ProgramEvents, AWriterThatGoesBackVoidsWhatItsFolderHas) {
   use();
   write_tag(file("a.tfevents"), "loss", {{50, 5}, {60, 6}, {90, 9}});

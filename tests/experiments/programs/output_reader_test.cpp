@@ -151,15 +151,17 @@ TEST_F(ProgramOutput, WhatAnEarlierWorkerDidNotReadIsReadFromTheLog) {
   }
 }
 
-TEST_F(ProgramOutput, WithoutAPlaceInTheLogNothingIsReadAgain) {
+/// Null: what the log holds was written by others. {}: by an attempt whose place in it is not known.
+TEST_F(ProgramOutput, OnlyWhatAnEarlierAttemptLeftIsReadAgain) {
   const fs::path log = folder_.path() / "output.txt";
   const std::vector<MetricDescription> lines{{.target = R"(step (?<step>\d+) valid (?<valid.bpc>\S+))"}};
   append(log, "step 1 valid 5\n");
-  for (const Json& position : {Json(), Json::object()}) {
-    MetricReaders readers(lines, folder_.path() / "metrics.jsonl", sink_, log);
-    readers.begin(position);
-    EXPECT_THAT(sink_.take(), IsEmpty());
-  }
+  MetricReaders fresh(lines, folder_.path() / "metrics.jsonl", sink_, log);
+  fresh.begin(Json());
+  EXPECT_THAT(sink_.take(), IsEmpty());
+  MetricReaders lost(lines, folder_.path() / "metrics.jsonl", sink_, log);
+  lost.begin(Json::object());
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 1: bpc=5"));
   MetricReaders first(lines, folder_.path() / "metrics.jsonl", sink_, log);
   first.begin(Json());
   const Json position = first.position();

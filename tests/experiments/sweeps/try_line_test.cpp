@@ -92,7 +92,9 @@ TEST_F(TryLineTest, ALineThatAKillCutOffIsNoRecord) {
 }
 
 TEST_F(TryLineTest, NamesAreThoseOfFolders) {
-  EXPECT_THAT(thrown_message<UsageError>([&] { TryLine(folder_.path(), "../x"); }), HasSubstr("no name of a line"));
+  for (const std::string name : {"../x", "two words", ".hidden", ""}) {
+    EXPECT_THAT(thrown_message<UsageError>([&] { TryLine(folder_.path(), name); }), HasSubstr("no name of a line"));
+  }
   TryLine single(folder_.path(), std::string(kSingleTry) + "1");
   begin(single, "a", "base");
   TryLine one = line();

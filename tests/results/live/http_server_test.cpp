@@ -136,41 +136,6 @@ TEST(HttpServerTest, ServesManyReadersAtOnce) {
   EXPECT_EQ(right.load(), 200);
 }
 
-/// Connections of a stranger, who knows no token and sends this.
-class Strangers {
- public:
-  Strangers(int port, std::size_t count, std::string_view request) {
-    for (std::size_t i = 0; i < count; ++i) {
-      sockets_.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-      sockaddr_in address{};
-      address.sin_family = AF_INET;
-      address.sin_port = htons(static_cast<std::uint16_t>(port));
-      address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-      EXPECT_EQ(::connect(sockets_.back(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-      ::send(sockets_.back(), request.data(), request.size(), MSG_NOSIGNAL);
-    }
-  }
-  Strangers(const Strangers&) = delete;
-  Strangers& operator=(const Strangers&) = delete;
-  ~Strangers() {
-    for (const int socket : sockets_) ::close(socket);
-  }
-
-  /// Sends until the server closes a connection; the bytes that it took.
-  std::size_t send_on(const std::string& piece, std::size_t most) const {
-    std::size_t sent = 0;
-    while (sent < most) {
-      const ssize_t count = ::send(sockets_.front(), piece.data(), piece.size(), MSG_NOSIGNAL);
-      if (count <= 0) break;
-      sent += static_cast<std::size_t>(count);
-    }
-    return sent;
-  }
-
- private:
-  std::vector<int> sockets_;
-};
-
 TEST(HttpServerTest, SlowConnectionsKeepNeitherItsOwnerNorItsEndWaiting) {
   using Seconds = std::chrono::duration<double>;
   const auto began = std::chrono::steady_clock::now();
@@ -181,6 +146,13 @@ TEST(HttpServerTest, SlowConnectionsKeepNeitherItsOwnerNorItsEndWaiting) {
     server.reset();
   }
   EXPECT_LT(Seconds(std::chrono::steady_clock::now() - began).count(), 4) << "it waited for a connection";
+}
+
+TEST(HttpServerTest, AConnectionThatNeverAsksIsClosed) {
+  const auto server = serve_http(0, echo);
+  const auto began = std::chrono::steady_clock::now();
+  answer_to(server->port(), "GET / HT");  // returns when the server closes the connection
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(), 20);
 }
 
 TEST(HttpServerTest, TakesNoHeadersWithoutEnd) {

@@ -287,7 +287,7 @@ TEST_F(Columns, ListingHasTheDocumentedFields) {
     EXPECT_TRUE(run.contains(field)) << field;
   }
   EXPECT_EQ(run["params"]["model.span"], 256);
-  EXPECT_EQ(run["created"], "1970-01-01T00:16:40Z");
+  EXPECT_EQ(run["created"], "1970-01-01T00:16:40.000000Z");
   EXPECT_EQ(run["evaluations"][0]["split"], "test");
   EXPECT_EQ(run["evaluations"][0]["bpc"], 1.25);
   EXPECT_EQ(RunLister(store_).run("c")["finished"], nullptr);
