@@ -102,17 +102,11 @@ SharedLooks looks_of_file(const FigureOptions& options, const RecipeView& recipe
 
 Json describe_figure(const Figure& figure, const fs::path& file) {
   Json points = Json::array();
-  const auto add = [&](const Figure& part, const std::string& panel) {
-    for (const FigureSeries& series : part.series) {
-      for (const FigurePoint& point : series.points) {
-        Json described = {{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}};
-        if (!panel.empty()) described["panel"] = panel;
-        points.push_back(std::move(described));
-      }
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      points.push_back({{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}});
     }
-  };
-  for (const Figure& panel : figure.panels) add(panel, panel.description.title);
-  if (figure.panels.empty()) add(figure, "");
+  }
   return {{"figure", figure.description.title}, {"name", figure.description.name}, {"file", file.string()},
           {"caption", figure.caption},          {"warnings", figure.warnings},     {"points", points}};
 }

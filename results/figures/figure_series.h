@@ -61,8 +61,8 @@ class SeriesBuilder {
   Variation variation_;                         // of the runs of a point
 };
 
-/// The text that a figure shows for a value of a column. A number needs its column's name, too.
-std::string value_label(const FigureLooks& looks, const std::string& column, const Value& value);
+/// The text for a value of a column. A number needs its column's name, too.
+std::string series_label(const std::string& column, const Value& value);
 
 /// Why a column of these runs cannot be drawn: it holds text. Empty if it can.
 std::string why_no_numbers(RunTable& runs, const std::string& column, const std::vector<std::size_t>& selected);

@@ -229,7 +229,7 @@ std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& descrip
   for (auto& [key, group] : groups) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < key.size(); ++i) {
-      parts.push_back(value_label(FigureLooks(), description.by[i], key[i]));
+      parts.push_back(series_label(description.by[i], key[i]));
     }
     group.found.label = join(parts, ", ");
     group.found.corpora.assign(group.corpora.begin(), group.corpora.end());

@@ -82,7 +82,6 @@ std::string Page::claims(const ClaimList& claims) {
 std::string Page::fit(const FitResult& fit) { return fit_html(fit) + figure(figure_of_fit(fit)); }
 
 std::string Page::figure(const Figure& figure) {
-  if (!figure.panels.empty()) return panels(figure);
   appendix_.add(runs_of(figure));
   std::string out = "<figure>\n";
   out += fmt::format(
@@ -95,17 +94,6 @@ std::string Page::figure(const Figure& figure) {
   for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
   out += references_of(figure) + "</figcaption>\n</figure>\n";
   return out + numbers_of(figure);
-}
-
-/// Small multiples: a figure for each, and below them what concerns all.
-std::string Page::panels(const Figure& figure) {
-  std::string out = "<div class=\"panels\">\n";
-  for (const Figure& panel : figure.panels)
-    out += fmt::format("<div>\n<h3>{}</h3>\n{}</div>\n", html_escape(panel.description.title), this->figure(panel));
-  out += "</div>\n";
-  for (const std::string& warning : figure.warnings) out += "<p>" + html_escape(warning) + "</p>\n";
-  for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
-  return out;
 }
 
 /// References to the runs, for paper, where no click is possible.

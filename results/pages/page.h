@@ -41,7 +41,6 @@ class Page {
   std::string finish(const std::string& title, const std::string& body);
 
  private:
-  std::string panels(const Figure& figure);
   std::string numbers_of(const Figure& figure) const;
   std::string references_of(const Figure& figure) const;
 
