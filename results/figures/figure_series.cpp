@@ -209,10 +209,9 @@ std::string series_label(const std::string& column, const Value& value) {
   return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
 }
 
-SeriesBuilder::SeriesBuilder(RunTable& runs, const std::vector<std::size_t>& selected, Figure& figure)
+SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
     : runs_(runs),
       figure_(figure),
-      better_(better_of(runs, selected, figure.description, figure.description.y)),
       variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
 }
@@ -341,7 +340,7 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
   variation_.add(rows);
   point.corpus = corpus_of(rows);
   point.x = mean(xs);
-  point.y = aggregated(ys, description.aggregate, better_);
+  point.y = aggregated(ys, description.aggregate);
   if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
     point.spread = sample_deviation(ys);
   return point;
@@ -377,7 +376,7 @@ std::string problem_of_columns(const FigureDescription& description) {
 BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules) {
   Figure figure = labelled_figure(description);
-  SeriesBuilder builder(runs, selected, figure);
+  SeriesBuilder builder(runs, figure);
   std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
@@ -396,16 +395,6 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   builder.add(samples, rules.joined, of_outcome);
   if (description.front) add_fronts(runs, selected, figure);
   return figure;
-}
-
-Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,
-                 const std::string& column) {
-  if (description.aggregate != Aggregate::kBest) return Better::kLower;
-  const std::string asker = "`aggregate: best`";
-  const std::string other = "use `aggregate: min` or `aggregate: max`";
-  if (!is_along_training(description.x)) return needed_direction(runs, rows, column, asker, other);
-  if (const std::optional<Better> direction = direction_of_result(runs, rows, column)) return *direction;
-  throw UsageError(no_direction(column, asker, other));
 }
 
 }  // namespace xlm

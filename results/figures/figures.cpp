@@ -8,7 +8,6 @@
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
 #include "results/quantities/quantities.h"
-#include "results/store/directions.h"
 #include "results/store/selection.h"
 #include "results/store/shown_runs.h"
 #include "results/store/unmet_condition.h"
@@ -53,17 +52,6 @@ void describe_choice(Figure& figure, SettingChoice choice) {
   for (std::string& note : choice_notes(selection, choices)) figure.notes.push_back(std::move(note));
 }
 
-/// The best of several runs by the test split is no result.
-void warn_of_test_selection(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
-  const FigureDescription& description = figure.description;
-  if (description.aggregate == Aggregate::kMean) return;
-  const std::string& column = description.value.empty() ? description.y : description.value;
-  const std::string note = test_selection_note(column, description.aggregate, direction_of(runs, rows, column));
-  if (note.empty() || figure.caption.empty()) return;  // without a caption each point is of one run
-  figure.caption += ", chosen on test";
-  figure.notes.push_back(note);
-}
-
 }  // namespace
 
 std::vector<std::size_t> rows_of_figure(RunTable& runs, const FigureDescription& description,
@@ -85,7 +73,6 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
   if (Figure* figure = std::get_if<Figure>(&built)) {
     figure->warnings = lost_logarithms(*figure);
     put_in_order(*figure);
-    warn_of_test_selection(runs, selected, *figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
     if (std::string note = unproved_note(runs, selected); !note.empty()) figure->notes.push_back(std::move(note));

@@ -80,7 +80,6 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
-  const Better better = better_of(runs, selected, description, description.value);
   for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description, to_text(x)));
   for (auto& [y, row] : cells.rows) {
     figure.y_names.push_back(renamed(description, to_text(y)));
@@ -89,7 +88,7 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
     for (const Value& x : cells.columns) {
       const HeatmapCell cell = row.contains(x) ? row[x] : HeatmapCell{};
       numbers.push_back(cell.numbers.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                             : aggregated(cell.numbers, description.aggregate, better));
+                                             : aggregated(cell.numbers, description.aggregate));
       runs_of_row.push_back(cell.runs);
       if (!cell.places.empty()) variation.add(cell.places);
     }

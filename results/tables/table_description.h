@@ -48,7 +48,7 @@ struct CellOptions {
     v.field({.name = "against", .help = "label of the row to which the cells are related; empty: none"}, against);
     v.field({.name = "as", .help = "how: difference v − b, ratio v / b, or change v / b − 1"}, as, kRowRelationNames);
     v.field({.name = "unit", .help = "what stands behind each number: ms"}, unit);
-    v.field({.name = "aggregate", .help = "how several runs become one number; best: the smallest, see `better`"},
+    v.field({.name = "aggregate", .help = "how several runs become one number"},
             aggregate, kAggregateNames);
     v.field({.name = "spread", .help = "sd: the sample standard deviation behind the mean, from two runs on"}, spread,
             kSpreadNames);
