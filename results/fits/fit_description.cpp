@@ -108,7 +108,7 @@ std::string FitDescription::formula() const {
 }
 
 EstimateOptions FitDescription::estimate_options() const {
-  return {.delta = delta, .draws = draws, .level = level / 100, .seed = static_cast<std::uint64_t>(seed)};
+  return {.draws = draws, .level = level / 100};
 }
 
 const std::vector<std::string>& fit_keys() {

@@ -1,5 +1,5 @@
-// A fitted power law with what it cannot be sure of: intervals by bootstrap, the covariance of its parameters, and a
-// prediction of the largest runs from the others.
+// A fitted power law with what it cannot be sure of: intervals by bootstrap, and a prediction of the largest runs from
+// the others.
 #pragma once
 
 #include <cstddef>
@@ -74,8 +74,6 @@ class LawEstimate {
   const FoundLaw& found() const { return found_; }
   /// Of each of PowerLaw::parameters().
   std::vector<LawInterval> intervals() const;
-  /// Of E, then of ln A and α of each term, over the draws.
-  std::vector<std::vector<double>> covariance() const;
   /// Of a number that follows from the law.
   LawInterval interval(const std::function<double(const PowerLaw&)>& number) const;
   Prediction predict(const std::vector<double>& x) const;
@@ -88,7 +86,6 @@ class LawEstimate {
   void find_spread(const LossPoints& points);
   void draw(const LossPoints& points, const PowerLawFitter& fitter);
   LawInterval interval_of(std::vector<double> drawn, double estimate) const;
-  std::vector<double> drawn_parameter(std::size_t number) const;
 
   EstimateOptions options_;
   FoundLaw found_;
