@@ -7,13 +7,12 @@
 #include "results/claims/claim_text.h"
 #include "results/exhibits/continuations.h"
 #include "results/fits/fitted_runs.h"
-#include "results/pages/table_html.h"
 #include "results/store/store.h"
 
 namespace xlm {
 
 /// The claims with their notes, without their title: what is decided first, and last and folded what is not tried.
-std::string claims_html(const ClaimList& list, const RunReferences& references);
+std::string claims_html(const ClaimList& list);
 
 /// A page of claims alone.
 std::string claims_page(Store& store, const ClaimList& list);

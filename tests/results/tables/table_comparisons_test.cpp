@@ -245,7 +245,7 @@ TEST_F(Tables, TheBestCellsOfColumnsAreMarkedWhereAsked) {
   EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("\n▸" + note));
   EXPECT_THAT(render_table(result, TableFormat::kMarkdown), HasSubstr("\nBold" + note));
   EXPECT_THAT(render_table(result, TableFormat::kLatex), HasSubstr("  Bold" + note));
-  EXPECT_THAT(table_html(result, {}), HasSubstr("<li>Bold" + note));
+  EXPECT_THAT(table_html(result), HasSubstr("<li>Bold" + note));
   for (const TableFormat format : {TableFormat::kMarkdown, TableFormat::kLatex}) {
     EXPECT_THAT(render_table(result, format), Not(AnyOf(HasSubstr("▸"), HasSubstr("triangleright"))));
   }

@@ -165,7 +165,7 @@ TEST_F(Tables, SayWhatTheCellsShowWhereTheColumnsDoNot) {
   EXPECT_THAT(text(yaml), HasSubstr("\n" + note + "\n"));
   EXPECT_THAT(render_table(by_keys, TableFormat::kMarkdown), HasSubstr("\n" + note + "\n"));
   EXPECT_THAT(render_table(by_keys, TableFormat::kLatex), HasSubstr("  " + note + "\\par\n"));
-  EXPECT_THAT(table_html(by_keys, {}), HasSubstr("<li>" + note + "</li>"));
+  EXPECT_THAT(table_html(by_keys), HasSubstr("<li>" + note + "</li>"));
   EXPECT_THAT(to_json(by_keys)["notes"][0], note);
   const std::string rows = "table: T\nrows: model.span_type\ncells: {value: step_seconds}\n";
   EXPECT_THAT(text(rows + "columns: model.span\n"), HasSubstr("\nCells: seconds per step.\n"));
