@@ -16,9 +16,9 @@ namespace {
 
 /// A number. Bold marks the best of its column, if the table marks it.
 std::string number_html(const TableCell& cell, const CellOptions& options) {
-  std::string text = html_escape(number_with_unit(*cell.value, options));
+  std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
   if (cell.best) text = "<b>" + text + "</b>";
-  if (cell.spread) text += " ± " + html_escape(spread_with_unit(*cell.spread, options));
+  if (cell.spread) text += " ± " + html_escape(cell_spread_text(*cell.spread, options));
   return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
 }
