@@ -1,12 +1,11 @@
 // Continuations of passages, side by side: the runs that make them, and the result as text.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/json.h"
 #include "results/exhibits/continuation_description.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
@@ -47,9 +46,9 @@ std::string prompt_end(const std::string& prompt);
 /// On one line.
 std::string one_line(const std::string& text);
 
-enum class ContinuationFormat { kText, kMarkdown, kJson };
-inline constexpr std::array<std::string_view, 3> kContinuationFormatNames{"text", "markdown", "json"};
+/// Each passage with its continuations below.
+std::string continuations_text(const std::vector<Continuations>& all);
 
-std::string render_continuations(const std::vector<Continuations>& all, ContinuationFormat format);
+Json to_json(const Continuations& continuations);
 
 }  // namespace xlm
