@@ -25,7 +25,7 @@ struct ContinuationOptions : RecipeOptions {
 
 std::vector<std::string> continuation_formats() { return {"text", "json", std::string(kHtml)}; }
 
-std::string rendered(Store& store, const std::vector<Continuations>& all, const std::string& format) {
+std::string rendered_continuations(Store& store, const std::vector<Continuations>& all, const std::string& format) {
   if (format == kHtml) return continuations_page(store, all);
   if (format == "text") return continuations_text(all);
   Json list = Json::array();
@@ -88,7 +88,7 @@ int run_continuation(const ContinuationOptions& options, const GlobalOptions& gl
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(rendered(store, all, format), options.out);
+  print_or_write(rendered_continuations(store, all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 
