@@ -30,7 +30,6 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-/// "svg", "pdf", "png", "py" and "html".
 std::vector<std::string> format_names() {
   std::vector<std::string> names(kPictureFormatNames.begin(), kPictureFormatNames.end());
   names.emplace_back(kHtml);
@@ -60,7 +59,6 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   return names;
 }
 
-/// The figure in `format`.
 std::string drawn(Store& store, const Figure& figure, const std::string& format, Painter& painter) {
   if (format == kHtml) return figure_page(store, figure);
   const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);

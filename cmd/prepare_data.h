@@ -10,7 +10,6 @@ namespace xlm {
 
 using MakePreparation = std::function<Preparation(const PrepareObserver& observer)>;
 
-/// Declares the options of preparing any text.
 void add_text_options(CLI::App& app, PrepareRequest& request);
 
 /// Prepares `out` with progress on the screen, and prints what is in it.

@@ -80,7 +80,6 @@ ValuesByName results_of_run(const Run& run) {
   return values;
 }
 
-/// A part of two runs.
 struct DiffPart {
   std::string title;
   std::map<std::string, std::pair<Json, Json>> values;  // that differ, by name; null: the run has none

@@ -20,7 +20,6 @@ std::string read_plain_text(const fs::path& file);
 /// Declares --clean: none, or text8.
 void add_clean_option(CLI::App& app, std::string& clean);
 
-/// `text`, cleaned as --clean asks.
 std::string cleaned(const std::string& text, const std::string& clean);
 
 }  // namespace xlm

@@ -149,7 +149,6 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
   return tree;
 }
 
-/// Says which values other sweeps have chosen.
 void say_choices(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
   if (global.quiet) return;
   for (const std::string& line : choices_in_words(runs)) say(line + "\n");

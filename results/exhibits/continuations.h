@@ -12,14 +12,12 @@
 
 namespace xlm {
 
-/// A row of the description, with its run.
 struct ContinuingModel {
   std::string label;
   std::string run;      // the newest that is done; empty: none
   std::string missing;  // why there is no run
 };
 
-/// A prompt and each model's continuation.
 struct ContinuedPassage {
   ContinuationDescription::Prompt place;
   std::string prompt;
@@ -43,7 +41,6 @@ std::string place_text(const Continuations& continuations, const ContinuedPassag
 
 /// On one line, without the beginning if it is long: "… and left the house".
 std::string prompt_end(const std::string& prompt);
-/// On one line.
 std::string one_line(const std::string& text);
 
 /// Each passage with its continuations below.

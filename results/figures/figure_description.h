@@ -111,7 +111,6 @@ inline bool is_along_training(const std::string& x) { return x == "step" || !axi
 /// The text that a figure shows for a label or a value.
 std::string renamed(const FigureDescription& description, const std::string& label);
 
-/// All keys that a figure's map may have.
 const std::vector<std::string>& figure_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

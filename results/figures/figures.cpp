@@ -17,7 +17,6 @@ namespace xlm {
 
 namespace {
 
-/// The conditions for a figure's runs.
 std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
   filters.insert(filters.end(), description.where.begin(), description.where.end());
   return filters;

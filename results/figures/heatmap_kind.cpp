@@ -33,7 +33,6 @@ Figure heatmap_of_grid(const FigureDescription& description, NewestGrid grid) {
   return figure;
 }
 
-/// The numbers and runs of one cell.
 struct HeatmapCell {
   std::vector<double> numbers;
   std::vector<std::string> runs;

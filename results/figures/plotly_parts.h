@@ -25,7 +25,6 @@ std::string plotly_runs(const std::vector<std::string>& runs);
 /// texts.
 Json plotly_points(const Figure& figure, std::size_t series, const std::string& x_word);
 
-/// Error bars of a series in a colour.
 Json plotly_spreads(const FigureSeries& series, std::string_view colour);
 
 /// The Pareto front and all series as points or lines, with their spread.

@@ -63,7 +63,6 @@ struct FitDescription {
   EstimateOptions estimate_options() const;
 };
 
-/// All keys that a fit's map may have.
 const std::vector<std::string>& fit_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

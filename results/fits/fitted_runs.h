@@ -14,7 +14,6 @@
 
 namespace xlm {
 
-/// The runs that one law is fitted to.
 struct FitRuns {
   std::string label;  // the values of `by`; empty: the only ones
   LossPoints points;
@@ -66,7 +65,6 @@ FitProblem problem_of_points(const FitDescription& description, const LossPoints
 std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescription& description,
                                                  const std::vector<Filter>& filters);
 
-/// All runs behind a fit.
 std::vector<std::string> runs_of(const FitResult& fit);
 
 }  // namespace xlm

@@ -41,7 +41,6 @@ struct LossPoints {
 
   std::size_t size() const { return loss.size(); }
   std::size_t count_settings() const;
-  /// The values of a column, one for each run.
   std::vector<double> column(std::size_t number) const;
 };
 
@@ -52,14 +51,12 @@ struct EstimateOptions {
   std::uint64_t seed = 1;
 };
 
-/// A loss at some place.
 struct Prediction {
   double loss = 0;
   LawInterval law;  // of the law
   LawInterval run;  // of one more run, with the spread of runs around the law
 };
 
-/// A prediction of runs that the fit did not see.
 struct LeftOut {
   std::vector<double> x;
   double loss = 0;  // made: the geometric mean of its runs

@@ -22,7 +22,6 @@ struct ComparisonQuestion {
   double level = kLevel;      // of the interval
 };
 
-/// Whose runs are compared.
 struct SettingQuestion {
   std::string name;             // as it was asked
   std::vector<Filter> filters;  // conditions on its runs

@@ -10,7 +10,6 @@
 
 namespace xlm {
 
-/// Two settings, part by part.
 struct DocumentComparison {
   std::optional<PartComparison> test;
   std::string parts;    // what the parts are: "1,000 stretches of 5,000 tokens"

@@ -32,10 +32,8 @@ class Page {
   /// The explorer of the runs so far, for one place on the page.
   std::string explorer(Store& store, const std::string& title);
 
-  /// The runs so far.
   RunAppendix& appendix() { return appendix_; }
 
-  /// The whole file.
   std::string finish(const std::string& title, const std::string& body);
 
  private:
@@ -46,7 +44,6 @@ class Page {
   Json explorer_;  // null: the page has none
 };
 
-/// Pages with only tables, and with one figure.
 std::string tables_page(Store& store, const std::vector<Table>& tables);
 std::string figure_page(Store& store, const Figure& figure);
 

@@ -49,7 +49,6 @@ struct PrintedCounts {
 
 PrintedCounts count_printed(const Table& table);
 
-/// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);
 
 /// The whole page: the claims, how our numbers compare with the papers' values, then the exhibits, then the explorer of

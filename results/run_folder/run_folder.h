@@ -18,7 +18,6 @@
 
 namespace xlm {
 
-/// The files of a run folder.
 struct RunPaths {
   fs::path folder;
 
@@ -128,7 +127,6 @@ struct WantedEvaluation {
 inline constexpr const char* kEvaluationCommand = "evaluation.command";
 inline constexpr const char* kEvaluationName = "evaluation.name";
 
-/// One evaluation of a split.
 struct RunEvaluation {
   std::string split;
   std::int64_t step = 0;
@@ -184,7 +182,6 @@ struct RunCheckpoint {
   double seconds = 0;  // time to save it; 0: unknown
 };
 
-/// A run, read from its folder.
 struct Run {
   std::string id;  // the folder's name
   fs::path folder;

@@ -34,7 +34,6 @@ struct ParetoFront {
 ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize,
                          std::vector<double> reference = {});
 
-/// What `xlm pareto` asks.
 struct ParetoQuery {
   std::vector<std::string> columns;  // x and y
   std::vector<bool> maximize;        // one per column

@@ -45,12 +45,10 @@ class RunTable {
  public:
   explicit RunTable(Store& store);
 
-  /// How many runs there are.
   std::size_t size() const { return ids_.size(); }
   /// The id of the run of a row.
   const std::string& id(std::size_t row) const { return ids_[run_of(row)]; }
   const std::vector<std::string>& ids() const { return ids_; }
-  /// The row of the run of an id; nullopt if there is none.
   std::optional<std::size_t> row_of(const std::string& id) const;
 
   /// A column: one value for each row. It is read once and then kept. Throws UsageError for a name that the store does

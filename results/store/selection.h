@@ -55,7 +55,6 @@ struct ChosenSetting {
   bool is_at_end = false;      // a value is the least or the greatest number of three or more that were tried
 };
 
-/// What a Selection makes of some rows.
 struct SettingChoice {
   std::vector<std::size_t> rows;  // of the chosen settings, ascending; all of them if nothing was asked
   std::vector<ChosenSetting> settings;

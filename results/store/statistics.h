@@ -20,7 +20,6 @@ double quantile(const std::vector<double>& sorted, double share);
 /// Middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
 
-/// How several runs become one number.
 enum class Aggregate { kMean, kMedian };
 inline constexpr std::array<std::string_view, 2> kAggregateNames{"mean", "median"};
 enum class Spread { kNone, kDeviation };

@@ -25,7 +25,6 @@ PointMarks marks_of(TableFormat format) {
   return {"●", format == TableFormat::kText ? "dominated" : ""};
 }
 
-/// Titles and cells, in full for programs.
 class ParetoRows {
  public:
   ParetoRows(const ParetoQuery& query, const ParetoResult& result, TableFormat format)

@@ -108,7 +108,6 @@ std::string missing_reason(const SeedValues& values, const std::string& column) 
   return all_done ? "done, but without " + column : values.without_number_text();
 }
 
-/// Computes cells of one table.
 class TableBuilder {
  public:
   /// `filters` are those that all of `selected` fulfil.

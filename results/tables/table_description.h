@@ -116,7 +116,6 @@ struct TableDescription {
   std::string place;                 // file:line, for messages
 };
 
-/// All keys that a table's map may have.
 const std::vector<std::string>& table_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.
