@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "cmd/command.h"
 #include "cmd/prepare_data.h"
-#include "cmd/prepared_view.h"
 #include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
