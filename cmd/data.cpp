@@ -23,9 +23,9 @@ struct DataShowOptions {
   bool verify = false;
 };
 
-constexpr std::size_t kShownLines = 3;       // of each split
-constexpr std::size_t kMostFrequent = 10;    // symbols
-constexpr std::int64_t kShownTokens = 900;   // of a text without line breaks
+constexpr std::size_t kShownLines = 3;        // of each split
+constexpr std::size_t kFrequentSymbols = 10;  // symbols
+constexpr std::int64_t kShownTokens = 900;    // of a text without line breaks
 
 /// A symbol as text: 'a', space, line break, byte 200.
 std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
@@ -119,7 +119,7 @@ std::string text_of(const PreparedData& data, const DataShowOptions& options, co
     if (found == data.splits.end()) continue;
     std::vector<std::string> most;
     for (const auto& [symbol, count] : count_symbols(vocabulary, found->second)) {
-      if (most.size() == kMostFrequent) break;
+      if (most.size() == kFrequentSymbols) break;
       most.push_back(
           fmt::format("{} {:.1f} %", shown(vocabulary, symbol),
                       100.0 * static_cast<double>(count) / static_cast<double>(found->second.tokens.size())));

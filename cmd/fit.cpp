@@ -20,7 +20,7 @@ namespace xlm {
 namespace {
 
 struct FitOptions : RecipeOptions {
-  fs::path file;  // empty: the options describe the fit
+  fs::path file;                         // empty: the options describe the fit
   Yaml described = make_map("xlm fit");  // the keys of a fit without a recipe
   std::vector<std::string> predict;
   std::string format;

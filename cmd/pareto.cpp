@@ -166,8 +166,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--minimize", options->minimize, "Axis on which less is better, if nothing else says it")
       ->allow_extra_args(false)
       ->type_name("AXIS");
-  app.add_option("--reference", options->reference,
-                 "Reference of the hypervolume (default: the worst of each column)")
+  app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
   app.add_option("--choose", options->choose, "Show the best setting over these keys, by the column of --by")
       ->allow_extra_args(false)

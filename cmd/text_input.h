@@ -13,8 +13,8 @@ namespace xlm {
 bool has_piped_input();
 
 /// The text of a file: in UTF-8 without a byte-order mark, with Unix's line ends, and without the last one, which
-/// editors and `echo` add. "-" is standard input, and a pipe is read to its end. Throws DataError if there are more than
-/// 64 MB or nothing to read.
+/// editors and `echo` add. "-" is standard input, and a pipe is read to its end. Throws DataError if there are more
+/// than 64 MB or nothing to read.
 std::string read_plain_text(const fs::path& file);
 
 /// Declares --clean: none, or text8.

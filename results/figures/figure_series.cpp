@@ -210,9 +210,7 @@ std::string series_label(const std::string& column, const Value& value) {
 }
 
 SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
-    : runs_(runs),
-      figure_(figure),
-      variation_(runs, figure.description.over) {
+    : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
 }
 

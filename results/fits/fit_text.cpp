@@ -106,12 +106,9 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
     left_out["runs_reached"] = fitted.left_out->loss;
     left_out["error"] = fitted.left_out->predicted.loss / fitted.left_out->loss - 1;
   }
-  return {{"parameters", std::move(parameters)},
-          {"misfit", estimate.found().misfit},
-          {"spread", estimate.spread()},
-          {"predictions", std::move(predictions)},
-          {"left_out", std::move(left_out)},
-          {"residuals", std::move(residuals)}};
+  return {{"parameters", std::move(parameters)}, {"misfit", estimate.found().misfit},
+          {"spread", estimate.spread()},         {"predictions", std::move(predictions)},
+          {"left_out", std::move(left_out)},     {"residuals", std::move(residuals)}};
 }
 
 /// "low" and "high"; both null if no interval is known.

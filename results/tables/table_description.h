@@ -46,8 +46,7 @@ struct CellOptions {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
     v.field({.name = "against", .help = "label of the row to which the cells are related; empty: none"}, against);
     v.field({.name = "as", .help = "how: difference v − b, ratio v / b, or change v / b − 1"}, as, kRowRelationNames);
-    v.field({.name = "aggregate", .help = "how several runs become one number"},
-            aggregate, kAggregateNames);
+    v.field({.name = "aggregate", .help = "how several runs become one number"}, aggregate, kAggregateNames);
     v.field({.name = "spread", .help = "sd: the sample standard deviation behind the mean, from two runs on"}, spread,
             kSpreadNames);
     v.field({.name = "over", .help = "what the runs of a cell are expected to differ in"}, over);

@@ -160,7 +160,8 @@ std::string not_comparable_note(const Table& table) {
 }  // namespace
 
 std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options) {
-  const std::string text = (compared.difference < 0 ? "-" : "+") + number_as_printed(std::abs(compared.difference), options);
+  const std::string text =
+      (compared.difference < 0 ? "-" : "+") + number_as_printed(std::abs(compared.difference), options);
   return compared.half_width ? text + " ± " + number_as_printed(*compared.half_width, options) : text;
 }
 

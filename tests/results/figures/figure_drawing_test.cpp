@@ -123,7 +123,8 @@ TEST_F(Figures, SayWhyALogarithmicAxisIsLinear) {
 }
 
 TEST_F(Figures, BarsBeginAtZero) {
-  EXPECT_EQ(y_axis(figure("figure: F\nkind: bars\nx: model.span\ny: test.bpc\nseries: model.span_type\n")).range.low, 0);
+  EXPECT_EQ(y_axis(figure("figure: F\nkind: bars\nx: model.span\ny: test.bpc\nseries: model.span_type\n")).range.low,
+            0);
 }
 
 TEST_F(Figures, HaveTheSizeOfThePaper) {

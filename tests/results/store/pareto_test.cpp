@@ -90,8 +90,8 @@ TEST(Pareto, AgreesWithBruteForce) {
       for (const auto& other : values) EXPECT_FALSE(dominates(other, point.values));
     }
     for (const ParetoPoint& point : front.dominated) {
-      EXPECT_TRUE(std::any_of(values.begin(), values.end(),
-                              [&](const auto& other) { return dominates(other, point.values); }));
+      EXPECT_TRUE(
+          std::any_of(values.begin(), values.end(), [&](const auto& other) { return dominates(other, point.values); }));
     }
   }
 }

@@ -81,8 +81,8 @@ TEST_F(Tables, SaysWhereARunEndedWorseThanGuessing) {
 }
 
 TEST_F(Tables, Medians) {
-  const Table medians = table(
-      "table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, aggregate: median}\n");
+  const Table medians =
+      table("table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, aggregate: median}\n");
   EXPECT_NEAR(*medians.rows[0].cells[0].value, 1.856, 1e-12);
 }
 
