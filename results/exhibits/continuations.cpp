@@ -56,6 +56,19 @@ void check_same_data(RunTable& runs, const Continuations& found) {
                   found.description.place, found.description.title, join({names.begin(), names.end()}, ", ")));
 }
 
+std::string one_line(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  return std::string(trim(out));
+}
+
 std::string text_form(const Continuations& continuations) {
   std::string out = continuations.description.title + "\n";
   std::size_t widest = 0;
@@ -97,19 +110,6 @@ std::string place_text(const Continuations& continuations, const ContinuedPassag
   const ContinuationDescription& description = continuations.description;
   return fmt::format("{} split, document {}, tokens {} to {}", description.split, passage.place.document,
                      passage.place.first, passage.place.first - 1 + description.prompt_tokens);
-}
-
-std::string one_line(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
-    if (!blank) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  return std::string(trim(out));
 }
 
 std::string prompt_end(const std::string& prompt) {

@@ -41,7 +41,6 @@ std::string place_text(const Continuations& continuations, const ContinuedPassag
 
 /// On one line, without the beginning if it is long: "… and left the house".
 std::string prompt_end(const std::string& prompt);
-std::string one_line(const std::string& text);
 
 /// Each passage with its continuations below.
 std::string continuations_text(const std::vector<Continuations>& all);

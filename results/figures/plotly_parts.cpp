@@ -123,12 +123,6 @@ std::string plotly_text(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> plotly_texts(const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  for (const std::string& text : texts) out.push_back(plotly_text(text));
-  return out;
-}
-
 std::vector<double> plotly_places(std::size_t count) {
   std::vector<double> numbers;
   for (std::size_t i = 0; i < count; ++i) numbers.push_back(static_cast<double>(i));
@@ -206,7 +200,8 @@ Json plotly_axis(const std::string& title, const std::vector<std::string>& names
   Json json = plotly_bare_axis(title);
   json["range"] = {-margin, static_cast<double>(names.size()) - 1 + margin};
   json["tickvals"] = plotly_places(names.size());
-  json["ticktext"] = plotly_texts(names);
+  json["ticktext"] = Json::array();
+  for (const std::string& name : names) json["ticktext"].push_back(plotly_text(name));
   return json;
 }
 

@@ -13,7 +13,6 @@ namespace xlm {
 
 /// The text, so that plotly.js finds no tags in it.
 std::string plotly_text(std::string_view text);
-std::vector<std::string> plotly_texts(const std::vector<std::string>& texts);
 
 /// 0, 1, …: the places of names.
 std::vector<double> plotly_places(std::size_t count);

@@ -79,9 +79,6 @@ class RunTable {
   /// The settings that a column COLUMN@KEY=VALUE asks for, as conditions on at.KEY; none for another column.
   static std::vector<Filter> settings_in(const std::string& name);
 
-  /// The rows that a column COLUMN@KEY=VALUE takes its values from; none for another column.
-  std::vector<std::size_t> rows_elsewhere(const std::string& name);
-
   /// All names that `column` takes, for messages and help.
   std::vector<std::string> column_names();
 
