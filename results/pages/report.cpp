@@ -193,7 +193,7 @@ PrintedCounts count_printed(const Report& report) {
 }
 
 std::string report_page(Store& store, const Report& report) {
-  Page page(store, Page::Runs::kInSection);
+  Page page(store);
   std::string body = fmt::format("<main>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n", html_escape(report.title),
                                  html_escape(report.origin));
   body += claims_of(page, report);
