@@ -14,7 +14,6 @@
 namespace xlm {
 namespace {
 
-/// What the seeds of these claims will show.
 int show_power(const ClaimsOptions& options, const GlobalOptions& global) {
   const std::string format = output_format(options.format, options.out, table_formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);

@@ -37,7 +37,6 @@ struct ClaimedRuns {
   std::vector<SweepRun> runs;
 };
 
-/// The claims of a file, and the runs of its sweep.
 ClaimedRuns claimed_runs(const ClaimsOptions& options, const GlobalOptions& global) {
   const Yaml tree =
       configuration_of(read_yaml_argument(options.file), options.file, options.profile, options.overrides);

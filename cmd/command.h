@@ -38,7 +38,6 @@ struct Command {
 /// All subcommands, in the order of the help.
 const std::vector<Command>& commands();
 
-/// Declares the global options.
 void add_global_options(CLI::App& app, GlobalOptions& global);
 
 /// A file that comes with the program, by its name in a folder, with or without .yaml: "recipes", "sites". Empty: none.

@@ -1,5 +1,4 @@
 // xlm continuation: how a recipe's models continue the same passages.
-#include <algorithm>
 #include <memory>
 
 #include "base/progress.h"
@@ -24,16 +23,14 @@ struct ContinuationOptions : RecipeOptions {
   fs::path out;
 };
 
-std::vector<std::string> continuation_formats() {
-  std::vector<std::string> names(kContinuationFormatNames.begin(), kContinuationFormatNames.end());
-  names.emplace_back(kHtml);
-  return names;
-}
+std::vector<std::string> continuation_formats() { return {"text", "json", std::string(kHtml)}; }
 
-std::string render_continuations(Store& store, const std::vector<Continuations>& all, const std::string& name) {
-  if (name == kHtml) return continuations_page(store, all);
-  const auto found = std::find(kContinuationFormatNames.begin(), kContinuationFormatNames.end(), name);
-  return render_continuations(all, static_cast<ContinuationFormat>(found - kContinuationFormatNames.begin()));
+std::string rendered_continuations(Store& store, const std::vector<Continuations>& all, const std::string& format) {
+  if (format == kHtml) return continuations_page(store, all);
+  if (format == "text") return continuations_text(all);
+  Json list = Json::array();
+  for (const Continuations& one : all) list.push_back(to_json(one));
+  return json_text(list);
 }
 
 /// The job that samples a run's model after each prompt, with the overrides of the command line.
@@ -91,7 +88,7 @@ int run_continuation(const ContinuationOptions& options, const GlobalOptions& gl
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(render_continuations(store, all, format), options.out);
+  print_or_write(rendered_continuations(store, all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 
@@ -112,7 +109,7 @@ std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& gl
       "docs/results.md describes continuations in recipes. `xlm sample` continues your own text.\n\n"
       "Examples:\n"
       "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --out continuations.html\n"
-      "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small --format markdown device=cpu");
+      "  xlm continuation experiments/recipes/recurrence/table-2.yaml --profile small device=cpu");
   return [options, &global] { return run_continuation(*options, global); };
 }
 

@@ -10,7 +10,6 @@
 #include "base/words.h"
 #include "cmd/command.h"
 #include "cmd/prepare_data.h"
-#include "cmd/prepared_view.h"
 #include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
@@ -22,11 +21,11 @@ namespace {
 struct DataShowOptions {
   fs::path folder;
   bool verify = false;
-  int lines = 3;
-  int characters = 10;
 };
 
-constexpr std::int64_t kLineTokens = 300;  // of a text without line breaks
+constexpr std::size_t kShownLines = 3;        // of each split
+constexpr std::size_t kFrequentSymbols = 10;  // symbols
+constexpr std::int64_t kShownTokens = 900;    // of a text without line breaks
 
 /// A symbol as text: 'a', space, line break, byte 200.
 std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
@@ -41,14 +40,13 @@ std::string shown(const Vocabulary& vocabulary, const std::string& symbol) {
 }
 
 /// The first lines of a split, without control characters.
-std::vector<std::string> first_lines(const Vocabulary& vocabulary, const Split& split, int count) {
-  const std::int64_t tokens = std::min(split.tokens.size(), kLineTokens * std::max(count, 0));
-  std::string text = decode(vocabulary, split, 0, tokens);
+std::vector<std::string> first_lines(const Vocabulary& vocabulary, const Split& split) {
+  const std::string text = decode(vocabulary, split, 0, std::min(split.tokens.size(), kShownTokens));
   std::vector<std::string> lines;
   for (std::string& line : xlm::split(text, '\n')) {
     std::replace_if(
         line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-    if (static_cast<int>(lines.size()) < count && !trim(line).empty()) lines.push_back(std::move(line));
+    if (lines.size() < kShownLines && !trim(line).empty()) lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -78,7 +76,7 @@ Json describe_data(const PreparedData& data, const DataShowOptions& options) {
   Json splits = splits_json(data);
   for (const auto& [name, split] : data.splits) {
     splits[name]["symbols"] = symbols_json(data.vocabulary, count_symbols(data.vocabulary, split));
-    splits[name]["lines"] = first_lines(data.vocabulary, split, options.lines);
+    splits[name]["lines"] = first_lines(data.vocabulary, split);
   }
   json["splits"] = std::move(splits);
   json["segmentations"] = segmentation_names(data.path);
@@ -121,13 +119,13 @@ std::string text_of(const PreparedData& data, const DataShowOptions& options, co
     if (found == data.splits.end()) continue;
     std::vector<std::string> most;
     for (const auto& [symbol, count] : count_symbols(vocabulary, found->second)) {
-      if (static_cast<int>(most.size()) == options.characters) break;
+      if (most.size() == kFrequentSymbols) break;
       most.push_back(
           fmt::format("{} {:.1f} %", shown(vocabulary, symbol),
                       100.0 * static_cast<double>(count) / static_cast<double>(found->second.tokens.size())));
     }
     out += fmt::format("\n{}: {}\n", name, join(most, ", "));
-    for (const std::string& line : first_lines(vocabulary, found->second, options.lines)) {
+    for (const std::string& line : first_lines(vocabulary, found->second)) {
       out += (terminal.is_terminal ? cut_to_line(terminal, "  " + line) : "  " + line) + "\n";
     }
   }
@@ -176,14 +174,6 @@ std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global) {
   CLI::App* one = app.add_subcommand("show", "Sizes, alphabet, most frequent symbols, first lines, sources");
   one->add_option("DIR", options->folder, "A prepared data folder")->required()->type_name("");
   one->add_flag("--verify", options->verify, "Verify every file's checksum");
-  one->add_option("--lines", options->lines, "Lines of text to show of each split")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000).description(""))
-      ->type_name("N");
-  one->add_option("--characters", options->characters, "How many of the most frequent symbols to show")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1000).description(""))
-      ->type_name("N");
   one->footer("Example:\n  xlm data show data/text8 --verify");
   const auto import = std::make_shared<DataImportOptions>();
   CLI::App* imported = app.add_subcommand("import", "Prepare a Hugging Face dataset from disk");

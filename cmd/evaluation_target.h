@@ -12,7 +12,6 @@
 
 namespace xlm {
 
-/// The model, the data and the split to evaluate.
 struct EvaluationTarget {
   std::string model;
   std::vector<std::string> overrides;

@@ -30,7 +30,6 @@ bool names_folder(const fs::path& out) {
   return !out.empty() && (fs::is_directory(out) || !out.has_filename() || !out.has_extension());
 }
 
-/// "svg", "pdf", "png", "py" and "html".
 std::vector<std::string> format_names() {
   std::vector<std::string> names(kPictureFormatNames.begin(), kPictureFormatNames.end());
   names.emplace_back(kHtml);
@@ -60,7 +59,6 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   return names;
 }
 
-/// The figure in `format`.
 std::string drawn(Store& store, const Figure& figure, const std::string& format, Painter& painter) {
   if (format == kHtml) return figure_page(store, figure);
   const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);
@@ -102,17 +100,11 @@ SharedLooks looks_of_file(const FigureOptions& options, const RecipeView& recipe
 
 Json describe_figure(const Figure& figure, const fs::path& file) {
   Json points = Json::array();
-  const auto add = [&](const Figure& part, const std::string& panel) {
-    for (const FigureSeries& series : part.series) {
-      for (const FigurePoint& point : series.points) {
-        Json described = {{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}};
-        if (!panel.empty()) described["panel"] = panel;
-        points.push_back(std::move(described));
-      }
+  for (const FigureSeries& series : figure.series) {
+    for (const FigurePoint& point : series.points) {
+      points.push_back({{"series", series.label}, {"x", point.x}, {"y", point.y}, {"runs", point.runs}});
     }
-  };
-  for (const Figure& panel : figure.panels) add(panel, panel.description.title);
-  if (figure.panels.empty()) add(figure, "");
+  }
   return {{"figure", figure.description.title}, {"name", figure.description.name}, {"file", file.string()},
           {"caption", figure.caption},          {"warnings", figure.warnings},     {"points", points}};
 }

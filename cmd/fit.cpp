@@ -24,12 +24,9 @@ namespace xlm {
 namespace {
 
 struct FitOptions : RecipeOptions {
-  fs::path file;  // empty: the options describe the fit
-  FitDescription description;
-  std::string law;
-  std::vector<std::string> by;
+  fs::path file;                         // empty: the options describe the fit
+  Yaml described = make_map("xlm fit");  // the keys of a fit without a recipe
   std::vector<std::string> predict;
-  std::vector<std::string> given;  // options that belong to a fit without a recipe
   std::string format;
   fs::path out;
   fs::path figure;
@@ -37,13 +34,11 @@ struct FitOptions : RecipeOptions {
 };
 
 FitDescription described_by_options(const FitOptions& options) {
-  FitDescription description = options.description;
-  const auto* const law = std::find(kFitLawNames.begin(), kFitLawNames.end(), options.law);
-  description.law = static_cast<FitLaw>(law - kFitLawNames.begin());
-  description.by = listed_columns(options.by);
+  Yaml described = options.described;
+  described.set("fit", make_scalar("of the options", "xlm fit"));
+  FitDescription description = read_fit_description(described);
   description.title = fmt::format("{} against {}", description.loss, join(description.columns(), " and "));
   description.name = name_from_title(description.title);
-  description.place = "xlm fit";
   return description;
 }
 
@@ -68,11 +63,11 @@ std::vector<FitDescription> descriptions_of(const FitOptions& options, const Rec
 
 /// A recipe describes its fits itself, and options would contradict it; without one, only they describe.
 void check_options(const FitOptions& options) {
-  if (!options.file.empty() && !options.given.empty()) {
+  if (!options.file.empty() && !options.described.entries.empty()) {
     throw UsageError(
-        fmt::format("{} describes its fits itself: {} is for a fit without a recipe\nremove it, or change "
+        fmt::format("{} describes its fits itself: --{} is for a fit without a recipe\nremove it, or change "
                     "the recipe",
-                    options.file.string(), options.given.front()));
+                    options.file.string(), options.described.entries.front().first));
   }
   if (options.file.empty() && !(options.name + options.profile).empty()) {
     throw UsageError("--name and --profile choose in a recipe, and none is given\nname it: xlm fit RECIPE.yaml");
@@ -135,51 +130,46 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
   return fits.size() == descriptions.size() ? kDone : kBadData;
 }
 
+/// An option for each key of a recipe's fit.
+void add_fit_keys(CLI::App& app, Yaml& described) {
+  OptionLister keys;
+  FitDescription().visit(keys);
+  for (const OptionEntry& key : keys.entries()) {
+    if (key.key == "name") continue;
+    const bool is_column = key.value.is_string() && key.range.empty();
+    std::string name = "--" + key.key;
+    std::replace(name.begin(), name.end(), '_', '-');
+    app.add_option_function<std::string>(
+           name,
+           [&described, key](const std::string& value) { described.set(key.key, make_scalar(value, "--" + key.key)); },
+           key.help)
+        ->default_str(key.value.is_string() ? key.value.get<std::string>() : key.value.dump())
+        ->type_name(is_column ? "COLUMN" : "VALUE");
+  }
+  app.add_option_function<std::vector<std::string>>(
+         "--by",
+         [&described](const std::vector<std::string>& lists) {
+           described.set("by", yaml_from_json(Json(listed_columns(lists)), "--by"));
+         },
+         "A law for each value of these columns")
+      ->allow_extra_args(false)
+      ->type_name(kColumnList);
+}
+
 }  // namespace
 
 std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global) {
   const auto options = std::make_shared<FitOptions>();
-  options->law = kFitLawNames.front();
-  FitDescription& description = options->description;
   app.add_option("RECIPE.yaml", options->file, "A recipe with fits (default: the options describe one)")
       ->transform(recipe_file);
   add_recipe_options(app, *options, "fit");
-  const auto mark = [&given = options->given](const std::string& name) {
-    return [&given, name](const std::string&) { given.push_back(name); };
-  };
-  const auto describe = [&](const std::string& name, auto& value, const std::string& help) {
-    return app.add_option(name, value, help)->each(mark(name));
-  };
-  describe("--law", options->law,
-           "compute: E + A·C^(−α); size-and-data: E + A·N^(−α) + B·D^(−β); iso-flops: the best N of each C")
-      ->check(CLI::IsMember(std::vector<std::string>(kFitLawNames.begin(), kFitLawNames.end())).description(""))
-      ->capture_default_str()
-      ->type_name("LAW");
-  describe("--loss", description.loss, "L: column of the loss")->capture_default_str()->type_name("COLUMN");
-  describe("--c", description.c, "C: column of the compute of training")->capture_default_str()->type_name("COLUMN");
-  describe("--n", description.n, "N: column of the model's size")->capture_default_str()->type_name("COLUMN");
-  describe("--d", description.d, "D: column of the amount of data")->capture_default_str()->type_name("COLUMN");
-  describe("--by", options->by, "A law for each value of these columns")
-      ->allow_extra_args(false)
-      ->type_name(kColumnList);
-  describe("--draws", description.draws, "Draws of the bootstrap")
-      ->check(CLI::Range(100, 100'000))
-      ->capture_default_str();
-  describe("--level", description.level, "Level of intervals, in percent")
-      ->check([](const std::string& text) {  // CLI11's Range accepts nan
-        double level = 0;
-        return parse_real(text, level) && level >= 50 && level <= 99.9 ? "" : text + " is not from 50 to 99.9";
-      })
-      ->capture_default_str();
+  add_fit_keys(app, options->described);
   app.add_option("--predict", options->predict, "Predict the loss there: C=1e19, or N=1e9,D=2e10; may be repeated")
       ->allow_extra_args(false)
       ->type_name("PLACE");
-  describe("--faster-than", description.faster_than,
-           "A value of --by: how much more compute its law needs to reach what the others' largest runs did")
-      ->type_name("VALUE");
   app.add_flag("--register", options->registers,
                "Write the predictions down: later fits say which runs reached them, and how many lie inside");
-  app.add_option("--figure", options->figure, "Draw runs, laws and predictions: FILE.svg, .pdf, .png or .tex")
+  app.add_option("--figure", options->figure, "Draw runs, laws and predictions: FILE.svg, .pdf, .png or .py")
       ->type_name("FILE");
   add_output_options(app, options->format, options->out, formats_with_pages());
   app.footer(

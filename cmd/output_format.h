@@ -21,7 +21,6 @@ std::vector<std::string> formats_with_pages();
 /// The format called `name`, which is one of table_formats().
 TableFormat table_format(const std::string& name);
 
-/// Declares --format with one of `formats`, and --out.
 void add_output_options(CLI::App& app, std::string& format, fs::path& out, const std::vector<std::string>& formats);
 
 /// The output format: JSON with --json, else `format`, else that of the ending of `out`, else text. Throws UsageError

@@ -1,4 +1,4 @@
-// xlm pareto: the Pareto front of two or more columns of the store.
+// xlm pareto: the Pareto front of two columns of the store.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -25,7 +25,6 @@ namespace {
 struct ParetoOptions {
   std::string x;
   std::string y;
-  std::vector<std::string> further;
   std::vector<std::string> where;
   std::vector<std::string> group_by;
   std::vector<std::string> maximize;
@@ -75,7 +74,7 @@ void refuse_both(const ParetoQuery& query, const std::vector<bool>& minimized) {
   }
 }
 
-std::vector<double> reference_point(const std::string& text, std::size_t columns) {
+std::vector<double> reference_point(const std::string& text) {
   std::vector<double> reference;
   if (text.empty()) return reference;
   for (const std::string& part : split(text, ',')) {
@@ -83,8 +82,7 @@ std::vector<double> reference_point(const std::string& text, std::size_t columns
     if (!parse_real(trim(part), value)) throw UsageError(fmt::format("--reference: '{}' is not a number", part));
     reference.push_back(value);
   }
-  if (columns != 2) throw UsageError("--reference: only a front of two columns has a hypervolume; leave out --also");
-  if (reference.size() != columns) {
+  if (reference.size() != 2) {
     throw UsageError(fmt::format("--reference needs two numbers, X,Y, not {}", reference.size()));
   }
   return reference;
@@ -93,13 +91,11 @@ std::vector<double> reference_point(const std::string& text, std::size_t columns
 ParetoQuery query_of(const ParetoOptions& options) {
   ParetoQuery query;
   query.columns = {options.x, options.y};
-  const std::vector<std::string> further = listed_columns(options.further);
-  query.columns.insert(query.columns.end(), further.begin(), further.end());
   query.maximize = named_axes("--maximize", options.maximize, query.columns);
   query.group_by = listed_columns(options.group_by);
   query.where = parse_filters(options.where);
   query.choose = selection_of(listed_columns(options.choose), options.by);
-  query.reference = reference_point(options.reference, query.columns.size());
+  query.reference = reference_point(options.reference);
   return query;
 }
 
@@ -160,9 +156,6 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   const auto options = std::make_shared<ParetoOptions>();
   app.add_option("--x", options->x, "First column")->required()->type_name("COLUMN");
   app.add_option("--y", options->y, "Second column")->required()->type_name("COLUMN");
-  app.add_option("--also", options->further, "More columns of the front")
-      ->allow_extra_args(false)
-      ->type_name(kColumnList);
   add_where(app, options->where);
   app.add_option("--group-by", options->group_by, "Average runs that agree in these columns")
       ->allow_extra_args(false)
@@ -173,8 +166,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
   app.add_option("--minimize", options->minimize, "Axis on which less is better, if nothing else says it")
       ->allow_extra_args(false)
       ->type_name("AXIS");
-  app.add_option("--reference", options->reference,
-                 "Reference of the hypervolume of two columns (default: the worst of each)")
+  app.add_option("--reference", options->reference, "Reference of the hypervolume (default: the worst of each column)")
       ->type_name("X,Y");
   app.add_option("--choose", options->choose, "Show the best setting over these keys, by the column of --by")
       ->allow_extra_args(false)
@@ -197,7 +189,7 @@ std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global) 
       "  xlm pareto --x test.average_span --y valid.bpc --where experiment=spans --group-by "
       "model.span,model.span_type\n"
       "  xlm pareto --x flops_per_token --y test.bpc --choose optimizer.lr --by valid.bpc --group-by model.span\n"
-      "  xlm pareto --x step_seconds --y test.bpc --also peak_memory --where model.span=256,512 --where status=done");
+      "  xlm pareto --x step_seconds --y test.bpc --where model.span=256,512 --where status=done");
   return [options, &global] { return run_pareto(*options, global); };
 }
 

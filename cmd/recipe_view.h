@@ -21,7 +21,6 @@
 
 namespace xlm {
 
-/// Their common options.
 struct RecipeOptions {
   std::string profile;
   std::string experiment;
@@ -32,7 +31,6 @@ struct RecipeOptions {
 /// Declares them. `exhibit` is what --name chooses ("table"); empty: there is no --name.
 void add_recipe_options(CLI::App& app, RecipeOptions& options, std::string_view exhibit);
 
-/// A recipe with these options applied.
 struct RecipeView {
   fs::path path;
   Yaml whole;              // as it stands in the file, with its profiles

@@ -29,10 +29,8 @@ std::set<std::string> measured_columns(const GlobalOptions& global);
 std::function<void(double done, double total)> progress_of_runs(const char* label, double least,
                                                                 const GlobalOptions& global);
 
-/// Progress and liveness for a sync.
 SyncOptions sync_options(const GlobalOptions& global);
 
-/// The message for a store without runs.
 std::string no_runs_hint(const GlobalOptions& global);
 
 /// The one run that `name` means: an id, the beginning of an id or of its hash, or, with a slash, a run folder. Throws
@@ -40,7 +38,6 @@ std::string no_runs_hint(const GlobalOptions& global);
 /// a path outside the folder of runs.
 std::string find_run(const RunTable& runs, const std::string& name, const GlobalOptions& global);
 
-/// The name of a list of columns in help.
 inline constexpr const char* kColumnList = "COLUMN,…";
 
 /// The columns in such lists. A comma in quotes or in brackets is part of a column: `=min(a,b)`,

@@ -29,27 +29,10 @@ struct DiffOptions {
 
 using ValuesByName = std::map<std::string, Json>;
 
-/// Values below a JSON object by dotted name; lists are values.
-void collect_values(const Json& value, const std::string& above, ValuesByName& out) {
-  for (const auto& [key, item] : value.items()) {
-    const std::string name = above.empty() ? key : above + "." + key;
-    if (item.is_object()) {
-      collect_values(item, name, out);
-    } else {
-      out[name] = item;
-    }
-  }
-}
-
-ValuesByName settings_of_run(const Run& run) {
-  ValuesByName values;
-  for (const auto& [key, value] : run.params) values[key] = value;
-  return values;
-}
-
 ValuesByName environment_of_run(const Run& run) {
-  ValuesByName values;
-  collect_values(run.environment, "", values);
+  SettingList list;
+  flatten(run.environment, "", list);
+  ValuesByName values(list.begin(), list.end());
   values.erase("command");  // it names the run's folder, so it differs always
   return values;
 }
@@ -80,7 +63,6 @@ ValuesByName results_of_run(const Run& run) {
   return values;
 }
 
-/// A part of two runs.
 struct DiffPart {
   std::string title;
   std::map<std::string, std::pair<Json, Json>> values;  // that differ, by name; null: the run has none
@@ -176,7 +158,8 @@ int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
   const Run a = read_named_run(runs, options.a, global);
   const Run b = read_named_run(runs, options.b, global);
   if (a.id == b.id) throw UsageError(fmt::format("'{}' and '{}' are one run: name two", options.a, options.b));
-  const std::vector<DiffPart> parts{differing_part("configuration", settings_of_run(a), settings_of_run(b)),
+  const auto settings_of = [](const Run& run) { return ValuesByName(run.params.begin(), run.params.end()); };
+  const std::vector<DiffPart> parts{differing_part("configuration", settings_of(a), settings_of(b)),
                                     differing_part("environment", environment_of_run(a), environment_of_run(b)),
                                     differing_part("results", results_of_run(a), results_of_run(b))};
   const std::string code = code_difference(a, b, global);

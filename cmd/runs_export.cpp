@@ -28,7 +28,6 @@ struct ExportOptions {
 
 constexpr const char* kTensorboard = "tensorboard";
 
-/// A format of tables and its writer.
 struct TableWriter {
   const char* format;
   std::unique_ptr<ExportWriter> (*make)(const fs::path& file, const std::vector<ExportColumn>& columns);

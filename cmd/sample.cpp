@@ -2,6 +2,7 @@
 #include <cctype>
 #include <cmath>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +10,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "cmd/stop_texts.h"
 #include "cmd/text_input.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/machine_resources.h"
@@ -19,16 +19,14 @@
 namespace xlm {
 namespace {
 
-constexpr const char* kEndOfText = "<|endoftext|>";  // GPT-2's end of a text
+constexpr std::string_view kEndOfText = "<|endoftext|>";  // GPT-2's end of a text
 
 struct SampleOptions {
   std::string model;
   std::string prompt;
-  fs::path prompt_file;
   std::string clean = "none";
   std::int64_t tokens = 100;
   std::int64_t samples = 1;
-  std::vector<std::string> stop;
   double temperature = 1;
   std::int64_t top_k = 0;
   double top_p = 1;
@@ -51,31 +49,23 @@ void check(const SampleOptions& options) {
 /// The text to continue, from an option or a pipe. Empty: the model starts a new text.
 std::string prompt_of(const SampleOptions& options) {
   std::string text = options.prompt;
-  if (!options.prompt_file.empty()) {
-    text = read_plain_text(options.prompt_file);
-  } else if (text.empty() && has_piped_input()) {
-    text = read_plain_text("-");
-  }
+  if (text.empty() && has_piped_input()) text = read_plain_text("-");
   const bool ends_a_word = !text.empty() && std::isalnum(static_cast<unsigned char>(text.back())) == 0;
   text = cleaned(text, options.clean);
   if (options.clean != "none" && ends_a_word && !text.empty()) text += ' ';  // cleaning removes the last space
   return text;
 }
 
-/// One continuation; `show` receives its text as it comes.
-Sample continued(const SampleJob& job, const std::vector<std::string>& stop,
-                 const std::function<void(const std::string&)>& show) {
-  StopTexts stops(stop);
+/// One continuation, up to the model's end of it; `show` receives its text as it comes.
+Sample continued(const SampleJob& job, const std::function<void(const std::string&)>& show) {
   std::string text;
-  const auto pass_on = [&](const std::string& piece) {
+  Sample sample = core().sample(job, [&](std::string piece) {
+    const bool has_ended = piece.ends_with(kEndOfText);  // one token, behind what is left of a damaged character
+    if (has_ended) piece.erase(piece.size() - kEndOfText.size());
     text += piece;
     if (!piece.empty()) show(piece);
-  };
-  Sample sample = core().sample(job, [&](const std::string& piece) {
-    pass_on(stops.take(piece));
-    return !stops.found();
+    return !has_ended;
   });
-  pass_on(stops.finish());
   sample.text = text;
   return sample;
 }
@@ -91,14 +81,12 @@ int run_sample(const SampleOptions& options, const GlobalOptions& global) {
                 .top_k = options.top_k,
                 .top_p = options.top_p};
   check_threads(job.options.train.threads);
-  std::vector<std::string> stop = options.stop;
-  stop.emplace_back(kEndOfText);
   Json all = Json::array();
   for (std::int64_t i = 0; i < options.samples; ++i) {
     job.options.seed = options.seed + i;
     const std::string head = options.samples == 1 ? "" : fmt::format("{}--- {} ---\n", i == 0 ? "" : "\n", i + 1);
     std::string before = head + job.prompt;  // shown when there is something to continue it with
-    const Sample sample = continued(job, stop, [&](const std::string& text) {
+    const Sample sample = continued(job, [&](const std::string& text) {
       if (!global.json) print(std::exchange(before, "") + text);
     });
     if (!global.json) print(before + "\n");
@@ -128,11 +116,7 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
       ->type_name("MODEL");
   app.add_option("overrides", options->overrides, "Options of the computation: device=cpu model.window=1024")
       ->type_name("KEY=VALUE");
-  auto* const prompt = app.add_option("--prompt", options->prompt, "The text to continue")->type_name("TEXT");
-  app.add_option("--prompt-file", options->prompt_file,
-                 "File with the text to continue; -: standard input (the default if a text is piped in)")
-      ->excludes(prompt)
-      ->type_name("FILE");
+  app.add_option("--prompt", options->prompt, "The text to continue (default: what is piped in)")->type_name("TEXT");
   app.add_option("--tokens", options->tokens, "Tokens to add")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 40).description(""))
       ->capture_default_str()
@@ -143,9 +127,6 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
           ->check(CLI::Range(std::int64_t{1}, std::int64_t{1} << 20).description(""))
           ->capture_default_str()
           ->type_name("N");
-  app.add_option("--stop", options->stop, "Stop before this text; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("TEXT");
   app.add_option("--temperature", options->temperature, "Sampling temperature; 0 is greedy")
       ->check(CLI::Range(0.0, 1e6).description(""))
       ->capture_default_str()
@@ -170,7 +151,7 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
       "Examples:\n"
       "  xlm sample gpt2-small --prompt \"The river\" --tokens 50\n"
       "  xlm sample hourglass-text8-3fa9 --prompt \"the river \" --temperature 0.8 --top-k 20 --seed 3\n"
-      "  xlm sample hourglass-text8-3fa9 --clean text8 --samples 3 --temperature 0.8 --stop \" the \" < page.txt");
+      "  xlm sample hourglass-text8-3fa9 --clean text8 --samples 3 --temperature 0.8 < page.txt");
   return [options, top_k, top_p, seed, samples, &global] {
     for (const CLI::Option* option : {top_k, top_p, seed, samples}) {
       if (option->count() > 0) options->sampling_only.push_back(option->get_name());

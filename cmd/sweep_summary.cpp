@@ -50,7 +50,6 @@ Run run_as_it_is(const fs::path& folder) {
   }
 }
 
-/// The result of a sweep: the state of every run.
 class SweepSummary {
  public:
   SweepSummary(EndedSweep sweep, const SweepCommand& command, const GlobalOptions& global)
@@ -174,7 +173,6 @@ class SweepSummary {
     return text;
   }
 
-  /// What the numbers need said.
   std::string warnings() const {
     std::string text;
     std::size_t otherwise = 0;

@@ -14,7 +14,6 @@
 
 namespace xlm {
 
-/// What `xlm sweep` is asked for.
 struct SweepCommand {
   fs::path file;
   std::vector<std::string> overrides;

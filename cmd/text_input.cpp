@@ -19,15 +19,13 @@ constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20U;
 
 }  // namespace
 
-std::string read_text(const fs::path& file) { return read_argument(file, kMaxTextBytes); }
-
 bool has_piped_input() {
   struct stat status {};
   return ::fstat(STDIN_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISREG(status.st_mode));
 }
 
 std::string read_plain_text(const fs::path& file) {
-  const std::string given = read_text(file);
+  const std::string given = read_argument(file, kMaxTextBytes);
   const ByteOrderMark mark = byte_order_mark(given);
   TextDecoder decoder(mark.encoding);
   std::string decoded;

@@ -19,7 +19,6 @@
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/model_locator.h"
 #include "experiments/runs/own_submissions.h"
-#include "experiments/runs/process_identity.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/cost_estimate.h"
@@ -39,7 +38,6 @@ struct TrainCommand {
   std::string parent;   // goes on from this run
   std::int64_t at = 0;  // from its checkpoint of this step; 0: the newest
   bool print_config = false;
-  bool dry_run = false;
   bool print_reference = false;
   bool retry = false;
   bool anyway = false;
@@ -149,46 +147,6 @@ Yaml configuration_of_command(const TrainCommand& command, const GlobalOptions& 
   return tree;
 }
 
-/// Says which values other sweeps have chosen.
-void say_choices(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
-  if (global.quiet) return;
-  for (const std::string& line : choices_in_words(runs)) say(line + "\n");
-}
-
-/// What the run would cost, as a sweep of one point.
-int show_costs(const Yaml& tree, const ChooseValue& choose, const GlobalOptions& global) {
-  const std::vector<SweepRun> runs = plan_sweep(recipe_of(run_part(tree)), global.runs, false, {.choose = choose});
-  say_choices(runs, global);
-  for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
-  const SweepRun& run = runs.front();
-  const MachineSpeed speed(global.runs, this_process().host);
-  const CostEstimate cost = CostEstimator(core, &speed).of(run);
-  const auto seconds = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
-  if (global.json) {
-    print(json_text({{"run_id", run.id()},
-                     {"status", name_of(run.status)},
-                     {"reason", run.reason},
-                     {"params", cost.params},
-                     {"steps", cost.steps.count},
-                     {"steps_are_exact", cost.steps.is_exact},
-                     {"flops", cost.flops},
-                     {"evaluation_flops", cost.evaluation_flops},
-                     {"seconds", seconds(cost.seconds)},
-                     {"evaluation_seconds", seconds(cost.evaluation_seconds)}}));
-    return kDone;
-  }
-  std::string text = fmt::format("run {}: {}\n", run.id(), run.reason);
-  if (!run.planned.options.program) {
-    const std::string steps = cost.steps.count > 0
-                                  ? fmt::format("{}{:.0f} steps", cost.steps.is_exact ? "" : "about ", cost.steps.count)
-                                  : "as many steps as its time allows";
-    text += fmt::format("{} parameters, {}, about {} FLOPs of training left\n{}", human_count(cost.params), steps,
-                        human_count(cost.flops), cost_lines({cost}));
-  }
-  print(text + "nothing was written\n");
-  return kDone;
-}
-
 int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (command.print_reference) {
     print(configuration_reference(docs_pages().at("configuration")));
@@ -211,12 +169,13 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
         "note: the run belongs to the experiment {} and shows in its tables; experiment=NAME separates it\n",
         command.config.string(), options.experiment));
   }
-  if (command.dry_run) return show_costs(tree, choose, global);
   install_stop_handlers();
   PlannedRun planned = Planner(global.runs).plan(options);
   planned.choices = std::move(choices);
   const std::vector<SweepRun> alone{SweepRun{.point = {}, .planned = planned}};
-  say_choices(alone, global);
+  if (!global.quiet) {
+    for (const std::string& line : choices_in_words(alone)) say(line + "\n");
+  }
   for (const std::string& warning : warmup_warnings(alone, core)) spdlog::warn("{}", warning);
   if (!global.quiet) {
     say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
@@ -246,7 +205,6 @@ std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000'000'000}))
       ->type_name("STEP");
   app.add_flag("--print-config", command->print_config, "Print the configuration with every default, and exit");
-  app.add_flag("--dry-run", command->dry_run, "Show what the run costs; write nothing");
   app.add_flag("--print-reference", command->print_reference, "Print docs/configuration.md")->group("");
   app.add_flag("--retry", command->retry, "Retry a diverged run from its last finite checkpoint");
   app.add_flag("--debug", command->debug,

@@ -8,7 +8,6 @@
 
 namespace xlm {
 
-/// --trust RUNS.
 void add_trust_option(CLI::App& app, fs::path& trusted);
 
 /// Throws DataError if `file` is the config.yaml of a run of others and describes a program.

@@ -17,7 +17,6 @@
 
 namespace xlm {
 
-/// What `xlm try` is asked for.
 struct TryCommand {
   std::string change;
   std::string base;
@@ -39,7 +38,6 @@ struct TryCommand {
   bool print_skill = false;
 };
 
-/// What a try has come to.
 struct TryEnd {
   Json outcome;          // for the line's journal
   bool is_final = true;  // otherwise the same command goes on: the budget is spent

@@ -24,7 +24,6 @@ std::set<std::string> values_of_rows(RunTable& runs, const std::vector<std::size
 /// The columns that tell a figure's runs apart.
 std::vector<std::string> naming_columns_of(RunTable& runs, const FigureDescription& description) {
   std::vector<std::string> columns = description.series;
-  if (const std::string& facet = description.looks.facet.by; !facet.empty()) columns.push_back(facet);
   if (description.x.empty() || is_along_training(description.x)) return columns;
   if (description.value.empty() && runs.is_measured(description.x)) {
     columns.emplace_back("seed_group");  // as in figures: a point is all seeds of one setting
@@ -63,7 +62,7 @@ FigureRows::FigureRows(RunTable& runs, const FigureDescription& description, con
 std::vector<std::string> FigureRows::joined_corpora() const {
   std::set<std::string> corpora = values_of_rows(runs_, rows_, kCorpusOfEvaluation);
   if (corpora.size() < 2) corpora = values_of_rows(runs_, rows_, kCorpus);
-  const bool told_apart = names_corpus(description_.x) || names_corpus(description_.looks.facet.by) ||
+  const bool told_apart = names_corpus(description_.x) ||
                           std::any_of(description_.series.begin(), description_.series.end(), names_corpus) ||
                           (!description_.value.empty() && names_corpus(description_.y));
   if (corpora.size() < 2 || told_apart) return {};

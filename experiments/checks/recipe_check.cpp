@@ -283,7 +283,7 @@ class RecipeChecker {
     }
     if (const std::vector<std::string> corpora = figure.joined_corpora(); !corpora.empty()) {
       find(description.place, fmt::format("{} combines several corpora: {}", title, some_listed(corpora, kMaxNamed)),
-           "give each corpus its own figure with `where: {data.name: …}`, or make data.name its x, series or facet");
+           "give each corpus its own figure with `where: {data.name: …}`, or make data.name its x or series");
     }
   }
 

@@ -2,11 +2,11 @@
 
 The program contains this file and starts it with `python3 -c`, so an installed program needs no module `xlm`. It reads
 lines of JSON on standard input, and answers each with one line on standard output: {"picture": PICTURE, "format": "svg",
-"pdf" or "png"} with {"file": its bytes in base64, "warnings": […]}, or with {"illegible": why} or {"error": why}.
+"pdf" or "png"} with {"file": its bytes in base64}, or with {"illegible": why} or {"error": why}.
 
-PICTURE is {"title", "caption", "width" and "height" in inches (0: chosen here), "font", "font_size" (0: chosen here),
-"legend": {"place", "columns", "title"}, "columns" of panels (0: chosen here), "panels": [{"title", "data", "layout"}]}.
-The data and the layout of a panel are those of plotly.js: a page and a picture show the same numbers.
+PICTURE is {"title", "caption", "width" and "height" in inches (0: chosen here), "font_size" (0: chosen here),
+"legend": its place, "data", "layout"}. The data and the layout are those of plotly.js: a page and a picture show the
+same numbers.
 
 `xlm figure --format py` writes this file with one picture in it, to be changed by hand: python3 NAME.py NAME.pdf
 """
@@ -30,11 +30,12 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 import matplotlib
 from matplotlib.colors import LinearSegmentedColormap, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont
+from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 USUAL_WIDTH, USUAL_HEIGHT = 6.4, 4.2  # inches
 WIDE_WIDTH, WIDE_HEIGHT = 9.6, 3.4  # with room for a line of text
+FAMILY = ("DejaVu Sans",)
 LEAST_HEIGHT = 2.2  # if only a width is given
 TEXT_SIZES = (8.5, 7.5, 6.5)  # points; the first that fits
 LEAST_SIZE, LEAST_TOKEN_SIZE = 6.0, 4.5
@@ -75,22 +76,22 @@ class Illegible(Exception):
     """The picture cannot be read at its size."""
 
 
-def text_width(text: str, size: float, family: Tuple[str, ...]) -> float:
+def text_width(text: str, size: float) -> float:
     """In points."""
-    return size * _usual_width(text, family)
+    return size * _usual_width(text)
 
 
 @functools.lru_cache(maxsize=None)
-def _usual_width(text: str, family: Tuple[str, ...]) -> float:
-    return float(TextPath((0, 0), text, size=100, prop=FontProperties(family=list(family))).get_extents().width) / 100
+def _usual_width(text: str) -> float:
+    return float(TextPath((0, 0), text, size=100, prop=FontProperties(family=list(FAMILY))).get_extents().width) / 100
 
 
-def wrapped(text: str, room: float, size: float, family: Tuple[str, ...]) -> str:
+def wrapped(text: str, room: float, size: float) -> str:
     """The text in lines no wider than `room` points, broken at blanks."""
     lines: List[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size, family) <= room:
+        if lines and text_width(longer, size) <= room:
             lines[-1] = longer
         else:
             lines.append(word)
@@ -106,21 +107,17 @@ def numbers_of(values: Sequence[Optional[float]]) -> List[float]:
 
 
 class Drawing:
-    """One try to draw a picture, with a size of texts, a place of the legend, and columns of panels."""
+    """One try to draw a picture, with a size of texts and a place of the legend."""
 
-    def __init__(self, picture: Picture, size: float, place: str, columns: int) -> None:
+    def __init__(self, picture: Picture, size: float, place: str) -> None:
         self.picture, self.size, self.place = picture, size, place
-        self.family = (picture["font"], "DejaVu Sans") if picture["font"] else ("DejaVu Sans",)
-        panels = picture["panels"]
-        self.columns = columns
-        self.rows = math.ceil(len(panels) / columns)
         self.width, self.height = self._inches()
-        self.stroke = min(1.0, max(0.6, self.width / (1 if len(panels) == 1 else 0.8 * columns) / USUAL_WIDTH))
+        self.stroke = min(1.0, max(0.6, self.width / USUAL_WIDTH))
         self.handles: Dict[str, Any] = {}
         style: Any = {
             **STYLE,
             "font.size": size,
-            "font.family": list(self.family),
+            "font.family": list(FAMILY),
             "axes.titlesize": size,
             "axes.labelsize": size,
             "xtick.labelsize": size,
@@ -131,14 +128,12 @@ class Drawing:
             self._draw()
 
     def _inches(self) -> Tuple[float, float]:
-        wide = any(_shows_text(panel) for panel in self.picture["panels"])
-        usual_width, usual_height = (WIDE_WIDTH, WIDE_HEIGHT) if wide else (USUAL_WIDTH, USUAL_HEIGHT)
+        wide = (WIDE_WIDTH, WIDE_HEIGHT)
+        usual_width, usual_height = wide if _shows_text(self.picture) else (USUAL_WIDTH, USUAL_HEIGHT)
         width = self.picture["width"] or usual_width
         if self.picture["height"]:
             return width, self.picture["height"]
-        if len(self.picture["panels"]) > 1:
-            height = self.rows * max(0.8 * width / self.columns, 1.3) + 0.6
-        elif self.picture["width"]:
+        if self.picture["width"]:
             height = min(usual_height, max(LEAST_HEIGHT, width * usual_height / usual_width))
         else:
             height = usual_height
@@ -146,18 +141,15 @@ class Drawing:
 
     def _labels(self) -> List[str]:
         seen = {
-            html.unescape(t["name"]): 0
-            for p in self.picture["panels"]
-            for t in p["data"]
-            if t.get("showlegend", True) and t.get("name")
+            html.unescape(t["name"]): 0 for t in self.picture["data"] if t.get("showlegend", True) and t.get("name")
         }
         return list(seen)
 
     def _legend_columns(self) -> int:
-        labels, most = self._labels(), self.picture["legend"]["columns"]
-        widest = max((text_width(label, self.size, self.family) for label in labels), default=0)
+        labels = self._labels()
+        widest = max((text_width(label, self.size) for label in labels), default=0)
         room = int((72 * self._legend_room() + 2 * self.size) / (widest + 5 * self.size))
-        columns = max(1, min(room, most or (len(labels) if self.place == "below" else 1), len(labels)))
+        columns = max(1, min(room, len(labels) if self.place == "below" else 1))
         return math.ceil(len(labels) / math.ceil(len(labels) / columns))  # no last column that is almost empty
 
     def _legend_room(self) -> float:
@@ -169,9 +161,9 @@ class Drawing:
 
     def _draw(self) -> None:
         looks = self.picture
-        title = wrapped(looks["title"], 72 * self.width - self.size, 1.14 * self.size, self.family)
+        title = wrapped(looks["title"], 72 * self.width - self.size, 1.14 * self.size)
         small = max(0.72 * self.size, LEAST_SIZE)
-        caption = wrapped(looks["caption"], 72 * self.width - self.size, small, self.family)
+        caption = wrapped(looks["caption"], 72 * self.width - self.size, small)
         below = (height_of(caption, small) + 0.4 * self.size) / 72 / self.height if caption else 0.0
         above = (height_of(title, 1.14 * self.size) + 0.6 * self.size) / 72 / self.height if title else 0.0
         self.rect = (0.0, below, 1.0, 1 - below - above)
@@ -193,27 +185,19 @@ class Drawing:
                 size=small,
                 color="#777777",
             )
-        several = len(looks["panels"]) > 1
-        grid = self.figure.subplots(self.rows, self.columns, sharex=several, sharey=several, squeeze=False)
-        self.axes: List[Any] = list(grid.flat)
-        for unused in self.axes[len(looks["panels"]) :]:
-            unused.set_visible(False)
-            self.axes[self.axes.index(unused) - self.columns].xaxis.set_tick_params(labelbottom=True)
-        for place, panel in enumerate(looks["panels"]):
-            self._draw_panel(self.axes[place], panel, place, several)
+        self.axes: Any = self.figure.subplots()
+        self._draw_plot(self.axes)
         self._draw_legend()
         self._fit()
 
-    def _draw_panel(self, axes: Any, panel: Dict[str, Any], place: int, several: bool) -> None:
-        layout = panel["layout"]
-        if several:
-            axes.set_title(wrapped(panel["title"], 72 * self.width / self.columns, self.size, self.family))
+    def _draw_plot(self, axes: Any) -> None:
+        data, layout = self.picture["data"], self.picture["layout"]
         for name in "xy":
             axis = layout[f"{name}axis"]
             if axis.get("type") == "log":
                 getattr(axes, f"set_{name}scale")("log")
-        bars = [trace for trace in panel["data"] if trace["type"] == "bar"]
-        for index, trace in enumerate(panel["data"]):
+        bars = [trace for trace in data if trace["type"] == "bar"]
+        for index, trace in enumerate(data):
             if trace["type"] == "heatmap":
                 self._draw_cells(axes, trace)
             elif trace["type"] == "bar":
@@ -222,7 +206,7 @@ class Drawing:
                 self._draw_band(axes, trace)
             else:
                 self._draw_points(axes, trace)
-        self._set_axes(axes, layout, place, several)
+        self._set_axes(axes, layout)
         for shape in layout.get("shapes", []):
             self._draw_shape(axes, shape)
 
@@ -287,7 +271,7 @@ class Drawing:
             interpolation="nearest",
         )
         bar = trace["colorbar"]
-        label = wrapped(html.unescape(bar["title"]["text"]), 50 * self.height, self.size, self.family)
+        label = wrapped(html.unescape(bar["title"]["text"]), 50 * self.height, self.size)
         scale = self.figure.colorbar(image, ax=axes, ticks=bar["tickvals"], label=label, pad=0.02)
         scale.ax.set_yticklabels(bar["ticktext"])
         scale.outline.set_visible(False)
@@ -309,9 +293,8 @@ class Drawing:
         line = shape["line"]
         axes.axvline(shape["x0"], color=line["color"], linewidth=0.8 * line["width"] * self.stroke, zorder=1.5)
 
-    def _set_axes(self, axes: Any, layout: Dict[str, Any], place: int, several: bool) -> None:
-        last_row = place + self.columns >= len(self.picture["panels"])
-        for name, shown in (("x", not several or last_row), ("y", not several or place % self.columns == 0)):
+    def _set_axes(self, axes: Any, layout: Dict[str, Any]) -> None:
+        for name in "xy":
             axis, own = layout[f"{name}axis"], getattr(axes, f"{name}axis")
             low, high = axis["range"]
             is_log = axis.get("type") == "log"
@@ -322,28 +305,24 @@ class Drawing:
             own.set_tick_params(length=0 if axis.get("ticks") == "" else 2.5)
             if not axis.get("showgrid", True):
                 own.grid(False)
-            room = 72 * (self.width / self.columns if name == "x" else 0.72 * self.height / self.rows)
-            if shown:
-                own.set_label_text(wrapped(html.unescape(axis["title"]["text"]), room, self.size, self.family))
+            room = 72 * (self.width if name == "x" else 0.72 * self.height)
+            own.set_label_text(wrapped(html.unescape(axis["title"]["text"]), room, self.size))
 
     def _draw_legend(self) -> None:
         if self.place == "none" or not self.handles:
             return
-        keys = self.picture["legend"]
-        room = 72 * self._legend_room()
-        labels = [
-            wrapped(label, room / self._legend_columns() - 4 * self.size, self.size, self.family) for label in self.handles
-        ]
-        handles, look = list(self.handles.values()), {
-            "ncols": self._legend_columns(),
-            "title": wrapped(keys["title"], room, self.size, self.family) or None,
-        }
+        columns = self._legend_columns()
+        room = 72 * self._legend_room() / columns - 4 * self.size
+        labels = [wrapped(label, room, self.size) for label in self.handles]
+        handles = list(self.handles.values())
         if self.place == "inside":
-            self.axes[0].legend(handles, labels, loc="best", **look)
+            self.axes.legend(handles, labels, loc="best", ncols=columns)
         else:
             left, bottom, width, height = self.rect
             loc, corner = ("lower center", (0.5, bottom)) if self.place == "below" else ("upper right", (1, bottom + height))
-            legend = self.figure.legend(handles, labels, loc=loc, bbox_to_anchor=corner, borderaxespad=0.3, **look)
+            legend = self.figure.legend(
+                handles, labels, loc=loc, bbox_to_anchor=corner, borderaxespad=0.3, ncols=columns
+            )
             self.figure.draw_without_rendering()
             box = legend.get_window_extent().transformed(self.figure.transFigure.inverted())
             if self.place == "below":
@@ -357,22 +336,20 @@ class Drawing:
     def _fit(self) -> None:
         """Turns, thins and scales what would touch. Raises Illegible if the rest has no room."""
         self.figure.draw_without_rendering()
-        for axes, panel in zip(self.axes, self.picture["panels"]):
-            box = axes.get_position()
-            width, height = 72 * self.width * box.width, 72 * self.height * box.height
-            if _shows_text(panel):
-                self._fit_tokens(axes, panel, width)
-            else:
-                self._fit_ticks(axes, "x", width, "type" not in panel["layout"]["xaxis"])
-            self._fit_ticks(axes, "y", height, False)
+        axes = self.axes
+        box = axes.get_position()
+        width, height = 72 * self.width * box.width, 72 * self.height * box.height
+        if _shows_text(self.picture):
+            self._fit_tokens(axes, width)
+        else:
+            self._fit_ticks(axes, "x", width, "type" not in self.picture["layout"]["xaxis"])
+        self._fit_ticks(axes, "y", height, False)
         self.figure.draw_without_rendering()
-        least = 11 if len(self.picture["panels"]) == 1 else 9
-        for axes, panel in zip(self.axes, self.picture["panels"]):
-            box = axes.get_position()
-            if 72 * self.width * box.width < least * self.size:
-                raise Illegible(f"{max(0.0, self.width * box.width):.1f} inches remain between its axes")
-            if 72 * self.height * box.height < 8 * self.size:
-                raise Illegible(f"{max(0.0, self.height * box.height):.1f} inches of its height remain for the axes")
+        box = axes.get_position()
+        if 72 * self.width * box.width < 11 * self.size:
+            raise Illegible(f"{max(0.0, self.width * box.width):.1f} inches remain between its axes")
+        if 72 * self.height * box.height < 8 * self.size:
+            raise Illegible(f"{max(0.0, self.height * box.height):.1f} inches of its height remain for the axes")
         self._fit_cells()
         for text in self._outer_texts():
             box = text.get_window_extent()
@@ -391,11 +368,10 @@ class Drawing:
     def _outer_texts(self) -> Iterator[Any]:
         yield from self.figure.legends
         yield from self.figure.texts
-        for axes in self.axes:
-            yield from (axes.xaxis.label, axes.yaxis.label)
+        yield from (self.axes.xaxis.label, self.axes.yaxis.label)
 
-    def _fit_tokens(self, axes: Any, panel: Dict[str, Any], width: float) -> None:
-        labels, upright = axes.get_xticklabels(), panel["layout"]["xaxis"]["tickangle"] != 0
+    def _fit_tokens(self, axes: Any, width: float) -> None:
+        labels, upright = axes.get_xticklabels(), self.picture["layout"]["xaxis"]["tickangle"] != 0
         widest = max(len(label.get_text()) for label in labels)
         room, share = width / (len(labels) + 1), 1.1 if upright else 0.66 * widest
         if room / share < LEAST_TOKEN_SIZE:
@@ -411,7 +387,7 @@ class Drawing:
             return
         ends = axes.transAxes.inverted().transform(axes.transData.transform([(t, t) for t in axis.get_ticklocs()]))
         places = [length * end[0 if name == "x" else 1] for end in ends]
-        sizes = [text_width(text, self.size, self.family) for text in texts] if name == "x" else [self.size] * len(texts)
+        sizes = [text_width(text, self.size) for text in texts] if name == "x" else [self.size] * len(texts)
 
         def touch(kept: Sequence[int]) -> bool:
             return any(places[b] - places[a] < (sizes[a] + sizes[b]) / 2 + 0.5 * self.size for a, b in zip(kept, kept[1:]))
@@ -439,17 +415,17 @@ class Drawing:
         texts = getattr(self, "cells", [])
         if not texts:
             return
-        axes = self.axes[0]
+        axes = self.axes
         box, (low, high), (bottom, top) = axes.get_position(), axes.get_xlim(), axes.get_ylim()
         width, height = 72 * self.width * box.width / (high - low), 72 * self.height * box.height / (top - bottom)
-        widest = max(text_width(text.get_text(), 1, self.family) for text in texts)
+        widest = max(text_width(text.get_text(), 1) for text in texts)
         size = min(0.86 * self.size, (width - 2) / widest, height / LINE)
         for text in texts:
             text.set(size=size, visible=size >= LEAST_SIZE)
 
 
-def _shows_text(panel: Dict[str, Any]) -> bool:
-    return "monospace" in panel["layout"]["xaxis"].get("tickfont", {}).get("family", "")
+def _shows_text(picture: Picture) -> bool:
+    return "monospace" in picture["layout"]["xaxis"].get("tickfont", {}).get("family", "")
 
 
 def _linear(share: float) -> float:
@@ -464,32 +440,28 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def tries(picture: Picture) -> Iterator[Tuple[int, float, str]]:
-    """Columns of panels, sizes of texts and places of the legend, in the order in which they are tried."""
-    count, own = len(picture["panels"]), picture["columns"]
-    most = min(own or (count if count <= 3 else math.ceil(math.sqrt(count))), count)
-    place = picture["legend"]["place"]
-    places = [place] if place != "auto" else ["below"] if count > 1 else ["right", "below"]
-    for columns in range(most, 0, -1):
-        for size in [picture["font_size"]] if picture["font_size"] else TEXT_SIZES:
-            yield from ((columns, size, place) for place in places)
+def tries(picture: Picture) -> Iterator[Tuple[float, str]]:
+    """Sizes of texts and places of the legend, in the order in which they are tried."""
+    for size in [picture["font_size"]] if picture["font_size"] else TEXT_SIZES:
+        for place in ["right", "below"] if picture["legend"] == "auto" else [picture["legend"]]:
+            yield size, place
 
 
 def drawn(picture: Picture) -> Any:
     """Raises Illegible if no try fits."""
     why = ""
-    for columns, size, place in tries(picture):
+    for size, place in tries(picture):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # axes that have collapsed
-                drawing = Drawing(picture, size, place, columns)
+                drawing = Drawing(picture, size, place)
         except (Illegible, UserWarning) as problem:
             why = str(problem)
             continue
-        labels = [text_width(label, size, drawing.family) for label in drawing.handles]
+        labels = [text_width(label, size) for label in drawing.handles]
         if (
             place == "right"
-            and picture["legend"]["place"] == "auto"
+            and picture["legend"] == "auto"
             and labels
             and max(labels) > 0.34 * 72 * drawing.width - 4 * size
         ):
@@ -511,14 +483,8 @@ def saved(picture: Picture, kind: str) -> bytes:
 
 
 def answer(request: Dict[str, Any]) -> Dict[str, Any]:
-    picture, notes = request["picture"], []
     try:
-        findfont(picture["font"] or "DejaVu Sans", fallback_to_default=False)
-    except ValueError:
-        notes.append(f"the font '{picture['font']}' is not installed, so DejaVu Sans stands in the picture")
-        picture["font"] = ""
-    try:
-        return {"file": base64.b64encode(saved(picture, request["format"])).decode(), "warnings": notes}
+        return {"file": base64.b64encode(saved(request["picture"], request["format"])).decode()}
     except Illegible as problem:
         return {"illegible": str(problem)}
     except Exception as problem:

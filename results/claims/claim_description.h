@@ -24,7 +24,6 @@ struct ClaimSide {
   Yaml settings;              // the same as the file writes them: of `needs: costs`, what a configuration is made with
 };
 
-/// What a claim expects of its number.
 enum class Expectation {
   kBetter,     // each of `a` is better than each of `b`
   kNotBetter,  // no run of `a` is better than `b` by more than the margin
@@ -34,10 +33,8 @@ enum class Expectation {
   kValue,      // the value lies between limits, or is the printed one
 };
 
-/// Which way a number is better.
 enum class Direction { kOfTheQuantity, kLower, kHigher };
 
-/// What the numbers come from.
 enum class ClaimNeeds { kRuns, kCosts };
 inline constexpr std::array<std::string_view, 2> kClaimNeedsNames{"runs", "costs"};
 
@@ -99,11 +96,9 @@ struct ClaimDescription {
 
   /// Whether `value` is a formula that names sides.
   bool is_over_sides() const;
-  /// The sides of one letter.
   std::vector<const ClaimSide*> sides_called(char letter) const;
 };
 
-/// All keys that a claim's map may have.
 const std::vector<std::string>& claim_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

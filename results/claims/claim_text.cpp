@@ -13,6 +13,20 @@
 namespace xlm {
 namespace {
 
+/// What a claim still needs, in a sentence: more seeds, or what is missing. Empty for what is decided.
+std::string claim_needs(const ClaimPart& part) {
+  if (part.verdict == Verdict::kNotTried) return part.missing;
+  if (part.verdict != Verdict::kUndecided) return "";
+  if (part.is_a_look()) {
+    return fmt::format("a look at {} of {} planned seeds decides nothing{}", part.looked_at, part.planned,
+                       part.is_futile ? "; with all of them it will hardly be confirmed" : "");
+  }
+  if (part.is_refuted_alone) return "refuted if it were the only comparison";
+  if (!part.half_width && part.seeds > 1) return "equal numbers do not show how much seeds differ";
+  if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
+  return seeds_in_words(part.seeds_to_decide, part.is_of_two_sides ? "seeds of each side" : "seeds");
+}
+
 constexpr std::size_t kMaxListedRuns = 3;  // that a line of text lists
 
 /// Numbers whose sign says which way they go.
@@ -208,19 +222,6 @@ std::string at_other_margins(const JudgedClaim& claim) {
 bool any_printed(const ClaimList& list) {
   return std::any_of(list.claims.begin(), list.claims.end(),
                      [](const JudgedClaim& claim) { return !claim.description.printed.empty(); });
-}
-
-std::string claim_needs(const ClaimPart& part) {
-  if (part.verdict == Verdict::kNotTried) return part.missing;
-  if (part.verdict != Verdict::kUndecided) return "";
-  if (part.is_a_look()) {
-    return fmt::format("a look at {} of {} planned seeds decides nothing{}", part.looked_at, part.planned,
-                       part.is_futile ? "; with all of them it will hardly be confirmed" : "");
-  }
-  if (part.is_refuted_alone) return "refuted if it were the only comparison";
-  if (!part.half_width && part.seeds > 1) return "equal numbers do not show how much seeds differ";
-  if (!part.half_width) return "one seed does not show how much seeds differ: train a second";
-  return seeds_in_words(part.seeds_to_decide, part.is_of_two_sides ? "seeds of each side" : "seeds");
 }
 
 std::string beside_verdict(const ClaimPart& part) {

@@ -46,9 +46,6 @@ std::string at_other_margins(const JudgedClaim& claim);
 /// Whether a claim of the list has such a number.
 bool any_printed(const ClaimList& list);
 
-/// What a claim still needs, in a sentence: more seeds, or what is missing. Empty for what is decided.
-std::string claim_needs(const ClaimPart& part);
-
 /// What stands next to the verdict of a part: what it needs, and the seeds that diverged.
 std::string beside_verdict(const ClaimPart& part);
 

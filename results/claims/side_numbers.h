@@ -46,7 +46,6 @@ class SideReader {
   /// The claim's own value of a side. Without a side, all runs of the claim.
   SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each) const;
 
-  /// A column of a side.
   SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each, const std::string& column) const;
 
   /// The claim's own value of the one setting of `side` whose mean in the column `nearest` is the nearest to that of

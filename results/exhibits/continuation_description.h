@@ -12,12 +12,10 @@
 namespace xlm {
 
 struct ContinuationDescription {
-  /// A model: a label, and conditions for its runs.
   struct Row {
     std::string label;
     std::vector<Filter> where;
   };
-  /// The beginning of a prompt.
   struct Prompt {
     std::int64_t document = 1;  // of the split, counted from 1
     std::int64_t first = 1;     // its first token in the document, counted from 1
@@ -47,7 +45,6 @@ struct ContinuationDescription {
   }
 };
 
-/// All keys that the map of a continuation may have.
 const std::vector<std::string>& continuation_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

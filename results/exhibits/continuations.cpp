@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/json.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "results/store/run_list.h"
@@ -57,6 +56,19 @@ void check_same_data(RunTable& runs, const Continuations& found) {
                   found.description.place, found.description.title, join({names.begin(), names.end()}, ", ")));
 }
 
+std::string one_line(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
+    if (!blank) {
+      out += c;
+    } else if (!out.empty() && out.back() != ' ') {
+      out += ' ';
+    }
+  }
+  return std::string(trim(out));
+}
+
 std::string text_form(const Continuations& continuations) {
   std::string out = continuations.description.title + "\n";
   std::size_t widest = 0;
@@ -72,49 +84,6 @@ std::string text_form(const Continuations& continuations) {
   }
   for (const std::string& note : continuations.notes) out += "\n" + note + "\n";
   return out;
-}
-
-std::string markdown_form(const Continuations& continuations) {
-  std::vector<TextTable::Column> columns{{"Passage"}, {"Context"}};
-  for (const ContinuingModel& model : continuations.models) columns.push_back({model.label});
-  TextTable table(std::move(columns));
-  for (const ContinuedPassage& passage : continuations.passages) {
-    std::vector<std::string> cells{place_text(continuations, passage), prompt_end(passage.prompt)};
-    for (const std::string& text : passage.texts) cells.push_back(text.empty() ? "–" : one_line(text));
-    table.add(std::move(cells));
-  }
-  std::string out =
-      fmt::format("**{}**\n\n{}", continuations.description.title, table.render(TextTable::Format::kMarkdown));
-  for (const ContinuingModel& model : continuations.models) {
-    if (model.run.empty()) out += fmt::format("\n{}: {}\n", model.label, model.missing);
-  }
-  for (const std::string& note : continuations.notes) out += "\n" + note + "\n";
-  return out;
-}
-
-Json json_form(const Continuations& continuations) {
-  const ContinuationDescription& description = continuations.description;
-  Json models = Json::array();
-  for (const ContinuingModel& model : continuations.models) {
-    models.push_back({{"label", model.label},
-                      {"run", model.run.empty() ? Json() : Json(model.run)},
-                      {"missing", model.missing.empty() ? Json() : Json(model.missing)}});
-  }
-  Json passages = Json::array();
-  for (const ContinuedPassage& passage : continuations.passages) {
-    Json texts = Json::object();
-    for (std::size_t i = 0; i < continuations.models.size(); ++i) {
-      if (!continuations.models[i].run.empty()) texts[continuations.models[i].label] = passage.texts[i];
-    }
-    passages.push_back({{"document", passage.place.document},
-                        {"first", passage.place.first},
-                        {"prompt", passage.prompt},
-                        {"continuations", std::move(texts)}});
-  }
-  return {{"continuation", description.title}, {"name", description.name},
-          {"split", description.split},        {"prompt_tokens", description.prompt_tokens},
-          {"tokens", description.tokens},      {"models", std::move(models)},
-          {"passages", std::move(passages)},   {"notes", continuations.notes}};
 }
 
 }  // namespace
@@ -143,19 +112,6 @@ std::string place_text(const Continuations& continuations, const ContinuedPassag
                      passage.place.first, passage.place.first - 1 + description.prompt_tokens);
 }
 
-std::string one_line(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    const bool blank = c == ' ' || (c >= '\t' && c <= '\r');
-    if (!blank) {
-      out += c;
-    } else if (!out.empty() && out.back() != ' ') {
-      out += ' ';
-    }
-  }
-  return std::string(trim(out));
-}
-
 std::string prompt_end(const std::string& prompt) {
   std::string line = one_line(prompt);
   if (line.size() <= kShownPrompt) return line;
@@ -165,17 +121,35 @@ std::string prompt_end(const std::string& prompt) {
   return "… " + line.substr(begin);
 }
 
-std::string render_continuations(const std::vector<Continuations>& all, ContinuationFormat format) {
-  if (format == ContinuationFormat::kJson) {
-    Json list = Json::array();
-    for (const Continuations& one : all) list.push_back(json_form(one));
-    return json_text(list);
-  }
+std::string continuations_text(const std::vector<Continuations>& all) {
   std::vector<std::string> texts;
-  for (const Continuations& one : all) {
-    texts.push_back(format == ContinuationFormat::kMarkdown ? markdown_form(one) : text_form(one));
-  }
+  for (const Continuations& one : all) texts.push_back(text_form(one));
   return join(texts, "\n");
+}
+
+Json to_json(const Continuations& continuations) {
+  const ContinuationDescription& description = continuations.description;
+  Json models = Json::array();
+  for (const ContinuingModel& model : continuations.models) {
+    models.push_back({{"label", model.label},
+                      {"run", model.run.empty() ? Json() : Json(model.run)},
+                      {"missing", model.missing.empty() ? Json() : Json(model.missing)}});
+  }
+  Json passages = Json::array();
+  for (const ContinuedPassage& passage : continuations.passages) {
+    Json texts = Json::object();
+    for (std::size_t i = 0; i < continuations.models.size(); ++i) {
+      if (!continuations.models[i].run.empty()) texts[continuations.models[i].label] = passage.texts[i];
+    }
+    passages.push_back({{"document", passage.place.document},
+                        {"first", passage.place.first},
+                        {"prompt", passage.prompt},
+                        {"continuations", std::move(texts)}});
+  }
+  return {{"continuation", description.title}, {"name", description.name},
+          {"split", description.split},        {"prompt_tokens", description.prompt_tokens},
+          {"tokens", description.tokens},      {"models", std::move(models)},
+          {"passages", std::move(passages)},   {"notes", continuations.notes}};
 }
 
 }  // namespace xlm

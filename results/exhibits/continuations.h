@@ -1,26 +1,23 @@
 // Continuations of passages, side by side: the runs that make them, and the result as text.
 #pragma once
 
-#include <array>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "base/json.h"
 #include "results/exhibits/continuation_description.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
 
 namespace xlm {
 
-/// A row of the description, with its run.
 struct ContinuingModel {
   std::string label;
   std::string run;      // the newest that is done; empty: none
   std::string missing;  // why there is no run
 };
 
-/// A prompt and each model's continuation.
 struct ContinuedPassage {
   ContinuationDescription::Prompt place;
   std::string prompt;
@@ -44,12 +41,10 @@ std::string place_text(const Continuations& continuations, const ContinuedPassag
 
 /// On one line, without the beginning if it is long: "… and left the house".
 std::string prompt_end(const std::string& prompt);
-/// On one line.
-std::string one_line(const std::string& text);
 
-enum class ContinuationFormat { kText, kMarkdown, kJson };
-inline constexpr std::array<std::string_view, 3> kContinuationFormatNames{"text", "markdown", "json"};
+/// Each passage with its continuations below.
+std::string continuations_text(const std::vector<Continuations>& all);
 
-std::string render_continuations(const std::vector<Continuations>& all, ContinuationFormat format);
+Json to_json(const Continuations& continuations);
 
 }  // namespace xlm

@@ -12,7 +12,6 @@ namespace xlm {
 
 enum class ExhibitKind { kTable, kFigure, kContinuation, kClaim, kFit };
 
-/// Whether a file describes an exhibit of a kind.
 bool has_exhibits(const Yaml& file, ExhibitKind kind);
 
 /// All descriptions of one kind in a file: maps with their titles under "table", "figure", "continuation", "claim" or
@@ -29,7 +28,6 @@ std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind ki
 /// The experiment whose runs a recipe's exhibits show. Empty for a file that describes no runs.
 std::string recipe_experiment(const Yaml& file);
 
-/// All exhibits of a file.
 struct Exhibits {
   std::string experiment;  // whose runs they show; empty: any
   std::array<std::vector<Yaml>, 5> descriptions;

@@ -16,7 +16,6 @@ using MakeExportWriter =
 /// The names of the tables: "runs", "series", "evaluations".
 std::vector<std::string> exported_table_names();
 
-/// What is exported of the selected runs.
 struct ExportedTables {
   std::vector<std::string> names;       // of exported_table_names(); empty: all
   std::vector<std::string> quantities;  // of series and evaluations ("loss", "bpc"), for any split; empty: all

@@ -1,4 +1,4 @@
-// Bars, from zero by default. Those of one place stand side by side.
+// Bars, from zero. Those of one place stand side by side.
 #include <fmt/format.h>
 
 #include "results/figures/figure_series.h"
@@ -20,7 +20,6 @@ BuiltFigure build_bars(RunTable& runs, const FigureDescription& description, con
   BuiltFigure built = series_figure(runs, description, selected, {.side_by_side = true});
   if (auto* figure = std::get_if<Figure>(&built)) {
     figure->has_bars = true;
-    figure->from_zero = description.from_zero;
   }
   return built;
 }
@@ -45,12 +44,7 @@ Json bars_plot(const Figure& figure) {
 }  // namespace
 
 FigureKind bars_kind() {
-  return {.name = "bars",
-          .shows_facets = true,
-          .may_leave_zero = true,
-          .problem = problem_of_bars,
-          .build = build_bars,
-          .plotly = bars_plot};
+  return {.name = "bars", .problem = problem_of_bars, .build = build_bars, .plotly = bars_plot};
 }
 
 }  // namespace xlm

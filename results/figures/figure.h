@@ -42,14 +42,12 @@ struct Figure {
   std::vector<std::string> x_names;  // if places on x have names: place i is x = i
   std::vector<std::string> y_names;  // heatmap: the same for y
   bool tokens_on_x = false;          // the names are tokens of a text
-  bool has_bars = false;             // series are bars
-  bool from_zero = false;            // y begins at 0, unless it is logarithmic
+  bool has_bars = false;             // series are bars, which begin at 0 unless y is logarithmic
   std::vector<double> x_ticks;       // if x has few values: all of them; empty: round numbers
   std::vector<FigureSeries> series;
   std::vector<FigureFront> fronts;                               // one for each corpus, if requested
   std::vector<std::vector<double>> grid;                         // heatmap: [y][x]; NaN means no value
   std::vector<std::vector<std::vector<std::string>>> grid_runs;  // heatmap: the runs of each cell
-  std::vector<Figure> panels;                                    // small multiples; their titles are values
   std::string caption;                                           // one line below: what points and bars mean
   std::vector<std::string> notes;                                // what the user should know about the picture
   std::vector<std::string> warnings;                             // how it differs from the description

@@ -2,7 +2,6 @@
 #include "results/figures/figure_description.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -43,60 +42,31 @@ std::map<std::string, std::string> read_same_series(const Yaml& node, const std:
   return same;
 }
 
-/// [low, high]. A null leaves an end to the data.
-FigureDescription::Limits read_limits(const Yaml& node, const std::string& key) {
-  FigureDescription::Limits limits;
-  if (node.is_null()) return limits;
-  const auto end = [&](const Yaml& item) {
-    std::optional<double> value;
-    double number = 0;
-    if (item.is_null()) return value;
-    if (!item.is_scalar() || !parse_real(item.scalar, number) || !std::isfinite(number)) {
-      throw UsageError(
-          fmt::format("{}: {} takes two numbers, [low, high]; null leaves an end open", item.where(), key));
-    }
-    value = number;
-    return value;
-  };
-  if (!node.is_sequence() || node.items.size() != 2) {
-    throw UsageError(fmt::format("{}: {} takes two numbers, [low, high]; null leaves an end open", node.where(), key));
-  }
-  limits = {end(node.items[0]), end(node.items[1])};
-  if (limits.low && limits.high && *limits.low >= *limits.high) {
-    throw UsageError(fmt::format("{}: {} ends before it begins", node.where(), key));
-  }
-  return limits;
+std::string text_in_list(const Yaml& node, const std::string& what) {
+  if (!node.is_scalar()) throw UsageError(fmt::format("{}: {} is a text", node.where(), what));
+  return node.scalar;
 }
 
-std::string problem_of_facets(const FigureDescription& description, const FigureKind& kind) {
-  using Place = LegendKeys::Place;
-  if (description.looks.facet.by.empty()) return "";
-  if (!kind.shows_facets || !description.grid.empty())
-    return "has a 'facet', which only a " + join(names_of_kinds(&FigureKind::shows_facets), ", ") +
-           " of columns of the store shows";
-  const Place place = description.looks.legend.place;
-  const bool around =
-      place == Place::kAuto || place == Place::kBelow || place == Place::kRight || place == Place::kNone;
-  return around ? "" : "has a 'facet', so its legend stands below or right of all panels";
+std::vector<std::pair<std::string, std::string>> read_labels(const Yaml& node) {
+  std::vector<std::pair<std::string, std::string>> labels;
+  if (node.is_null()) return labels;
+  if (!node.is_map()) {
+    throw UsageError(fmt::format("{}: labels is a map from values to the texts shown for them", node.where()));
+  }
+  for (const auto& [value, text] : node.entries) labels.emplace_back(value, text_in_list(text, "a label"));
+  return labels;
 }
 
-/// Options that only some kinds have.
-std::string problem_of_looks(const FigureDescription& description, const FigureKind& kind) {
-  const auto kinds = [](bool FigureKind::*property) { return join(names_of_kinds(property), " or "); };
-  if (description.font.find_first_of(",'\"\n") != std::string::npos) return "has a 'font' that is no font family";
-  if (!description.from_zero && !kind.may_leave_zero)
-    return "has 'from_zero', which only " + kinds(&FigureKind::may_leave_zero) + " show";
-  if (std::string problem = problem_of_facets(description, kind); !problem.empty()) return problem;
-  const bool x_limits = description.x_range.low || description.x_range.high;
-  if (x_limits && !kind.shows_x_range)
-    return "has 'x_range', which only a " + kinds(&FigureKind::shows_x_range) + " shows";
-  const bool y_limits = description.y_range.low || description.y_range.high;
-  return y_limits && !kind.shows_y_range ? "has 'y_range', which a " + kind.name + " does not show" : "";
+std::vector<std::string> read_order(const Yaml& node) {
+  std::vector<std::string> order;
+  if (node.is_null()) return order;
+  if (!node.is_sequence()) throw UsageError(fmt::format("{}: order is a list of values or labels", node.where()));
+  for (const Yaml& item : node.items) order.push_back(text_in_list(item, "an item of order"));
+  return order;
 }
 
 std::string problem_of(const FigureDescription& description) {
   const FigureKind& kind = kind_of(description);
-  if (std::string problem = problem_of_looks(description, kind); !problem.empty()) return problem;
   const bool of_grid = !description.grid.empty();
   if (!description.rows.empty() && !(of_grid && kind.shows_rows))
     return "has 'rows', which only a " + join(names_of_kinds(&FigureKind::shows_rows), " or ") + " of a grid shows";
@@ -113,10 +83,15 @@ std::string problem_of(const FigureDescription& description) {
 
 }  // namespace
 
+std::string renamed(const FigureDescription& description, const std::string& label) {
+  const auto found = std::find_if(description.labels.begin(), description.labels.end(),
+                                  [&](const auto& entry) { return entry.first == label; });
+  return found == description.labels.end() ? label : found->second;
+}
+
 const std::vector<std::string>& figure_keys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> names{"figure", "where", "kind", "series", "same_series", "choose", "x_range", "y_range"};
-    names.insert(names.end(), kLookKeys.begin(), kLookKeys.end());
+    std::vector<std::string> names{"figure", "where", "kind", "series", "same_series", "choose", "labels", "order"};
     OptionLister lister;
     FigureDescription().visit(lister);
     for (const OptionEntry& entry : lister.entries()) names.push_back(entry.key);
@@ -139,9 +114,8 @@ FigureDescription read_figure_description(const Yaml& node) {
   description.series = read_columns(options.take("series"), "series");
   description.same_series = read_same_series(options.take("same_series"), description.series);
   if (const Yaml choose = options.take("choose"); !choose.is_null()) description.choose = read_selection(choose);
-  description.x_range = read_limits(options.take("x_range"), "x_range");
-  description.y_range = read_limits(options.take("y_range"), "y_range");
-  description.looks = read_looks(options);
+  description.labels = read_labels(options.take("labels"));
+  description.order = read_order(options.take("order"));
   OptionReader reader(options);
   const std::vector<std::string> kinds = names_of_kinds(nullptr);
   auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());

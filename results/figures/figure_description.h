@@ -4,14 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
 #include "base/yaml.h"
-#include "results/figures/figure_looks.h"
 #include "results/store/run_table.h"
 #include "results/store/selection.h"
 #include "results/store/statistics.h"
@@ -24,11 +23,8 @@ struct FigureDescription {
   enum class Maximize { kNone, kX, kY, kBoth };
   static constexpr std::array<std::string_view, 4> kMaximizeNames{"none", "x", "y", "both"};
 
-  /// Ends of an axis. An unset end follows from the data.
-  struct Limits {
-    std::optional<double> low;
-    std::optional<double> high;
-  };
+  enum class Legend { kAuto, kRight, kBelow, kInside, kNone };
+  static constexpr std::array<std::string_view, 5> kLegendNames{"auto", "right", "below", "inside", "none"};
 
   std::string title;
   std::string name;
@@ -56,17 +52,17 @@ struct FigureDescription {
   Spread spread = Spread::kDeviation;
   std::string over = "seed";
   Selection choose;  // which of the runs' settings is shown
-  Limits x_range;
-  Limits y_range;
-  bool from_zero = true;
+  Legend legend = Legend::kAuto;
+  std::vector<std::pair<std::string, std::string>> labels;  // by the value or label that the text stands for
+  std::vector<std::string> order;                           // of series, by value or label; the others follow
+  bool show_title = true;
+  bool show_caption = true;
   double width = 0;
   double height = 0;
-  std::string font;
-  FigureLooks looks;
+  double font_size = 0;
   std::string place;  // file:line, for messages
 
-  /// All keys but title, where, kind, series, same_series, choose, the ranges and those of read_looks, which have
-  /// separate readers.
+  /// All keys but title, where, kind, series, same_series, choose, labels and order, which have separate readers.
   void visit(OptionVisitor& v) {
     v.field({.name = "name", .help = "of the output file; default: made from the title"}, name);
     v.field({.name = "x", .help = "column of the store; step, tokens, flops or seconds: the series of y over training"},
@@ -94,11 +90,12 @@ struct FigureDescription {
             kAggregateNames);
     v.field({.name = "spread", .help = "sd: error bars of one sample standard deviation"}, spread, kSpreadNames);
     v.field({.name = "over", .help = "keys in which runs of one point differ"}, over);
-    v.field({.name = "from_zero", .help = "bars: begin at zero; false: the data decide"}, from_zero);
     v.field({.name = "width", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, width);
     v.field({.name = "height", .help = "of the picture, in inches; 0: the kind decides", .min = 0, .max = 40}, height);
-    v.field({.name = "font", .help = "an installed family, such as serif or Latin Modern Roman"}, font);
-    looks.visit(v);
+    v.field({.name = "font_size", .help = "of texts, in points; 0: what fits", .min = 0, .max = 40}, font_size);
+    v.field({.name = "legend", .help = "its place"}, legend, kLegendNames);
+    v.field({.name = "show_title", .help = "false: no title in the picture"}, show_title);
+    v.field({.name = "show_caption", .help = "false: no line below the picture"}, show_caption);
   }
 };
 
@@ -111,7 +108,9 @@ inline std::string axis_series(const std::string& x) {
 /// Whether a figure shows the course of training, and x is no column.
 inline bool is_along_training(const std::string& x) { return x == "step" || !axis_series(x).empty(); }
 
-/// All keys that a figure's map may have.
+/// The text that a figure shows for a label or a value.
+std::string renamed(const FigureDescription& description, const std::string& label);
+
 const std::vector<std::string>& figure_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

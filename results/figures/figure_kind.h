@@ -22,10 +22,6 @@ struct FigureKind {
   bool shows_values = false;  // a third column next to x and y, as colours
   bool shows_rows = false;    // single rows of a grid
   bool shows_marks = false;   // places that a second trace marks
-  bool shows_x_range = false;
-  bool shows_y_range = true;
-  bool shows_facets = false;    // small multiples
-  bool may_leave_zero = false;  // starts at zero unless told otherwise
 
   /// What is wrong with a description that has no grid: "needs x and y"; empty: nothing.
   std::string (*problem)(const FigureDescription& description) = nullptr;

@@ -26,12 +26,6 @@ namespace {
 constexpr std::size_t kMaxTicks = 12;
 constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x`, y, both or none";
 
-/// The label of a series. A number needs its column's name, too.
-std::string series_label(const std::string& column, const Value& value) {
-  if (is_missing(value)) return "other";
-  return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
-}
-
 /// A run and those that it goes on from, each up to the step at which the next one begins.
 constexpr std::string_view kFamily =
     "WITH RECURSIVE family(run_id, last) AS (SELECT ?1, 9e15 UNION ALL "
@@ -184,6 +178,16 @@ std::vector<bool> maximized_axes(RunTable& runs, const std::vector<std::size_t>&
   return {is_higher(description.x, false), is_higher(description.y, is_along_training(description.x))};
 }
 
+/// The same as a figure shows it, by what the description says of the label or the value.
+std::string value_label(const FigureDescription& description, const std::string& column, const Value& value) {
+  const std::string label = series_label(column, value);
+  std::string by_label = renamed(description, label);
+  if (by_label != label) return by_label;
+  const std::string text = is_missing(value) ? "other" : to_text(value);
+  const std::string by_value = renamed(description, text);
+  return by_value == text ? label : by_value;
+}
+
 /// A front for each corpus: runs on different texts cannot be compared.
 void add_fronts(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
   const std::vector<bool> flags = maximized_axes(runs, rows, figure.description);
@@ -192,7 +196,7 @@ void add_fronts(RunTable& runs, const std::vector<std::size_t>& rows, Figure& fi
     for (const FigurePoint& point : series.points) points[point.corpus].push_back({{point.x, point.y}, {}, ""});
   }
   for (auto& [corpus, of_corpus] : points) {
-    std::string label = renamed(figure.description.looks, std::string(kFrontTitle));
+    std::string label = renamed(figure.description, std::string(kFrontTitle));
     if (points.size() > 1) label += ", " + corpus;
     figure.fronts.push_back({std::move(label), staircase(std::move(of_corpus), flags)});
   }
@@ -200,20 +204,13 @@ void add_fronts(RunTable& runs, const std::vector<std::size_t>& rows, Figure& fi
 
 }  // namespace
 
-std::string value_label(const FigureLooks& looks, const std::string& column, const Value& value) {
-  const std::string label = series_label(column, value);
-  std::string by_label = renamed(looks, label);
-  if (by_label != label) return by_label;
-  const std::string text = is_missing(value) ? "other" : to_text(value);
-  const std::string by_value = renamed(looks, text);
-  return by_value == text ? label : by_value;
+std::string series_label(const std::string& column, const Value& value) {
+  if (is_missing(value)) return "other";
+  return as_number(value) ? column_label(column) + " " + to_text(value) : shown_text(value);
 }
 
-SeriesBuilder::SeriesBuilder(RunTable& runs, const std::vector<std::size_t>& selected, Figure& figure)
-    : runs_(runs),
-      figure_(figure),
-      better_(better_of(runs, selected, figure.description, figure.description.y)),
-      variation_(runs, figure.description.over) {
+SeriesBuilder::SeriesBuilder(RunTable& runs, Figure& figure)
+    : runs_(runs), figure_(figure), variation_(runs, figure.description.over) {
   for (const std::string& column : figure.description.series) series_.push_back(&runs.column(column));
 }
 
@@ -228,17 +225,17 @@ std::vector<Value> SeriesBuilder::key_of(std::size_t run) const {
 }
 
 std::string SeriesBuilder::label_of(const std::vector<Value>& key, bool rename) const {
-  const FigureLooks& looks = figure_.description.looks;
+  const FigureDescription& description = figure_.description;
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < series_.size(); ++i) {
-    const std::string& column = figure_.description.series[i];
-    parts.push_back(rename ? value_label(looks, column, key[i]) : series_label(column, key[i]));
+    const std::string& column = description.series[i];
+    parts.push_back(rename ? value_label(description, column, key[i]) : series_label(column, key[i]));
   }
   if (key.size() > series_.size()) {
     parts.push_back(fmt::format("on {} tokens", in_thousands(std::llround(*as_number(key.back())))));
   }
   const std::string whole = join(parts, ", ");
-  return rename && parts.size() > 1 ? renamed(looks, whole) : whole;
+  return rename && parts.size() > 1 ? renamed(description, whole) : whole;
 }
 
 void SeriesBuilder::add_place(const Value& x, std::string name) {
@@ -251,7 +248,7 @@ void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by
   for (const FigureSample& sample : samples) values.insert(sample.x);
   const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
   if (text || side_by_side) {
-    for (const Value& value : values) add_place(value, renamed(figure_.description.looks, to_text(value)));
+    for (const Value& value : values) add_place(value, renamed(figure_.description, to_text(value)));
   } else if (values.size() <= kMaxTicks && !is_along_training(figure_.description.x) &&
              !runs_.is_measured(figure_.description.x) && !is_time_column(figure_.description.x)) {
     for (const Value& value : values) figure_.x_ticks.push_back(*as_number(value));
@@ -341,7 +338,7 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
   variation_.add(rows);
   point.corpus = corpus_of(rows);
   point.x = mean(xs);
-  point.y = aggregated(ys, description.aggregate, better_);
+  point.y = aggregated(ys, description.aggregate);
   if (description.spread == Spread::kDeviation && description.aggregate == Aggregate::kMean)
     point.spread = sample_deviation(ys);
   return point;
@@ -377,7 +374,7 @@ std::string problem_of_columns(const FigureDescription& description) {
 BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules) {
   Figure figure = labelled_figure(description);
-  SeriesBuilder builder(runs, selected, figure);
+  SeriesBuilder builder(runs, figure);
   std::vector<FigureSample> samples = samples_of(runs, description, selected);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
@@ -396,16 +393,6 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   builder.add(samples, rules.joined, of_outcome);
   if (description.front) add_fronts(runs, selected, figure);
   return figure;
-}
-
-Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,
-                 const std::string& column) {
-  if (description.aggregate != Aggregate::kBest) return Better::kLower;
-  const std::string asker = "`aggregate: best`";
-  const std::string other = "use `aggregate: min` or `aggregate: max`";
-  if (!is_along_training(description.x)) return needed_direction(runs, rows, column, asker, other);
-  if (const std::optional<Better> direction = direction_of_result(runs, rows, column)) return *direction;
-  throw UsageError(no_direction(column, asker, other));
 }
 
 }  // namespace xlm

@@ -28,8 +28,8 @@ struct SeriesRules {
 /// Puts samples into the series of one figure. Its description defines the series.
 class SeriesBuilder {
  public:
-  /// `selected`: the rows of the figure. Throws UsageError if the store does not have a column of the series.
-  SeriesBuilder(RunTable& runs, const std::vector<std::size_t>& selected, Figure& figure);
+  /// Throws UsageError if the store does not have a column of the series.
+  SeriesBuilder(RunTable& runs, Figure& figure);
 
   /// Adds the next place on x, with its name.
   void add_place(const Value& x, std::string name);
@@ -53,7 +53,6 @@ class SeriesBuilder {
   std::vector<FigurePoint> points_of(const std::vector<FigureSample>& samples, bool of_outcome);
   RunTable& runs_;
   Figure& figure_;
-  Better better_ = Better::kLower;                 // which way y is, where the best run makes a point
   std::vector<const std::vector<Value>*> series_;  // values of every run, for each column; empty: one series
   std::map<Value, double, ValueOrder> places_;
   std::set<std::vector<Value>> of_parts_;       // keys of series whose runs measured several parts of a text
@@ -61,8 +60,8 @@ class SeriesBuilder {
   Variation variation_;                         // of the runs of a point
 };
 
-/// The text that a figure shows for a value of a column. A number needs its column's name, too.
-std::string value_label(const FigureLooks& looks, const std::string& column, const Value& value);
+/// The text for a value of a column. A number needs its column's name, too.
+std::string series_label(const std::string& column, const Value& value);
 
 /// Why a column of these runs cannot be drawn: it holds text. Empty if it can.
 std::string why_no_numbers(RunTable& runs, const std::string& column, const std::vector<std::size_t>& selected);
@@ -77,10 +76,5 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
 /// Describes the figure's numbers in its caption. Adds a note if they combine runs that `series` or `where` could
 /// separate.
 void describe_variation(Figure& figure, const Variation& variation);
-
-/// Which way the numbers of a column are better for the runs of these rows, where `aggregate: best` asks for it. Throws
-/// UsageError if nothing says it.
-Better better_of(RunTable& runs, const std::vector<std::size_t>& rows, const FigureDescription& description,
-                 const std::string& column);
 
 }  // namespace xlm

@@ -33,7 +33,6 @@ Figure heatmap_of_grid(const FigureDescription& description, NewestGrid grid) {
   return figure;
 }
 
-/// The numbers and runs of one cell.
 struct HeatmapCell {
   std::vector<double> numbers;
   std::vector<std::string> runs;
@@ -80,16 +79,15 @@ BuiltFigure build_heatmap(RunTable& runs, const FigureDescription& description,
   }
   Figure figure = labelled_figure(description);
   Variation variation(runs, description.over);
-  const Better better = better_of(runs, selected, description, description.value);
-  for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description.looks, to_text(x)));
+  for (const Value& x : cells.columns) figure.x_names.push_back(renamed(description, to_text(x)));
   for (auto& [y, row] : cells.rows) {
-    figure.y_names.push_back(renamed(description.looks, to_text(y)));
+    figure.y_names.push_back(renamed(description, to_text(y)));
     std::vector<double>& numbers = figure.grid.emplace_back();
     auto& runs_of_row = figure.grid_runs.emplace_back();
     for (const Value& x : cells.columns) {
       const HeatmapCell cell = row.contains(x) ? row[x] : HeatmapCell{};
       numbers.push_back(cell.numbers.empty() ? std::numeric_limits<double>::quiet_NaN()
-                                             : aggregated(cell.numbers, description.aggregate, better));
+                                             : aggregated(cell.numbers, description.aggregate));
       runs_of_row.push_back(cell.runs);
       if (!cell.places.empty()) variation.add(cell.places);
     }
@@ -188,7 +186,6 @@ FigureKind heatmap_kind() {
   return {.name = "heatmap",
           .shows_grids = true,
           .shows_values = true,
-          .shows_y_range = false,
           .problem = problem_of_heatmap,
           .build = build_heatmap,
           .plotly = heatmap_plot};

@@ -82,8 +82,6 @@ FigureKind line_kind() {
           .shows_grids = true,
           .shows_fronts = true,
           .shows_rows = true,
-          .shows_x_range = true,
-          .shows_facets = true,
           .problem = problem_of_columns,
           .build = build_line,
           .plotly = series_plot};

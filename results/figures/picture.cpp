@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
-#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/python_program.h"
@@ -16,17 +15,6 @@ namespace xlm {
 namespace {
 
 constexpr double kSecondsToDraw = 3600;  // far more than any picture takes
-
-/// The data and the layout of a panel, without what only a page shows.
-Json panel_of(const Figure& figure) {
-  Json plot = plotly_figure(figure);
-  for (Json& trace : plot["data"]) {
-    trace.erase("customdata");
-    trace.erase("hovertext");
-  }
-  return {
-      {"title", figure.description.title}, {"data", std::move(plot["data"])}, {"layout", std::move(plot["layout"])}};
-}
 
 /// The script with one picture in it. JSON never has three quotation marks in a row.
 std::string script_of(const Json& picture) {
@@ -59,23 +47,20 @@ std::string size_of(const FigureDescription& description) {
 
 Json picture_of(const Figure& figure) {
   const FigureDescription& description = figure.description;
-  const FigureLooks& looks = description.looks;
-  Json panels = Json::array();
-  if (figure.panels.empty()) panels.push_back(panel_of(figure));
-  for (const Figure& panel : figure.panels) panels.push_back(panel_of(panel));
-  const auto place = has_legend(figure) ? looks.legend.place : LegendKeys::Place::kNone;
-  return {{"title", looks.show_title ? description.title : ""},
-          {"caption", looks.show_caption ? figure.caption : ""},
+  Json plot = plotly_figure(figure);
+  for (Json& trace : plot["data"]) {  // what only a page shows
+    trace.erase("customdata");
+    trace.erase("hovertext");
+  }
+  const auto legend = has_legend(figure) ? description.legend : FigureDescription::Legend::kNone;
+  return {{"title", description.show_title ? description.title : ""},
+          {"caption", description.show_caption ? figure.caption : ""},
           {"width", description.width},
           {"height", description.height},
-          {"font", description.font},
-          {"font_size", looks.font_size},
-          {"columns", looks.facet.columns},
-          {"legend",
-           {{"place", LegendKeys::kPlaceNames.at(static_cast<std::size_t>(place))},
-            {"columns", looks.legend.columns},
-            {"title", looks.legend.title}}},
-          {"panels", std::move(panels)}};
+          {"font_size", description.font_size},
+          {"legend", FigureDescription::kLegendNames.at(static_cast<std::size_t>(legend))},
+          {"data", std::move(plot["data"])},
+          {"layout", std::move(plot["layout"])}};
 }
 
 Json Painter::ask(const Json& request) {
@@ -108,7 +93,6 @@ std::string Painter::draw(const Figure& figure, PictureFormat format) {
   if (answer.contains("error"))
     throw Error(fmt::format("the figure '{}' could not be drawn: {}", figure.description.title,
                             answer["error"].get<std::string>()));
-  for (const Json& warning : answer.at("warnings")) spdlog::warn(warning.get<std::string>());
   return from_base64(answer.at("file").get<std::string>());
 }
 

@@ -96,18 +96,11 @@ std::optional<int> common_digits(const std::vector<double>& numbers) {
   return std::nullopt;
 }
 
-/// The range of the data with some room, or with the description's ends.
-Axis fitted(const Range& data, Scale scale, const FigureDescription::Limits& limits,
-            const std::vector<double>& given_ticks) {
+/// The range of the data with some room.
+Axis fitted(const Range& data, Scale scale, const std::vector<double>& given_ticks) {
   Axis axis;
-  axis.log = scale == Scale::kLog && limits.low.value_or(data.low) > 0;
+  axis.log = scale == Scale::kLog && data.low > 0;
   axis.range = padded(data, axis.log);
-  axis.range.low = limits.low.value_or(axis.range.low);
-  axis.range.high = limits.high.value_or(axis.range.high);
-  if (axis.range.low >= axis.range.high) {  // an end beyond all data
-    axis.log = scale == Scale::kLog && data.low > 0;
-    axis.range = padded(data, axis.log);
-  }
   const bool own = given_ticks.empty() || (!axis.log && are_crowded(given_ticks, axis.range));
   axis.ticks = own ? round_numbers(axis.range, axis.log) : given_ticks;
   return axis;
@@ -160,7 +153,7 @@ Axis x_axis(const Figure& figure) {
   for (const FigureSeries& series : figure.series) {
     for (const FigurePoint& point : series.points) range.include(point.x);
   }
-  return fitted(range, figure.description.x_scale, figure.description.x_range, figure.x_ticks);
+  return fitted(range, figure.description.x_scale, figure.x_ticks);
 }
 
 Axis y_axis(const Figure& figure) {
@@ -172,8 +165,8 @@ Axis y_axis(const Figure& figure) {
     }
   }
   const bool log = figure.description.y_scale == Scale::kLog && range.low > 0;
-  if (figure.from_zero && !log) range.include(0);
-  return fitted(range, figure.description.y_scale, figure.description.y_range, {});
+  if (figure.has_bars && !log) range.include(0);
+  return fitted(range, figure.description.y_scale, {});
 }
 
 Axis colour_axis(const Figure& figure) {
@@ -190,9 +183,9 @@ std::vector<std::string> lost_logarithms(const Figure& figure) {
   std::vector<std::string> lines;
   const auto add = [&](std::string_view axis) {
     lines.push_back(
-        fmt::format("the figure '{}' is linear despite {}_scale: a value, the end of an error bar or the beginning of "
-                    "{}_range is zero or less, which has no logarithm",
-                    description.title, axis, axis));
+        fmt::format("the figure '{}' is linear despite {}_scale: a value or the end of an error bar is zero or less, "
+                    "which has no logarithm",
+                    description.title, axis));
   };
   const bool has_cells = !figure.grid.empty();
   const bool x_is_linear = !has_cells && figure.x_names.empty() && !x_axis(figure).log;
@@ -270,7 +263,7 @@ SpreadParts spread_parts(const Figure& figure, std::size_t series) {
 bool is_long(const FigureSeries& series) { return series.is_curve || series.points.size() > kMaxMarkedPoints; }
 
 bool has_legend(const Figure& figure) {
-  return figure.description.looks.legend.place != LegendKeys::Place::kNone &&
+  return figure.description.legend != FigureDescription::Legend::kNone &&
          (figure.series.size() > 1 || !figure.fronts.empty());
 }
 

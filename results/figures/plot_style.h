@@ -12,14 +12,12 @@
 
 namespace xlm {
 
-/// The style of a series.
 struct SeriesLook {
   std::string_view colour;
   bool dashed = false;      // from the second use of a colour on
   std::string_view symbol;  // of plotly.js; filled shapes first
 };
 
-/// The style of the `index`-th series of a figure.
 SeriesLook series_look(std::size_t index);
 
 /// The colour of the marks of the `index`-th series: that of the series, unless there is only one.
@@ -35,7 +33,6 @@ inline constexpr std::string_view kFrontColour = "#999999";
 inline constexpr std::string_view kFrontTitle = "Pareto front";
 inline constexpr std::array<std::string_view, 4> kPlotlyDashes{"solid", "dash", "dot", "dashdot"};  // of fronts
 
-/// The smallest and largest value of an axis.
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -43,7 +40,6 @@ struct Range {
   void include(double value);
 };
 
-/// An axis of numbers, with room around the data.
 struct Axis {
   Range range;
   bool log = false;
@@ -68,7 +64,6 @@ std::string value_text(double value);
 /// Whether a series has too many points to mark each.
 bool is_long(const FigureSeries& series);
 
-/// Whether any point of a series has a spread.
 bool has_spread(const FigureSeries& series);
 
 /// The parts of a series' spread. On an axis of numbers no point is moved, so error bars of several curves that would

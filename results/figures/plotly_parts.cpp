@@ -98,13 +98,11 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
 
 /// The place of the legend; to the right of the plot by default.
 Json plotly_legend(const Figure& figure) {
-  using Place = LegendKeys::Place;
-  const LegendKeys& keys = figure.description.looks.legend;
-  Json legend = Json::object();
-  if (keys.place == Place::kBelow) legend = {{"orientation", "h"}, {"y", -0.2}, {"yanchor", "top"}};
-  if (keys.place == Place::kInside) legend = {{"x", 0.99}, {"xanchor", "right"}, {"y", 0.99}, {"yanchor", "top"}};
-  if (!keys.title.empty()) legend["title"] = {{"text", plotly_text(keys.title)}};
-  return legend;
+  using Legend = FigureDescription::Legend;
+  const Legend place = figure.description.legend;
+  if (place == Legend::kBelow) return {{"orientation", "h"}, {"y", -0.2}, {"yanchor", "top"}};
+  if (place == Legend::kInside) return {{"x", 0.99}, {"xanchor", "right"}, {"y", 0.99}, {"yanchor", "top"}};
+  return Json::object();
 }
 
 }  // namespace
@@ -122,12 +120,6 @@ std::string plotly_text(std::string_view text) {
       out += c == '\n' ? ' ' : c;
     }
   }
-  return out;
-}
-
-std::vector<std::string> plotly_texts(const std::vector<std::string>& texts) {
-  std::vector<std::string> out;
-  for (const std::string& text : texts) out.push_back(plotly_text(text));
   return out;
 }
 
@@ -208,7 +200,8 @@ Json plotly_axis(const std::string& title, const std::vector<std::string>& names
   Json json = plotly_bare_axis(title);
   json["range"] = {-margin, static_cast<double>(names.size()) - 1 + margin};
   json["tickvals"] = plotly_places(names.size());
-  json["ticktext"] = plotly_texts(names);
+  json["ticktext"] = Json::array();
+  for (const std::string& name : names) json["ticktext"].push_back(plotly_text(name));
   return json;
 }
 
@@ -218,9 +211,7 @@ Json plotly_x_axis(const Figure& figure) {
 }
 
 Json plotly_whole(const Figure& figure, Json traces, Json x_axis, Json y_axis) {
-  const std::string& own = figure.description.font;
-  const std::string font = own.empty() ? std::string(kFont) : fmt::format("'{}', {}", own, kFont);
-  Json layout = {{"font", {{"family", font}, {"size", 13}, {"color", "#333333"}}},
+  Json layout = {{"font", {{"family", kFont}, {"size", 13}, {"color", "#333333"}}},
                  {"paper_bgcolor", "#ffffff"},
                  {"plot_bgcolor", "#ffffff"},
                  {"margin", {{"l", 64}, {"r", 16}, {"t", 34}, {"b", 48}}},

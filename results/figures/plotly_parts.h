@@ -13,7 +13,6 @@ namespace xlm {
 
 /// The text, so that plotly.js finds no tags in it.
 std::string plotly_text(std::string_view text);
-std::vector<std::string> plotly_texts(const std::vector<std::string>& texts);
 
 /// 0, 1, …: the places of names.
 std::vector<double> plotly_places(std::size_t count);
@@ -25,7 +24,6 @@ std::string plotly_runs(const std::vector<std::string>& runs);
 /// texts.
 Json plotly_points(const Figure& figure, std::size_t series, const std::string& x_word);
 
-/// Error bars of a series in a colour.
 Json plotly_spreads(const FigureSeries& series, std::string_view colour);
 
 /// The Pareto front and all series as points or lines, with their spread.

@@ -47,8 +47,6 @@ FigureKind scatter_kind() {
   return {.name = "scatter",
           .shows_grids = true,
           .shows_fronts = true,
-          .shows_x_range = true,
-          .shows_facets = true,
           .problem = problem_of_columns,
           .build = build_scatter,
           .plotly = series_plot};

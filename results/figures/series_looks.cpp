@@ -38,22 +38,22 @@ std::string labels_of(const Figure& figure) {
 }  // namespace
 
 void put_in_order(Figure& figure) {
-  const FigureLooks& looks = figure.description.looks;
+  const FigureDescription& description = figure.description;
   const auto warn = [&](const std::string& key, const std::string& name, const std::string& what) {
     figure.warnings.push_back(
-        fmt::format("the figure '{}' has '{}' in `{}`, but {}", figure.description.title, name, key, what));
+        fmt::format("the figure '{}' has '{}' in `{}`, but {}", description.title, name, key, what));
   };
-  for (const auto& [value, text] : looks.labels) {
+  for (const auto& [value, text] : description.labels) {
     if (!is_shown(figure, text)) warn("labels", value, "shows no such value: it has " + labels_of(figure));
   }
-  for (const std::string& name : looks.order) {
+  for (const std::string& name : description.order) {
     const bool known = std::any_of(figure.series.begin(), figure.series.end(), [&](const FigureSeries& series) {
       return series.label == name || series.value == name;
     });
     if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
   }
   std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
-    return place_in_order(a, looks.order) < place_in_order(b, looks.order);
+    return place_in_order(a, description.order) < place_in_order(b, description.order);
   });
   for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].look = i;
 }
@@ -62,11 +62,9 @@ BuiltFigure SharedLooks::applied(BuiltFigure built) {
   Figure* figure = std::get_if<Figure>(&built);
   if (figure == nullptr || figure->description.series.empty()) return built;
   auto& looks = looks_[figure->description.series];
-  const auto apply = [&](Figure& part) {
-    for (FigureSeries& series : part.series) series.look = looks.try_emplace(series.value, looks.size()).first->second;
-  };
-  apply(*figure);
-  for (Figure& panel : figure->panels) apply(panel);
+  for (FigureSeries& series : figure->series) {
+    series.look = looks.try_emplace(series.value, looks.size()).first->second;
+  }
   return built;
 }
 

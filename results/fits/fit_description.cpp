@@ -107,9 +107,7 @@ std::string FitDescription::formula() const {
   return fmt::format("{} = E + A·N^(−α) + B·D^(−β), with N = {} and D = {}", loss, n, d);
 }
 
-EstimateOptions FitDescription::estimate_options() const {
-  return {.delta = delta, .draws = draws, .level = level / 100, .seed = static_cast<std::uint64_t>(seed)};
-}
+EstimateOptions FitDescription::estimate_options() const { return {.draws = draws, .level = level / 100}; }
 
 const std::vector<std::string>& fit_keys() {
   static const std::vector<std::string> keys = [] {

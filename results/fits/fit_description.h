@@ -35,8 +35,6 @@ struct FitDescription {
   std::vector<std::vector<double>> predict;  // places, a number for each of place_letters()
   std::int64_t draws = 1000;
   double level = 95;
-  double delta = 0.001;
-  std::int64_t seed = 1;
   std::string place;  // file:line, for messages
 
   /// All keys but the title, by, where and predict, which have separate readers.
@@ -53,8 +51,6 @@ struct FitDescription {
             faster_than);
     v.field({.name = "draws", .help = "of the bootstrap", .min = 100, .max = 100'000}, draws);
     v.field({.name = "level", .help = "of intervals, in percent", .min = 50, .max = 99.9}, level);
-    v.field({.name = "delta", .help = "δ of Huber's loss, in units of log loss", .min = 1e-6, .max = 10}, delta);
-    v.field({.name = "draw_seed", .help = "of the bootstrap", .min = 0}, seed);
   }
 
   /// The letters of what the loss depends on: {"C"}, {"N", "D"} or {"N", "C"}.
@@ -70,7 +66,6 @@ struct FitDescription {
   EstimateOptions estimate_options() const;
 };
 
-/// All keys that a fit's map may have.
 const std::vector<std::string>& fit_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

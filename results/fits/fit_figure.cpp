@@ -24,7 +24,6 @@ std::vector<double> some_sizes(const LossPoints& points, std::size_t column) {
   return chosen;
 }
 
-/// Adds the series of one law.
 class LawSeries {
  public:
   LawSeries(Figure& figure, const FitDescription& description, const FittedLaw& fitted)

@@ -83,11 +83,9 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
   const std::vector<LawInterval> intervals = estimate.intervals();
   const std::vector<std::string> names = description.parameter_names();
   Json parameters = Json::array();
-  Json of = Json::array();
   for (std::size_t i = 0; i < values.size(); ++i) {
     parameters.push_back(
         {{"name", names[i]}, {"value", values[i]}, {"low", intervals[i].low}, {"high", intervals[i].high}});
-    of.push_back(i % 2 == 1 ? "ln " + names[i] : names[i]);
   }
   Json predictions = Json::array();
   for (std::size_t i = 0; i < fitted.predictions.size(); ++i) {
@@ -109,13 +107,9 @@ Json estimate_json(const FitDescription& description, const FittedLaw& fitted) {
     left_out["runs_reached"] = fitted.left_out->loss;
     left_out["error"] = fitted.left_out->predicted.loss / fitted.left_out->loss - 1;
   }
-  return {{"parameters", std::move(parameters)},
-          {"covariance", {{"of", std::move(of)}, {"matrix", estimate.covariance()}}},
-          {"misfit", estimate.found().misfit},
-          {"spread", estimate.spread()},
-          {"predictions", std::move(predictions)},
-          {"left_out", std::move(left_out)},
-          {"residuals", std::move(residuals)}};
+  return {{"parameters", std::move(parameters)}, {"misfit", estimate.found().misfit},
+          {"spread", estimate.spread()},         {"predictions", std::move(predictions)},
+          {"left_out", std::move(left_out)},     {"residuals", std::move(residuals)}};
 }
 
 /// "low" and "high"; both null if no interval is known.

@@ -11,7 +11,6 @@
 
 namespace xlm {
 
-/// One number of a law, as forms show it.
 struct FitRow {
   std::string law;       // the label of its runs; empty: the only law
   std::string quantity;  // "E", "α", "L at C=1e19", …

@@ -161,6 +161,33 @@ FitProblem problem_of_budgets(const FitDescription& description, const LossPoint
           "train a fourth size with at least one of the budgets"};
 }
 
+/// Why these points cannot give a law: too few sizes, a constant budget, sizes and data that rise together.
+FitProblem problem_of_points(const FitDescription& description, const LossPoints& points) {
+  if (description.law == FitLaw::kIsoFlops) return problem_of_budgets(description, points);
+  const std::vector<std::string> columns = description.columns();
+  const std::size_t needed = least_sizes(columns.size());
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const std::size_t sizes = different_sizes(points.column(k)).size();
+    if (sizes >= needed) continue;
+    const std::string reason = sizes == 1 ? fmt::format("all runs have the same {}", columns[k])
+                                          : fmt::format("{} has only {} sizes", columns[k], sizes);
+    return {fmt::format("{}, and the law needs at least {}", reason, needed),
+            fmt::format("train with further sizes, such as factors of 2 or 3 apart, or name another column with --{}",
+                        columns.size() == 1 ? "c"
+                        : k == 0            ? "n"
+                                            : "d")};
+  }
+  if (FitProblem problem = problem_of_count(description, points.count_settings()); !problem.reason.empty()) {
+    return problem;
+  }
+  if (columns.size() == 2 && std::abs(correlation_of_logs(points)) > kTogether) {
+    return {fmt::format("{} and {} determine each other in these runs, so their terms cannot be told apart", columns[0],
+                        columns[1]),
+            "train each size with several budgets, or fit `law: compute`"};
+  }
+  return {};
+}
+
 FittedLaw fit_law(const FitDescription& description, FitRuns of) {
   FittedLaw fitted{.of = std::move(of)};
   if (fitted.of.corpora.size() > 1) {
@@ -274,7 +301,7 @@ std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& descrip
   for (auto& [key, group] : groups) {
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < key.size(); ++i) {
-      parts.push_back(value_label(FigureLooks(), description.by[i], key[i]));
+      parts.push_back(series_label(description.by[i], key[i]));
     }
     group.found.label = join(parts, ", ");
     group.found.corpora.assign(group.corpora.begin(), group.corpora.end());
@@ -292,32 +319,6 @@ FitProblem problem_of_count(const FitDescription& description, std::size_t setti
                       settings),
           fmt::format("train more sizes or budgets ({} are comfortable); seeds of one setting do not count",
                       2 * parameters)};
-}
-
-FitProblem problem_of_points(const FitDescription& description, const LossPoints& points) {
-  if (description.law == FitLaw::kIsoFlops) return problem_of_budgets(description, points);
-  const std::vector<std::string> columns = description.columns();
-  const std::size_t needed = least_sizes(columns.size());
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const std::size_t sizes = different_sizes(points.column(k)).size();
-    if (sizes >= needed) continue;
-    const std::string reason = sizes == 1 ? fmt::format("all runs have the same {}", columns[k])
-                                          : fmt::format("{} has only {} sizes", columns[k], sizes);
-    return {fmt::format("{}, and the law needs at least {}", reason, needed),
-            fmt::format("train with further sizes, such as factors of 2 or 3 apart, or name another column with --{}",
-                        columns.size() == 1 ? "c"
-                        : k == 0            ? "n"
-                                            : "d")};
-  }
-  if (FitProblem problem = problem_of_count(description, points.count_settings()); !problem.reason.empty()) {
-    return problem;
-  }
-  if (columns.size() == 2 && std::abs(correlation_of_logs(points)) > kTogether) {
-    return {fmt::format("{} and {} determine each other in these runs, so their terms cannot be told apart", columns[0],
-                        columns[1]),
-            "train each size with several budgets, or fit `law: compute`"};
-  }
-  return {};
 }
 
 std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescription& description,

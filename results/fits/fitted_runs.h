@@ -14,7 +14,6 @@
 
 namespace xlm {
 
-/// The runs that one law is fitted to.
 struct FitRuns {
   std::string label;  // the values of `by`; empty: the only ones
   LossPoints points;
@@ -77,14 +76,10 @@ struct FitProblem {
 };
 FitProblem problem_of_count(const FitDescription& description, std::size_t settings);
 
-/// Why these points cannot give a law: too few sizes, a constant budget, sizes and data that rise together.
-FitProblem problem_of_points(const FitDescription& description, const LossPoints& points);
-
 /// Fits the runs that fulfil `filters` and the description's conditions. NothingToShow if no law can be fitted.
 std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescription& description,
                                                  const std::vector<Filter>& filters);
 
-/// All runs behind a fit.
 std::vector<std::string> runs_of(const FitResult& fit);
 
 }  // namespace xlm

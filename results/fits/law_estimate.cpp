@@ -163,7 +163,10 @@ std::vector<LawInterval> LawEstimate::intervals() const {
   const std::vector<double> estimates = found_.law.parameters();
   std::vector<LawInterval> all;
   for (std::size_t p = 0; p < estimates.size(); ++p) {
-    LawInterval interval = interval_of(drawn_parameter(p), is_scale(p) ? std::log(estimates[p]) : estimates[p]);
+    LawInterval interval = this->interval([&](const PowerLaw& law) {
+      const double value = law.parameters()[p];
+      return is_scale(p) ? std::log(value) : value;
+    });
     if (is_scale(p)) {
       interval = {std::exp(interval.low), std::exp(interval.high)};
     } else {
@@ -178,32 +181,6 @@ LawInterval LawEstimate::interval(const std::function<double(const PowerLaw&)>& 
   std::vector<double> drawn;
   for (const PowerLaw& law : drawn_) drawn.push_back(number(law));
   return interval_of(std::move(drawn), number(found_.law));
-}
-
-/// Of each draw.
-std::vector<double> LawEstimate::drawn_parameter(std::size_t number) const {
-  std::vector<double> values;
-  for (const PowerLaw& law : drawn_) {
-    const double value = law.parameters()[number];
-    values.push_back(is_scale(number) ? std::log(value) : value);
-  }
-  return values;
-}
-
-std::vector<std::vector<double>> LawEstimate::covariance() const {
-  std::vector<std::vector<double>> drawn;  // [parameter][draw]
-  for (std::size_t p = 0; p < found_.law.parameters().size(); ++p) drawn.push_back(drawn_parameter(p));
-  std::vector<std::vector<double>> matrix(drawn.size(), std::vector<double>(drawn.size()));
-  for (std::size_t a = 0; a < drawn.size(); ++a) {
-    for (std::size_t b = 0; b < drawn.size(); ++b) {
-      const double centre_a = mean(drawn[a]);
-      const double centre_b = mean(drawn[b]);
-      double sum = 0;
-      for (std::size_t i = 0; i < drawn_.size(); ++i) sum += (drawn[a][i] - centre_a) * (drawn[b][i] - centre_b);
-      matrix[a][b] = sum / static_cast<double>(drawn_.size() - 1);
-    }
-  }
-  return matrix;
 }
 
 Prediction LawEstimate::predict(const std::vector<double>& x) const {

@@ -1,5 +1,5 @@
-// A fitted power law with what it cannot be sure of: intervals by bootstrap, the covariance of its parameters, and a
-// prediction of the largest runs from the others.
+// A fitted power law with what it cannot be sure of: intervals by bootstrap, and a prediction of the largest runs from
+// the others.
 #pragma once
 
 #include <cstddef>
@@ -41,7 +41,6 @@ struct LossPoints {
 
   std::size_t size() const { return loss.size(); }
   std::size_t count_settings() const;
-  /// The values of a column, one for each run.
   std::vector<double> column(std::size_t number) const;
 };
 
@@ -52,7 +51,6 @@ struct EstimateOptions {
   std::uint64_t seed = 1;
 };
 
-/// A loss at some place.
 struct Prediction {
   double loss = 0;
   LawInterval law;  // of the law
@@ -82,8 +80,6 @@ class LawEstimate {
   const FoundLaw& found() const { return found_; }
   /// Of each of PowerLaw::parameters().
   std::vector<LawInterval> intervals() const;
-  /// Of E, then of ln A and α of each term, over the draws.
-  std::vector<std::vector<double>> covariance() const;
   /// Of a number that follows from the law.
   LawInterval interval(const std::function<double(const PowerLaw&)>& number) const;
   Prediction predict(const std::vector<double>& x) const;
@@ -102,7 +98,6 @@ class LawEstimate {
   double noise_at(const std::vector<double>& x) const;
   void draw(const LossPoints& points, const PowerLawFitter& fitter);
   LawInterval interval_of(std::vector<double> drawn, double estimate) const;
-  std::vector<double> drawn_parameter(std::size_t number) const;
 
   EstimateOptions options_;
   FoundLaw found_;

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/files.h"
 #include "base/json.h"
-#include "results/judgement/documents.h"
+#include "results/judgement/pairing.h"
+#include "results/judgement/part_comparison.h"
 #include "results/judgement/verdict.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/selection.h"
@@ -22,7 +24,6 @@ struct ComparisonQuestion {
   double level = kLevel;      // of the interval
 };
 
-/// Whose runs are compared.
 struct SettingQuestion {
   std::string name;             // as it was asked
   std::vector<Filter> filters;  // conditions on its runs
@@ -38,6 +39,13 @@ struct Setting : SeedValues {
 
 /// Throws DataError if no run has a number, or if no setting can be chosen.
 Setting read_setting(RunTable& runs, const SettingQuestion& side, const ComparisonQuestion& question);
+
+/// Whether the settings differ on one text: a test over its documents instead of seeds.
+struct DocumentComparison {
+  std::optional<PartComparison> test;
+  std::string parts;    // what the parts are: "1,000 stretches of 5,000 tokens"
+  std::string problem;  // why there is no test, if some runs kept the losses of parts
+};
 
 /// The difference of two settings, A − B.
 struct Comparison {

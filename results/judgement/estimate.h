@@ -62,7 +62,6 @@ struct OwnMean {
   OwnMean with_runs(std::int64_t runs) const;
 };
 
-/// A mean as a paper prints it.
 struct PrintedMean {
   double value = 0;
   double rounding = 0;              // half a unit of the last printed digit

@@ -21,7 +21,6 @@ struct Limits {
   bool contain(double value) const;
 };
 
-/// Where an interval lies.
 enum class Decision {
   kInside,     // all of it within the limits
   kOutside,    // none of it

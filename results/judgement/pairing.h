@@ -25,7 +25,6 @@ std::vector<double> means_of(const ByGroup& by_group);
 /// The same with the groups, which are seeds.
 SeededSample seeded_sample(const ByGroup& by_seed);
 
-/// Numbers of the runs of one setting.
 struct SeedValues {
   ByGroup by_group;
   std::vector<double> numbers;     // the same in the order of `rows`

@@ -9,7 +9,6 @@
 
 namespace xlm {
 
-/// What a change has to show.
 struct GainPlan {
   double min_gain = 0;                  // a gain must be larger than this
   std::int64_t seeds = 5;               // pairs of runs of a screen, and as many of a confirmation
@@ -25,7 +24,6 @@ SpreadEstimate noise_of_pairs(const SpreadEstimate& of_runs);
 /// The mean of gains, one for each pair, with their spread and the noise of the plan pooled.
 Estimate gain_of(const std::vector<double>& gains, const GainPlan& plan);
 
-/// What a screen does next.
 enum class ScreenStep {
   kMore,       // another pair
   kStop,       // the change will hardly be confirmed

@@ -36,7 +36,6 @@ std::optional<SpreadEstimate> spread_of_rounded(const std::vector<double>& value
 /// where they vary by more, the errors of rounding average out.
 double shift_of_rounded(const std::vector<double>& values, double step);
 
-/// Variances of independent samples, added up.
 struct SpreadSum {
   double squares = 0;  // Σ νᵢ·sᵢ²
   double freedom = 0;  // Σ νᵢ
@@ -90,7 +89,6 @@ bool is_noisier(const SpreadEstimate& sample, const SpreadEstimate& others, std:
 /// So many seeds do not show whether a setting is noisier than others.
 inline constexpr std::int64_t kTooFewForNoise = 3;
 
-/// From which seeds the spread of a cell is taken.
 enum class SpreadSource { kAuto, kPooled, kOwn };
 inline constexpr std::array<std::string_view, 3> kSpreadSourceNames{"auto", "pooled", "own"};
 
@@ -117,7 +115,6 @@ class SpreadPool {
  public:
   SpreadPool(std::string value, SpreadSource source) : source_(source), found_{.value = std::move(value)} {}
 
-  /// A cell's numbers, one for each seed, and the runs behind them.
   void add(const SeededSample& cell, const std::vector<std::string>& runs);
 
   /// Decides between own and shared spreads; all cells have been added. With kAuto cells of fewer than kEnoughSeeds

@@ -16,7 +16,6 @@ struct HttpRequest {
   std::string path;                                        // decoded, without the query
   std::vector<std::pair<std::string, std::string>> query;  // decoded; values of one key in their order
 
-  /// The values of a key.
   std::vector<std::string> all(const std::string& key) const;
   /// The first of them; empty if there is none.
   std::string one(const std::string& key) const;

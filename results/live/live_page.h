@@ -26,7 +26,6 @@ class LivePage {
   /// 400 or 404.
   HttpResponse answer(const HttpRequest& request) const;
 
-  /// The path of the page: "/TOKEN/".
   std::string path() const { return "/" + settings_.token + "/"; }
 
  private:

@@ -96,14 +96,12 @@ std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part) 
 }
 
 /// What a comparison is of, and what its verdict rests on.
-std::string grounds_html(const JudgedClaim& judged, const ClaimPart& part, const RunReferences& references) {
+std::string grounds_html(const JudgedClaim& judged, const ClaimPart& part) {
   std::vector<std::string> grounds;
   if (part.p) grounds.push_back(p_in_words(*part.p));
   if (part.seeds > 0) grounds.push_back(counted_over(part.seeds, judged.description.over));
   if (const std::string more = beside_verdict(part); !more.empty()) grounds.push_back(more);
-  std::string text = html_escape(join(grounds, ", "));
-  if (references && !part.runs.empty()) text += (text.empty() ? "runs " : "; runs ") + references(part.runs);
-  return text;
+  return html_escape(join(grounds, ", "));
 }
 
 std::string comparison_row(const std::string& head, const std::string& note, const JudgedClaim& judged,
@@ -115,7 +113,7 @@ std::string comparison_row(const std::string& head, const std::string& note, con
 }
 
 /// One comparison stands in the line of its claim, several below it.
-std::string answer_html(const JudgedClaim& judged, const RunReferences& references) {
+std::string answer_html(const JudgedClaim& judged) {
   std::string further;
   if (const std::string printed = claim_printed(judged); !printed.empty()) further += "; paper: " + printed;
   if (const std::string other = at_other_margins(judged); !other.empty()) further += "; " + other;
@@ -126,7 +124,7 @@ std::string answer_html(const JudgedClaim& judged, const RunReferences& referenc
   std::string out = "<div class=\"answer\">\n" + (is_single ? "" : "<div>" + head + "</div>\n");
   for (const ClaimPart& part : judged.parts) {
     const std::string label = html_escape(part.label);
-    const std::string grounds = grounds_html(judged, part, references);
+    const std::string grounds = grounds_html(judged, part);
     const std::string pill = part.verdict == judged.verdict ? "" : verdict_html(part.verdict) + " ";
     out += is_single ? comparison_row(head, join({label, grounds}, grounds.empty() ? "" : ": ") + html_escape(further),
                                       judged, part)
@@ -156,7 +154,7 @@ std::string untried_html(const std::vector<const JudgedClaim*>& claims) {
 
 }  // namespace
 
-std::string claims_html(const ClaimList& list, const RunReferences& references) {
+std::string claims_html(const ClaimList& list) {
   std::string out = "<div class=\"answers\">\n";
   std::vector<const JudgedClaim*> untried;
   for (const Verdict verdict : {Verdict::kConfirmed, Verdict::kRefuted, Verdict::kUndecided, Verdict::kNotTried}) {
@@ -165,7 +163,7 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
       if (verdict == Verdict::kNotTried) {
         untried.push_back(&judged);
       } else {
-        out += answer_html(judged, references);
+        out += answer_html(judged);
       }
     }
   }
@@ -179,7 +177,7 @@ std::string claims_html(const ClaimList& list, const RunReferences& references) 
 }
 
 std::string claims_page(Store& store, const ClaimList& list) {
-  Page page(store, Page::Runs::kInPanel);
+  Page page(store);
   const std::string body =
       fmt::format("<main class=\"wide\">\n<section>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n{}</section>\n</main>\n",
                   html_escape(list.title), counted_claims(count_claims(list.claims)), page.claims(list));

@@ -58,7 +58,7 @@ std::string fit_html(const FitResult& fit) {
 }
 
 std::string fits_page(Store& store, const std::vector<FitResult>& fits) {
-  Page page(store, Page::Runs::kInPanel);
+  Page page(store);
   std::string body = "<main class=\"wide\">\n";
   for (const FitResult& fit : fits) {
     body += fmt::format("<section>\n<h1>{}</h1>\n{}</section>\n", html_escape(fit.description.title), page.fit(fit));
@@ -67,7 +67,7 @@ std::string fits_page(Store& store, const std::vector<FitResult>& fits) {
 }
 
 std::string continuations_page(Store& store, const std::vector<Continuations>& all) {
-  Page page(store, Page::Runs::kInPanel);
+  Page page(store);
   std::string body = "<main class=\"wide\">\n";
   for (const Continuations& one : all) {
     for (const ContinuingModel& model : one.models) {

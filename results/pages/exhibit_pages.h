@@ -7,21 +7,18 @@
 #include "results/claims/claim_text.h"
 #include "results/exhibits/continuations.h"
 #include "results/fits/fitted_runs.h"
-#include "results/pages/table_html.h"
 #include "results/store/store.h"
 
 namespace xlm {
 
 /// The claims with their notes, without their title: what is decided first, and last and folded what is not tried.
-std::string claims_html(const ClaimList& list, const RunReferences& references);
+std::string claims_html(const ClaimList& list);
 
-/// A page of claims alone.
 std::string claims_page(Store& store, const ClaimList& list);
 
 /// The numbers of a fit with its notes, without its title and figure.
 std::string fit_html(const FitResult& fit);
 
-/// A page of fits alone, each with its figure.
 std::string fits_page(Store& store, const std::vector<FitResult>& fits);
 
 /// The models side by side, a passage in each row. A click on a passage's context shows the whole prompt. A model's

@@ -26,6 +26,15 @@ std::string script_json(const Json& data) {
   return out;
 }
 
+/// "3 runs: a, b, c", one per line: the hover text of a number. Counts the rest if there are many.
+std::string runs_hint(const std::vector<std::string>& runs) {
+  std::string text = counted(runs.size(), "run") + ":";
+  const std::size_t shown = std::min(runs.size(), kMaxHintedRuns);
+  for (std::size_t i = 0; i < shown; ++i) text += "\n" + runs[i];
+  if (shown < runs.size()) text += fmt::format("\nand {} more", runs.size() - shown);
+  return text;
+}
+
 }  // namespace
 
 std::string html_escape(std::string_view text) {
@@ -49,14 +58,6 @@ std::string html_escape(std::string_view text) {
     }
   }
   return out;
-}
-
-std::string runs_hint(const std::vector<std::string>& runs) {
-  std::string text = counted(runs.size(), "run") + ":";
-  const std::size_t shown = std::min(runs.size(), kMaxHintedRuns);
-  for (std::size_t i = 0; i < shown; ++i) text += "\n" + runs[i];
-  if (shown < runs.size()) text += fmt::format("\nand {} more", runs.size() - shown);
-  return text;
 }
 
 std::string runs_attributes(const std::vector<std::string>& runs) {

@@ -12,9 +12,6 @@ namespace xlm {
 /// `text` as the content of an element or of an attribute in double quotes.
 std::string html_escape(std::string_view text);
 
-/// "3 runs: a, b, c", one per line: the hover text of a number. Counts the rest if there are many.
-std::string runs_hint(const std::vector<std::string>& runs);
-
 /// The attributes with which an element shows its runs on hover (title) and on click (page.js).
 std::string runs_attributes(const std::vector<std::string>& runs);
 

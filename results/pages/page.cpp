@@ -67,22 +67,17 @@ std::string grid_rows(const Figure& figure) {
 
 std::string Page::table(const Table& table) {
   appendix_.add(runs_of(table));
-  RunReferences references;
-  if (runs_ == Runs::kInSection) references = [&](const auto& runs) { return appendix_.references(runs); };
-  return table_html(table, references);
+  return table_html(table);
 }
 
 std::string Page::claims(const ClaimList& claims) {
   for (const JudgedClaim& claim : claims.claims) appendix_.add(runs_of(claim));
-  RunReferences references;
-  if (runs_ == Runs::kInSection) references = [&](const auto& runs) { return appendix_.references(runs); };
-  return claims_html(claims, references);
+  return claims_html(claims);
 }
 
 std::string Page::fit(const FitResult& fit) { return fit_html(fit) + figure(figure_of_fit(fit)); }
 
 std::string Page::figure(const Figure& figure) {
-  if (!figure.panels.empty()) return panels(figure);
   appendix_.add(runs_of(figure));
   std::string out = "<figure>\n";
   out += fmt::format(
@@ -93,36 +88,7 @@ std::string Page::figure(const Figure& figure) {
   if (!figure.caption.empty()) out += "<p>" + html_escape(figure.caption) + "</p>\n";
   for (const std::string& warning : figure.warnings) out += "<p>" + html_escape(warning) + "</p>\n";
   for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
-  out += references_of(figure) + "</figcaption>\n</figure>\n";
-  return out + numbers_of(figure);
-}
-
-/// Small multiples: a figure for each, and below them what concerns all.
-std::string Page::panels(const Figure& figure) {
-  std::string out = "<div class=\"panels\">\n";
-  for (const Figure& panel : figure.panels)
-    out += fmt::format("<div>\n<h3>{}</h3>\n{}</div>\n", html_escape(panel.description.title), this->figure(panel));
-  out += "</div>\n";
-  for (const std::string& warning : figure.warnings) out += "<p>" + html_escape(warning) + "</p>\n";
-  for (const std::string& note : figure.notes) out += "<p>" + html_escape(note) + "</p>\n";
-  return out;
-}
-
-/// References to the runs, for paper, where no click is possible.
-std::string Page::references_of(const Figure& figure) const {
-  if (runs_ != Runs::kInSection) return "";
-  if (figure.series.size() < 2) {
-    return "<p class=\"references\">Runs: " + appendix_.references(runs_of(figure)) + "</p>\n";
-  }
-  std::string out;
-  for (const FigureSeries& series : figure.series) {
-    Figure alone;
-    alone.series = {series};
-    if (runs_of(alone).empty()) continue;  // a curve that is computed, such as a law
-    out += fmt::format("{}{}: {}", out.empty() ? "" : "; ", html_escape(series.label),
-                       appendix_.references(runs_of(alone)));
-  }
-  return "<p class=\"references\">Runs: " + out + "</p>\n";
+  return out + "</figcaption>\n</figure>\n" + numbers_of(figure);
 }
 
 std::string Page::numbers_of(const Figure& figure) const {
@@ -151,7 +117,7 @@ std::string Page::finish(const std::string& title, const std::string& body) {
 }
 
 std::string tables_page(Store& store, const std::vector<Table>& tables) {
-  Page page(store, Page::Runs::kInPanel);
+  Page page(store);
   std::string body = "<main class=\"wide\">\n";
   for (const Table& table : tables) {
     body += fmt::format("<section>\n<h1>{}</h1>\n{}</section>\n", html_escape(table.title), page.table(table));
@@ -160,7 +126,7 @@ std::string tables_page(Store& store, const std::vector<Table>& tables) {
 }
 
 std::string figure_page(Store& store, const Figure& figure) {
-  Page page(store, Page::Runs::kInPanel);
+  Page page(store);
   const std::string title = html_escape(figure.description.title);
   const std::string body =
       fmt::format("<main class=\"wide\">\n<section>\n<h1>{}</h1>\n{}</section>\n</main>\n", title, page.figure(figure));
@@ -168,12 +134,10 @@ std::string figure_page(Store& store, const Figure& figure) {
 }
 
 std::string runs_page(Store& store, const std::string& title, const std::vector<std::string>& runs) {
-  Page page(store, Page::Runs::kInSection);
+  Page page(store);
   page.appendix().add(runs);
-  std::string body = fmt::format("<main class=\"wide\">\n<h1>{}</h1>\n", html_escape(title));
-  body += page.explorer(store, "Runs");
-  body += "<section id=\"runs\">\n<h2>One by one</h2>\n" + page.appendix().section() + "</section>\n</main>\n";
-  return page.finish(title, body);
+  return page.finish(title, fmt::format("<main class=\"wide\">\n<h1>{}</h1>\n{}</main>\n", html_escape(title),
+                                        page.explorer(store, "Runs")));
 }
 
 }  // namespace xlm

@@ -17,9 +17,7 @@ namespace xlm {
 /// runs behind them.
 class Page {
  public:
-  enum class Runs { kInPanel, kInSection };  // kInSection: numbers also refer to a section about the runs
-
-  Page(Store& store, Runs runs) : appendix_(store), runs_(runs) {}
+  explicit Page(Store& store) : appendix_(store) {}
 
   /// A table with its notes, and a figure with its caption and numbers, both without titles.
   std::string table(const Table& table);
@@ -34,28 +32,22 @@ class Page {
   /// The explorer of the runs so far, for one place on the page.
   std::string explorer(Store& store, const std::string& title);
 
-  /// The runs so far.
   RunAppendix& appendix() { return appendix_; }
 
-  /// The whole file.
   std::string finish(const std::string& title, const std::string& body);
 
  private:
-  std::string panels(const Figure& figure);
   std::string numbers_of(const Figure& figure) const;
-  std::string references_of(const Figure& figure) const;
 
   RunAppendix appendix_;
-  Runs runs_;
   Json figures_ = Json::array();
   Json explorer_;  // null: the page has none
 };
 
-/// Pages with only tables, and with one figure.
 std::string tables_page(Store& store, const std::vector<Table>& tables);
 std::string figure_page(Store& store, const Figure& figure);
 
-/// A page with the explorer of runs and a section about each, as a report ends.
+/// A page with the explorer of runs, as a report ends.
 std::string runs_page(Store& store, const std::string& title, const std::vector<std::string>& runs);
 
 }  // namespace xlm

@@ -35,11 +35,6 @@
     return [...rows].map(([name, values]) => row(name, runs.map((run) => text(values[run.run_id]))));
   }
 
-  function run_link(run) {
-    const section = document.getElementById(`run-${run.number}`);
-    return section ? element("a", { href: `#run-${run.number}` }, run.run_id) : run.run_id;
-  }
-
   function folded(title, rows) {
     return element("details", {}, element("summary", {}, title), element("table", { class: "pairs" }, ...rows));
   }
@@ -51,7 +46,7 @@
     const [differing, same] = split_keys(around.map((id) => page.runs[id]).filter(Boolean));
     const values = (key) => row(key, runs.map((run) => text(run.params?.[key])));
     const head = element("table", { class: "pairs" },
-      row("run", runs.map(run_link)),
+      row("run", runs.map((run) => run.run_id)),
       row("status", runs.map((run) => text(run.status))),
       row("step", runs.map((run) => text(run.step))),
       row("results", runs.map((run) => run.results)));
@@ -168,19 +163,13 @@
   plots.forEach(listen);
   dark.addEventListener("change", () => plots.forEach(draw));
 
-  // Paper cannot be clicked: the configurations are open, and two pictures fit on a page.
-  let unfolded = [];
-  window.addEventListener("beforeprint", () => {
-    on_paper = true;
+  // Two pictures fit on a page of paper.
+  function draw_for(paper) {
+    on_paper = paper;
     plots.forEach(draw);
-    unfolded = [...document.querySelectorAll("#runs details:not([open])")];
-    for (const details of unfolded) details.open = true;
-  });
-  window.addEventListener("afterprint", () => {
-    on_paper = false;
-    plots.forEach(draw);
-    for (const details of unfolded) details.open = false;
-  });
+  }
+  window.addEventListener("beforeprint", () => draw_for(true));
+  window.addEventListener("afterprint", () => draw_for(false));
 
   window.xlm_page = { page, element, text, show_runs, draw_figure, dark };  // for run_explorer.js
 })();

@@ -39,7 +39,7 @@ std::string contents_of(const Report& report) {
     }
     out += "</ol></li>\n";
   }
-  return out + "<li><a href=\"#runs\">Runs</a></li>\n</ol>\n</nav>\n";
+  return out + "<li><a href=\"#explorer\">Runs</a></li>\n</ol>\n</nav>\n";
 }
 
 /// What the reader can do about missing numbers.
@@ -193,17 +193,17 @@ PrintedCounts count_printed(const Report& report) {
 }
 
 std::string report_page(Store& store, const Report& report) {
-  Page page(store, Page::Runs::kInSection);
+  Page page(store);
   std::string body = fmt::format("<main>\n<h1>{}</h1>\n<p class=\"about\">{}</p>\n", html_escape(report.title),
                                  html_escape(report.origin));
   body += claims_of(page, report);
   body += summary_of(report);
   if (report.recipes.size() > 1) body += contents_of(report);
   for (std::size_t i = 0; i < report.recipes.size(); ++i) body += recipe_html(page, report, i);
-  if (page.appendix().size() > 0) body += page.explorer(store, "Compare runs");
-  body += "<section id=\"runs\">\n<h2>Runs</h2>\n";
-  body += page.appendix().size() > 0 ? page.appendix().section() : "<p>There are no runs yet.</p>\n";
-  return page.finish(report.title, body + "</section>\n</main>\n");
+  body += page.appendix().size() > 0
+              ? page.explorer(store, "Runs")
+              : "<section id=\"explorer\">\n<h2>Runs</h2>\n<p>There are no runs yet.</p>\n</section>\n";
+  return page.finish(report.title, body + "</main>\n");
 }
 
 std::int64_t PrintedCounts::total() const { return std::accumulate(of.begin(), of.end(), std::int64_t{0}); }

@@ -1,4 +1,4 @@
-// A report: all tables, figures and fits of recipes on one page, with a section about each run behind them.
+// A report: all tables, figures and fits of recipes on one page, with the runs behind them.
 #pragma once
 
 #include <array>
@@ -49,11 +49,10 @@ struct PrintedCounts {
 
 PrintedCounts count_printed(const Table& table);
 
-/// The counts of all tables together.
 PrintedCounts count_printed(const Report& report);
 
 /// The whole page: the claims, how our numbers compare with the papers' values, then the exhibits, then the explorer of
-/// the runs, then the runs one by one. Runs are numbered in the order of first reference.
+/// the runs.
 std::string report_page(Store& store, const Report& report);
 
 }  // namespace xlm

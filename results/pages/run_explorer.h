@@ -13,7 +13,6 @@
 
 namespace xlm {
 
-/// Which runs the table shows, and how.
 struct RunQuery {
   std::vector<std::string> where;    // conditions, as --where takes them
   std::vector<std::string> columns;  // shown besides those that are chosen for the runs
@@ -22,7 +21,6 @@ struct RunQuery {
   std::size_t limit = 200;
 };
 
-/// Which curves are shown.
 struct CurveQuery {
   std::vector<std::string> runs;
   std::string quantity;       // a series ("bpc") or an evaluation during training ("valid.bpc"); unknown: the headline
@@ -56,7 +54,6 @@ class RunExplorer {
   static constexpr std::size_t kMaxWithCurves = 500;
 
  private:
-  /// What is known of the runs that meet some conditions.
   struct Found {
     std::vector<std::size_t> rows;  // newest first
     std::vector<std::string> keys;  // in which they differ

@@ -16,9 +16,9 @@ namespace {
 
 /// A number. Bold marks the best of its column, if the table marks it.
 std::string number_html(const TableCell& cell, const CellOptions& options) {
-  std::string text = html_escape(number_with_unit(*cell.value, options));
+  std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
   if (cell.best) text = "<b>" + text + "</b>";
-  if (cell.spread) text += " ± " + html_escape(spread_with_unit(*cell.spread, options));
+  if (cell.spread) text += " ± " + html_escape(cell_spread_text(*cell.spread, options));
   return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
                      text, cell.star ? "<span class=\"star\">*</span>" : "");
 }
@@ -45,26 +45,19 @@ std::string printed_html(const TableCell& cell, const CellOptions& options) {
   return out + fmt::format(R"(<span class="verdict">{}, {}</span>)", verdict, difference);
 }
 
-/// The numbers of the runs on a separate line: raised next to a number, they would look like an exponent.
-std::string references_html(const TableCell& cell, const RunReferences& references) {
-  const std::string links = references && cell.value ? references(cell.runs) : "";
-  if (links.empty()) return "";
-  return fmt::format("<span class=\"references\">run{} {}</span>", cell.runs.size() == 1 ? "" : "s", links);
-}
-
-std::string cell_html(const TableCell& cell, const CellOptions& options, const RunReferences& references) {
+std::string cell_html(const TableCell& cell, const CellOptions& options) {
   const bool missing = !cell.value;
   std::string out = missing ? fmt::format(
                                   "<td class=\"number missing\"><span title=\"{0}\" aria-label=\"missing: "
                                   "{0}\">–</span>",
                                   html_escape(cell.missing))
                             : "<td class=\"number\">" + number_html(cell, options);
-  return out + printed_html(cell, options) + references_html(cell, references) + "</td>";
+  return out + printed_html(cell, options) + "</td>";
 }
 
 }  // namespace
 
-std::string table_html(const Table& table, const RunReferences& references) {
+std::string table_html(const Table& table) {
   std::string out = "<div class=\"scroll\"><table class=\"results\">\n<thead><tr><th>" + html_escape(table.corner);
   out += "</th>";
   for (const TableColumn& column : table.columns) {
@@ -75,7 +68,7 @@ std::string table_html(const Table& table, const RunReferences& references) {
   for (const TableRow& row : table.rows) {
     out += "<tr><th scope=\"row\">" + html_escape(row.label) + "</th>";
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      out += cell_html(row.cells[c], table.columns[c].cells, references);
+      out += cell_html(row.cells[c], table.columns[c].cells);
     }
     out += "</tr>\n";
   }

@@ -1,7 +1,6 @@
 // Tables as HTML with the runs of every cell.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,12 +8,9 @@
 
 namespace xlm {
 
-/// Links to runs as HTML. Empty if a page has no section to link to.
-using RunReferences = std::function<std::string(const std::vector<std::string>& runs)>;
-
 /// The table with its notes, without its title. Cells have the attributes of results/pages/html.h. A missing cell shows
 /// the reason on hover. Below a printed value stands how ours compares with it.
-std::string table_html(const Table& table, const RunReferences& references);
+std::string table_html(const Table& table);
 
 /// All runs whose numbers a table shows, each once, cell by cell.
 std::vector<std::string> runs_of(const Table& table);

@@ -20,7 +20,6 @@ struct GridWords {
 /// The words of a grid. For an unknown grid: "row", "column" and its name.
 GridWords grid_words(std::string_view name);
 
-/// Whether a model reports a grid of this name.
 bool is_known_grid(std::string_view name);
 
 }  // namespace xlm

@@ -59,8 +59,6 @@ std::string format_number(double value, NumberFormat format, std::int64_t digits
       return automatic ? human_count(value) : scaled(value, digits, "");
     case NumberFormat::kBytes:
       return automatic ? human_bytes(value) : scaled(value, digits, "B");
-    case NumberFormat::kDuration:
-      return value < 0 ? "-" + human_duration(-value) : human_duration(value);
     case NumberFormat::kPercent:
       return without_sign_of_zero(fmt::format("{:.{}f}", 100 * value, automatic ? 1 : digits)) + " %";
   }

@@ -8,8 +8,8 @@
 
 namespace xlm {
 
-enum class NumberFormat { kNumber, kCount, kBytes, kDuration, kPercent };
-inline constexpr std::array<std::string_view, 5> kNumberFormatNames{"number", "count", "bytes", "duration", "percent"};
+enum class NumberFormat { kNumber, kCount, kBytes, kPercent };
+inline constexpr std::array<std::string_view, 4> kNumberFormatNames{"number", "count", "bytes", "percent"};
 
 /// "1.136" (with decimals), "5,791.62", "8192", "38M" (a count), "3.1 GB", "4 min 10 s", "12.5 %" (of a share of 1).
 /// `digits` is the number of decimals. If it is negative: three for a number, none if it is an integer or large; one

@@ -77,7 +77,6 @@ inline constexpr const char* kBack = "back";
 /// Higher than any fencing token of a worker. A higher one in a journal would shut out all later workers.
 inline constexpr std::int64_t kHighestToken = 1'000'000'000'000;
 
-/// The content of a journal.
 struct JournalContent {
   std::vector<Json> records;   // all valid ones
   std::int64_t bytes = 0;      // bytes read, up to the first zero

@@ -32,18 +32,6 @@ bool differs_from_default(const std::string& key, const Json& value) {
   return key.starts_with("eval.") && value.is_number() && value != 0;
 }
 
-/// Nested maps become dotted keys; lists stay values.
-void flatten(const Json& value, const std::string& prefix, std::vector<std::pair<std::string, Json>>& out) {
-  for (const auto& [key, item] : value.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (item.is_object()) {
-      flatten(item, name, out);
-    } else {
-      out.emplace_back(name, item);
-    }
-  }
-}
-
 std::string text_field(const Json& record, const char* key) {
   const auto found = record.find(key);
   return found != record.end() && found->is_string() ? found->get<std::string>() : "";
@@ -419,6 +407,17 @@ void read_config(Run& run) {
 }
 
 }  // namespace
+
+void flatten(const Json& value, const std::string& prefix, SettingList& out) {
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.is_object()) {
+      flatten(item, name, out);
+    } else {
+      out.emplace_back(name, item);
+    }
+  }
+}
 
 std::string at_text(const SettingList& at) {
   std::string text;

@@ -18,7 +18,6 @@
 
 namespace xlm {
 
-/// The files of a run folder.
 struct RunPaths {
   fs::path folder;
 
@@ -80,6 +79,9 @@ inline std::string_view name_of(EndCause cause) { return kEndCauseNames[static_c
 /// Settings by dotted key.
 using SettingList = std::vector<std::pair<std::string, Json>>;
 
+/// Adds what an object holds to `out`, with `prefix` before its keys. Nested maps become dotted keys; lists stay values.
+void flatten(const Json& value, const std::string& prefix, SettingList& out);
+
 /// "data.name=pg-19@model.overlap=20": the part after the @ in the name of an evaluation's column.
 std::string at_text(const SettingList& at);
 
@@ -131,7 +133,6 @@ struct WantedEvaluation {
 inline constexpr const char* kEvaluationCommand = "evaluation.command";
 inline constexpr const char* kEvaluationName = "evaluation.name";
 
-/// One evaluation of a split.
 struct RunEvaluation {
   std::string split;
   std::int64_t step = 0;
@@ -187,7 +188,6 @@ struct RunCheckpoint {
   double seconds = 0;  // time to save it; 0: unknown
 };
 
-/// A run, read from its folder.
 struct Run {
   std::string id;  // the folder's name
   fs::path folder;

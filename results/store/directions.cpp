@@ -43,21 +43,17 @@ std::optional<Better> declared_direction(RunTable& runs, const AskedRows& rows, 
   return higher.empty() ? Better::kLower : Better::kHigher;
 }
 
-std::optional<Better> direction_of_result(RunTable& runs, const AskedRows& rows, const std::string& column) {
+std::optional<Better> direction_of(RunTable& runs, const AskedRows& rows, const std::string& column) {
   if (is_formula(column)) {
     const std::vector<std::string> operands = columns_behind(column);
     const bool all_known = std::all_of(operands.begin(), operands.end(),
                                        [&](const std::string& one) { return is_known_result(runs, one); });
     return all_known ? std::optional<Better>(Better::kLower) : std::nullopt;
   }
+  if (column.empty() || !runs.is_measured(column)) return Better::kLower;
   const std::string name = quantity_in(column);
   if (const std::optional<Better> known = known_direction(name)) return known;
   return declared_direction(runs, rows, name);
-}
-
-std::optional<Better> direction_of(RunTable& runs, const AskedRows& rows, const std::string& column) {
-  const bool is_result = is_formula(column) || (!column.empty() && runs.is_measured(column));
-  return is_result ? direction_of_result(runs, rows, column) : Better::kLower;
 }
 
 Better needed_direction(RunTable& runs, const AskedRows& rows, const std::string& column, const std::string& asker,

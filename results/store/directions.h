@@ -20,10 +20,8 @@ std::optional<Better> declared_direction(RunTable& runs, const AskedRows& rows, 
 
 /// Which way a result is better: as the table of quantities says or, of one that is not in it, as the runs of these
 /// rows declare. Nothing if neither says it. A formula over known quantities alone counts as better where it is lower;
-/// of a formula over others nothing is known. Throws as declared_direction.
-std::optional<Better> direction_of_result(RunTable& runs, const AskedRows& rows, const std::string& column);
-
-/// The same of any column: of one that was set and is no result, less is better.
+/// of a formula over others nothing is known. Of a column that was set and is no result, less is better. Throws as
+/// declared_direction.
 std::optional<Better> direction_of(RunTable& runs, const AskedRows& rows, const std::string& column);
 
 /// The direction of a column that something needs; of no rows, any. Throws UsageError if nothing says it: `asker` is

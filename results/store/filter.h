@@ -44,7 +44,6 @@ struct ValueOrder {
 };
 inline bool same_value(const Value& a, const Value& b) { return !value_less(a, b) && !value_less(b, a); }
 
-/// A value that a condition asks for.
 struct AskedValue {
   // Whatever is a value, and nothing else: no copy of an AskedValue comes here.
   template <class Given>

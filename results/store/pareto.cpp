@@ -21,13 +21,6 @@ void flip(Values& values, const std::vector<bool>& maximize) {
   }
 }
 
-bool dominates_or_equals(const Values& a, const Values& b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] > b[i]) return false;
-  }
-  return true;
-}
-
 void merge_equal(std::vector<ParetoPoint>& points) {
   std::sort(points.begin(), points.end(),
             [](const ParetoPoint& a, const ParetoPoint& b) { return a.values < b.values; });
@@ -55,19 +48,13 @@ void merge_equal(std::vector<ParetoPoint>& points) {
 void split_front(std::vector<ParetoPoint> points, ParetoFront& out) {
   double lowest_second = std::numeric_limits<double>::infinity();
   for (ParetoPoint& point : points) {
-    bool beaten = false;
-    if (point.values.size() == 2) {
-      beaten = point.values[1] >= lowest_second;
-      lowest_second = std::min(lowest_second, point.values[1]);
-    } else {
-      beaten = std::any_of(out.front.begin(), out.front.end(),
-                           [&](const ParetoPoint& other) { return dominates_or_equals(other.values, point.values); });
-    }
+    const bool beaten = point.values[1] >= lowest_second;
+    lowest_second = std::min(lowest_second, point.values[1]);
     (beaten ? out.dominated : out.front).push_back(std::move(point));
   }
 }
 
-/// The area between a front of two columns, in the order of the first, and `reference`.
+/// The area between a front, in the order of the first column, and `reference`.
 double hypervolume(const std::vector<ParetoPoint>& front, const Values& reference) {
   double area = 0;
   double height = reference[1];  // from which the next point takes a part
@@ -147,9 +134,7 @@ double mean_of(const std::vector<Value>& column, const std::vector<std::size_t>&
 }
 
 Json point_json(const ParetoPoint& point) {
-  Json json = {{"x", point.values[0]}, {"y", point.values[1]}};
-  if (point.values.size() > 2) json["z"] = Values(point.values.begin() + 2, point.values.end());
-  json["runs"] = point.runs;
+  Json json = {{"x", point.values[0]}, {"y", point.values[1]}, {"runs", point.runs}};
   if (!point.group_values.empty()) {
     json["group"] = point.group;
     json["differ_in"] = point.differ_in;
@@ -161,7 +146,7 @@ Json front_json(const ParetoFront& front) {
   Json json = {{"front", Json::array()}, {"dominated", Json::array()}};
   for (const ParetoPoint& point : front.front) json["front"].push_back(point_json(point));
   for (const ParetoPoint& point : front.dominated) json["dominated"].push_back(point_json(point));
-  json["hypervolume"] = front.hypervolume ? Json(*front.hypervolume) : Json();
+  json["hypervolume"] = front.hypervolume;
   json["reference"] = front.reference;
   return json;
 }
@@ -181,7 +166,7 @@ ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool
   }
   merge_equal(points);
   split_front(std::move(points), result);
-  if (reference.size() == 2) result.hypervolume = hypervolume(result.front, reference);
+  if (!result.front.empty()) result.hypervolume = hypervolume(result.front, reference);
   for (ParetoPoint& point : result.front) flip(point.values, maximize);
   for (ParetoPoint& point : result.dominated) flip(point.values, maximize);
   flip(reference, maximize);
@@ -222,7 +207,6 @@ ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query) {
 
 Json to_json(const ParetoQuery& query, const ParetoResult& result) {
   Json json = {{"x", query.columns[0]}, {"y", query.columns[1]}};
-  if (query.columns.size() > 2) json["z"] = std::vector<std::string>(query.columns.begin() + 2, query.columns.end());
   if (result.fronts.size() == 1) {
     json.update(front_json(result.fronts.front().front));
   } else {

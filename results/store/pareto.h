@@ -1,8 +1,7 @@
-// Pareto fronts: which points no other point beats in every column, and the hypervolume that they dominate.
+// Pareto fronts of two columns: which points no other point beats in both, and the area that they dominate.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace xlm {
 
 /// A point, with the runs whose numbers (or mean) it is.
 struct ParetoPoint {
-  std::vector<double> values;  // one per column
+  std::vector<double> values;  // one per column: x and y
   std::vector<std::string> runs;
   std::string group;                        // value of the grouping columns; empty: not grouped
   std::vector<std::string> group_values{};  // the same, one by one
@@ -26,19 +25,17 @@ struct ParetoFront {
   std::vector<ParetoPoint> front;      // by the first column, best first
   std::vector<ParetoPoint> dominated;  // likewise
   std::vector<double> reference;
-  std::optional<double> hypervolume;  // of two columns
+  double hypervolume = 0;
 };
 
-/// Splits points into front and dominated ones. Each has n ≥ 2 finite values, one for each column. Smaller is better,
-/// except in columns where `maximize` (n entries) is true. Points that are equal in all columns become one, with the
-/// runs of both. Of two columns, the hypervolume is the area between the front and `reference`; where that is empty, it
-/// is the worst value of each column. For two columns and N points this takes O(N log N).
+/// Splits points into front and dominated ones. Each has two finite values. Smaller is better, except in columns where
+/// `maximize` is true. Points that are equal in both columns become one, with the runs of both. The hypervolume is the
+/// area between the front and `reference`; where that is empty, it is the worst value of each column.
 ParetoFront pareto_front(std::vector<ParetoPoint> points, const std::vector<bool>& maximize,
                          std::vector<double> reference = {});
 
-/// What `xlm pareto` asks.
 struct ParetoQuery {
-  std::vector<std::string> columns;  // x, y and further ones
+  std::vector<std::string> columns;  // x and y
   std::vector<bool> maximize;        // one per column
   std::vector<std::string>
       group_by;  // columns; runs that agree in all of them are averaged; empty: every run is a point
@@ -67,10 +64,9 @@ ShownRows shown_rows_of(RunTable& runs, const ParetoQuery& query);
 /// One front for each corpus. Throws UsageError for an unknown column.
 ParetoResult run_pareto(RunTable& runs, const ParetoQuery& query);
 
-/// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}; columns after the second are in
-/// "z", a list. "notes" lists sentences about chosen settings and bad runs. Grouped points have "group" and
-/// "differ_in" too, and "mean_over" says what all of them are means over. Of several corpora, "fronts" lists what is
-/// said of each, with its name under "corpus".
+/// {"x", "y", "front": [{"x", "y", "runs"}], "dominated", "hypervolume", "reference"}. "notes" lists sentences about
+/// chosen settings and bad runs. Grouped points have "group" and "differ_in" too, and "mean_over" says what all of them
+/// are means over. Of several corpora, "fronts" lists what is said of each, with its name under "corpus".
 Json to_json(const ParetoQuery& query, const ParetoResult& result);
 
 }  // namespace xlm

@@ -20,6 +20,56 @@ Json tags_in(const std::string& text) {
   return tags;
 }
 
+SQLite::Statement prepared(Store& store, const char* sql) {
+  return store.use([&](SQLite::Database& database) { return SQLite::Statement(database, sql); });
+}
+
+/// `query` about a run, from its first row on.
+SQLite::Statement& asked(SQLite::Statement& query, const std::string& run_id) {
+  query.reset();
+  query.bind(1, run_id);
+  return query;
+}
+
+Json names_in(SQLite::Statement& query) {
+  Json list = Json::array();
+  while (query.executeStep()) list.push_back(query.getColumn(0).getString());
+  return list;
+}
+
+Json values_in(SQLite::Statement& query) {
+  Json json = Json::object();
+  while (query.executeStep()) json[query.getColumn(0).getString()] = json_of(query.getColumn(1));
+  return json;
+}
+
+Json main_evaluations(SQLite::Statement& query) {
+  Json list = Json::array();
+  while (query.executeStep()) {
+    const std::string split = query.getColumn(0).getString();
+    if (list.empty() || list.back()["split"] != split) {
+      list.push_back({{"split", split}, {"step", query.getColumn(1).getInt64()}});
+    }
+    list.back()[query.getColumn(2).getString()] = query.getColumn(3).getDouble();
+  }
+  return list;
+}
+
+/// Of those with the same settings the newest, whose values are read last.
+Json further_evaluations(SQLite::Statement& query) {
+  Json list = Json::array();
+  while (query.executeStep()) {
+    const std::string at = query.getColumn(0).getString();
+    const std::string split = query.getColumn(1).getString();
+    if (list.empty() || list.back()["at"] != at || list.back()["split"] != split) {
+      list.push_back({{"at", at}, {"split", split}});
+    }
+    list.back()["step"] = query.getColumn(2).getInt64();
+    list.back()[query.getColumn(3).getString()] = query.getColumn(4).getDouble();
+  }
+  return list;
+}
+
 }  // namespace
 
 std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters,
@@ -46,96 +96,26 @@ std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows
 
 RunLister::RunLister(Store& store)
     : store_(store),
-      run_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(
-            database,
-            "SELECT experiment, status, reason, created, started, finished, step, parent, parent_step, tag, "
-            "note, bad "
-            "FROM runs WHERE run_id = ?");
-      })),
-      experiments_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment");
-      })),
-      params_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database, "SELECT key, value FROM params WHERE run_id = ? ORDER BY key");
-      })),
-      costs_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database, "SELECT name, value FROM costs WHERE run_id = ? ORDER BY name");
-      })),
-      evaluations_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database,
-                                 "SELECT split, step, metric, value FROM evaluations WHERE run_id = ? AND main = 1 "
-                                 "ORDER BY split, metric");
-      })),
-      further_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database,
-                                 "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "
-                                 "ORDER BY at, split, time, metric");
-      })),
-      children_(store.use([](SQLite::Database& database) {
-        return SQLite::Statement(database,
-                                 "SELECT run_id FROM stored_runs WHERE parent = ? ORDER BY parent_step, run_id");
-      })) {}
-
-Json RunLister::values(SQLite::Statement& query, const std::string& run_id) {
-  Json json = Json::object();
-  query.reset();
-  query.bind(1, run_id);
-  while (query.executeStep()) json[query.getColumn(0).getString()] = json_of(query.getColumn(1));
-  return json;
-}
-
-Json RunLister::evaluations(const std::string& run_id) {
-  Json list = Json::array();
-  evaluations_.reset();
-  evaluations_.bind(1, run_id);
-  while (evaluations_.executeStep()) {
-    const std::string split = evaluations_.getColumn(0).getString();
-    if (list.empty() || list.back()["split"] != split) {
-      list.push_back({{"split", split}, {"step", evaluations_.getColumn(1).getInt64()}});
-    }
-    list.back()[evaluations_.getColumn(2).getString()] = evaluations_.getColumn(3).getDouble();
-  }
-  return list;
-}
-
-/// Of those with the same settings the newest, whose values are read last.
-Json RunLister::further_evaluations(const std::string& run_id) {
-  Json list = Json::array();
-  further_.reset();
-  further_.bind(1, run_id);
-  while (further_.executeStep()) {
-    const std::string at = further_.getColumn(0).getString();
-    const std::string split = further_.getColumn(1).getString();
-    if (list.empty() || list.back()["at"] != at || list.back()["split"] != split) {
-      list.push_back({{"at", at}, {"split", split}});
-    }
-    list.back()["step"] = further_.getColumn(2).getInt64();
-    list.back()[further_.getColumn(3).getString()] = further_.getColumn(4).getDouble();
-  }
-  return list;
-}
-
-/// The runs that go on from one of its checkpoints.
-Json RunLister::children_of(const std::string& run_id) {
-  Json list = Json::array();
-  children_.reset();
-  children_.bind(1, run_id);
-  while (children_.executeStep()) list.push_back(children_.getColumn(0).getString());
-  return list;
-}
+      run_(prepared(store,
+                    "SELECT experiment, status, reason, created, started, finished, step, parent, parent_step, tag, "
+                    "note, bad FROM runs WHERE run_id = ?")),
+      experiments_(prepared(store, "SELECT experiment FROM experiments WHERE run_id = ? ORDER BY experiment")),
+      params_(prepared(store, "SELECT key, value FROM params WHERE run_id = ? ORDER BY key")),
+      costs_(prepared(store, "SELECT name, value FROM costs WHERE run_id = ? ORDER BY name")),
+      evaluations_(prepared(store,
+                            "SELECT split, step, metric, value FROM evaluations WHERE run_id = ? AND main = 1 "
+                            "ORDER BY split, metric")),
+      further_(prepared(store,
+                        "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "
+                        "ORDER BY at, split, time, metric")),
+      children_(prepared(store, "SELECT run_id FROM stored_runs WHERE parent = ? ORDER BY parent_step, run_id")) {}
 
 Json RunLister::run(const std::string& run_id) {
   return store_.use([&](SQLite::Database&) {
     Json json = {{"run_id", run_id}};
-    run_.reset();
-    run_.bind(1, run_id);
-    if (!run_.executeStep()) return json;
+    if (!asked(run_, run_id).executeStep()) return json;
     json["experiment"] = json_of(run_.getColumn(0));
-    json["experiments"] = Json::array();
-    experiments_.reset();
-    experiments_.bind(1, run_id);
-    while (experiments_.executeStep()) json["experiments"].push_back(experiments_.getColumn(0).getString());
+    json["experiments"] = names_in(asked(experiments_, run_id));
     json["status"] = json_of(run_.getColumn(1));
     json["reason"] = json_of(run_.getColumn(2));
     json["created"] = exact_time(seconds_of(run_.getColumn(3)));
@@ -150,14 +130,14 @@ Json RunLister::run(const std::string& run_id) {
       if (!run_.getColumn(column).isNull()) json[key] = json_of(run_.getColumn(column));
     }
     if (!run_.getColumn(9).isNull()) json["tags"] = tags_in(run_.getColumn(9).getString());
-    if (Json children = children_of(run_id); !children.empty()) json["children"] = std::move(children);
-    json["params"] = values(params_, run_id);
+    if (Json children = names_in(asked(children_, run_id)); !children.empty()) json["children"] = std::move(children);
+    json["params"] = values_in(asked(params_, run_id));
     for (const auto& [key, value] : json["params"].items()) {
       if (has_booleans(key) && (value == "true" || value == "false")) value = value == "true";
     }
-    json["evaluations"] = evaluations(run_id);
-    json["further_evaluations"] = further_evaluations(run_id);
-    json["costs"] = values(costs_, run_id);
+    json["evaluations"] = main_evaluations(asked(evaluations_, run_id));
+    json["further_evaluations"] = further_evaluations(asked(further_, run_id));
+    json["costs"] = values_in(asked(costs_, run_id));
     return json;
   });
 }

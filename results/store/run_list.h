@@ -28,11 +28,6 @@ class RunLister {
   Json run(const std::string& run_id);
 
  private:
-  Json values(SQLite::Statement& query, const std::string& run_id);
-  Json evaluations(const std::string& run_id);
-  Json further_evaluations(const std::string& run_id);
-  Json children_of(const std::string& run_id);
-
   Store& store_;
   SQLite::Statement run_;
   SQLite::Statement experiments_;

@@ -258,11 +258,6 @@ std::vector<Filter> RunTable::settings_in(const std::string& name) {
   return filters;
 }
 
-std::vector<std::size_t> RunTable::rows_elsewhere(const std::string& name) {
-  const std::vector<Filter> filters = settings_in(name);
-  return filters.empty() ? std::vector<std::size_t>{} : select(filters);
-}
-
 /// What evaluations with other settings than their runs' own say of a metric.
 void RunTable::overlay_evaluations(const std::string& split, const std::string& metric, std::vector<Value>& out) {
   if (further_.empty()) return;

@@ -45,12 +45,10 @@ class RunTable {
  public:
   explicit RunTable(Store& store);
 
-  /// How many runs there are.
   std::size_t size() const { return ids_.size(); }
   /// The id of the run of a row.
   const std::string& id(std::size_t row) const { return ids_[run_of(row)]; }
   const std::vector<std::string>& ids() const { return ids_; }
-  /// The row of the run of an id; nullopt if there is none.
   std::optional<std::size_t> row_of(const std::string& id) const;
 
   /// A column: one value for each row. It is read once and then kept. Throws UsageError for a name that the store does
@@ -80,9 +78,6 @@ class RunTable {
 
   /// The settings that a column COLUMN@KEY=VALUE asks for, as conditions on at.KEY; none for another column.
   static std::vector<Filter> settings_in(const std::string& name);
-
-  /// The rows that a column COLUMN@KEY=VALUE takes its values from; none for another column.
-  std::vector<std::size_t> rows_elsewhere(const std::string& name);
 
   /// All names that `column` takes, for messages and help.
   std::vector<std::string> column_names();

@@ -320,14 +320,4 @@ std::vector<std::string> choice_notes(const Selection& selection, const NamedCho
   return notes;
 }
 
-std::string test_selection_note(const std::string& column, Aggregate aggregate, std::optional<Better> better) {
-  const bool is_best = aggregate == Aggregate::kBest || (aggregate == Aggregate::kMin && better != Better::kHigher) ||
-                       (aggregate == Aggregate::kMax && better != Better::kLower);
-  if (!is_best || !is_of_test(column)) return "";
-  return fmt::format(
-      "The best {} of several runs was chosen by the test split itself, and is better than a new run "
-      "will be; `choose` chooses on validation.",
-      column_label(column));
-}
-
 }  // namespace xlm

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -12,7 +11,6 @@
 #include "base/yaml.h"
 #include "results/quantities/quantities.h"
 #include "results/store/run_table.h"
-#include "results/store/statistics.h"
 
 namespace xlm {
 
@@ -57,7 +55,6 @@ struct ChosenSetting {
   bool is_at_end = false;      // a value is the least or the greatest number of three or more that were tried
 };
 
-/// What a Selection makes of some rows.
 struct SettingChoice {
   std::vector<std::size_t> rows;  // of the chosen settings, ascending; all of them if nothing was asked
   std::vector<ChosenSetting> settings;
@@ -85,8 +82,5 @@ using NamedChoices = std::vector<std::pair<std::string, SettingChoice>>;
 /// Sentences about choices: the values, what is open, what could not be chosen, and what lies at the end of what was
 /// tried. None if nothing was asked.
 std::vector<std::string> choice_notes(const Selection& selection, const NamedChoices& choices);
-
-/// A sentence that the best of several runs was chosen by the test split itself; empty if it was not.
-std::string test_selection_note(const std::string& column, Aggregate aggregate, std::optional<Better> better);
 
 }  // namespace xlm

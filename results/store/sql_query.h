@@ -12,7 +12,6 @@ namespace xlm {
 /// The value of a column of the present row: a number, text or null. A blob is only counted: "12 bytes".
 Json json_of(const SQLite::Column& column);
 
-/// Result of one SQL statement.
 struct SqlResult {
   std::vector<std::string> columns;
   std::vector<std::vector<Json>> rows;  // numbers, text or null

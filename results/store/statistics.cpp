@@ -34,21 +34,8 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  switch (aggregate) {
-    case Aggregate::kMean:
-      return mean(values);
-    case Aggregate::kMedian:
-      return median(values);
-    case Aggregate::kMin:
-      return *least;
-    case Aggregate::kMax:
-      return *most;
-    case Aggregate::kBest:
-      return better == Better::kLower ? *least : *most;
-  }
-  return *least;
+double aggregated(const std::vector<double>& values, Aggregate aggregate) {
+  return aggregate == Aggregate::kMean ? mean(values) : median(values);
 }
 
 }  // namespace xlm

@@ -6,8 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "results/quantities/quantities.h"
-
 namespace xlm {
 
 /// Arithmetic mean. `values` must not be empty.
@@ -22,13 +20,12 @@ double quantile(const std::vector<double>& sorted, double share);
 /// Middle value, or the mean of the two middle ones. `values` must not be empty.
 double median(std::vector<double> values);
 
-/// How several runs become one number.
-enum class Aggregate { kMean, kMedian, kMin, kMax, kBest };
-inline constexpr std::array<std::string_view, 5> kAggregateNames{"mean", "median", "min", "max", "best"};
+enum class Aggregate { kMean, kMedian };
+inline constexpr std::array<std::string_view, 2> kAggregateNames{"mean", "median"};
 enum class Spread { kNone, kDeviation };
 inline constexpr std::array<std::string_view, 2> kSpreadNames{"none", "sd"};
 
-/// `values` as one number; they must not be empty. Best is the smallest, or the largest where higher is better.
-double aggregated(const std::vector<double>& values, Aggregate aggregate, Better better);
+/// `values` as one number; they must not be empty.
+double aggregated(const std::vector<double>& values, Aggregate aggregate);
 
 }  // namespace xlm

@@ -48,7 +48,6 @@ KnownRuns known_runs(SQLite::Database& database) {
   return known;
 }
 
-/// What a sync has to do.
 struct SyncPlan {
   std::vector<std::pair<std::string, JournalStamp>> read;
   std::vector<std::string> gone;

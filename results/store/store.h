@@ -15,13 +15,11 @@
 
 namespace xlm {
 
-/// The store cannot be written where it is.
 class StoreUnwritable : public Error {
  public:
   explicit StoreUnwritable(const std::string& message, ExitCode code = kBadData) : Error(message, code) {}
 };
 
-/// What a sync found.
 struct SyncReport {
   std::int64_t added = 0;
   std::int64_t updated = 0;
@@ -45,7 +43,6 @@ class Store {
   /// Opens an existing store for reading alone; it must be of this version.
   static Store open_read_only(const fs::path& file);
 
-  /// An empty store that lives in memory.
   static Store in_memory();
 
   /// Reads the run folders of `runs` that changed since the last time and forgets those that are gone. Folders that
@@ -61,7 +58,6 @@ class Store {
   /// Takes in runs that lie in no folder, each in place of one with its id: what a sweep would leave behind.
   void add(const std::vector<Run>& runs);
 
-  /// Forgets a run.
   void remove(const std::string& run_id);
 
   const fs::path& file() const { return file_; }

@@ -25,7 +25,6 @@ PointMarks marks_of(TableFormat format) {
   return {"●", format == TableFormat::kText ? "dominated" : ""};
 }
 
-/// Titles and cells, in full for programs.
 class ParetoRows {
  public:
   ParetoRows(const ParetoQuery& query, const ParetoResult& result, TableFormat format)
@@ -87,14 +86,13 @@ std::string counts_of(const ParetoFront& front) {
   return fmt::format("{} on the front (●), {} dominated", front.front.size(), front.dominated.size());
 }
 
-/// "Hypervolume 12 against (2.00M, 3.0000)."; empty: of more than two columns.
+/// "Hypervolume 12 against (2.00M, 3.0000)."
 std::string hypervolume_of(const ParetoQuery& query, const ParetoFront& front) {
-  if (!front.hypervolume) return "";
   std::vector<std::string> reference;
   for (std::size_t i = 0; i < front.reference.size(); ++i) {
     reference.push_back(column_number(query.columns[i], front.reference[i]));
   }
-  const double size = *front.hypervolume;
+  const double size = front.hypervolume;
   return fmt::format("Hypervolume {} against ({}).", size >= kCountFromHere ? human_count(size) : with_digits(size, 6),
                      join(reference, ", "));
 }
@@ -110,8 +108,7 @@ std::vector<std::string> notes_of(const ParetoQuery& query, const ParetoResult& 
     notes = {counts_of(front) + (lacking.empty() ? "" : ", " + lacking) + ".", mean, hypervolume_of(query, front)};
   } else {
     for (const auto& [corpus, front] : result.fronts) {
-      notes.push_back(fmt::format("{}: {}.", corpus, counts_of(front)));
-      if (front.hypervolume) notes.back() += " " + hypervolume_of(query, front);
+      notes.push_back(fmt::format("{}: {}. {}", corpus, counts_of(front), hypervolume_of(query, front)));
     }
     notes.push_back(lacking.empty() ? "" : lacking + ".");
     notes.push_back(mean);

@@ -14,7 +14,6 @@
 
 namespace xlm {
 
-/// Ours and the paper's.
 struct PrintedComparison {
   double printed = 0;
   double difference = 0;             // ours − printed
@@ -30,14 +29,12 @@ struct PrintedComparison {
   std::vector<KeyApart> apart;    // not comparable: in these keys
 };
 
-/// What a table says about its verdicts.
 struct VerdictRules {
   std::int64_t printed_runs = 1;  // behind each printed value
   SpreadSource spread = SpreadSource::kAuto;
   std::set<std::string> may_differ;  // keys in which runs may differ from the paper's
 };
 
-/// What the verdicts of a table rest on.
 struct VerdictBasis {
   std::vector<ValueSpread> spreads;  // of the values that were compared and vary
   std::size_t tests = 0;             // corrected at once

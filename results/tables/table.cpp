@@ -108,7 +108,6 @@ std::string missing_reason(const SeedValues& values, const std::string& column) 
   return all_done ? "done, but without " + column : values.without_number_text();
 }
 
-/// Computes cells of one table.
 class TableBuilder {
  public:
   /// `filters` are those that all of `selected` fulfil.
@@ -148,7 +147,6 @@ class TableBuilder {
     notes_.unmet = unmet_;
     notes_.unfrozen = notes_on_runs(runs_, used_);
     notes_.own = description_.notes;
-    notes_.on_test.erase("");
     for (const auto& [selection, choices] : choices_) {
       for (std::string& note : choice_notes(selection, choices)) notes_.choices.push_back(std::move(note));
     }
@@ -177,10 +175,7 @@ class TableBuilder {
   void find_direction(TableColumn& column, const std::vector<TableEntry>& entries) {
     CellOptions& cells = column.cells;
     const bool is_starred = !description_.stars.against.empty() && description_.stars.value == cells.value;
-    const char* asker = cells.best                            ? "`best`"
-                        : cells.aggregate == Aggregate::kBest ? "`aggregate: best`"
-                        : is_starred                          ? "`stars`"
-                                                              : nullptr;
+    const char* asker = cells.best ? "`best`" : is_starred ? "`stars`" : nullptr;
     if (cells.has_direction || asker == nullptr) return;
     std::vector<std::size_t> rows;
     for (const TableEntry& entry : entries) {
@@ -189,14 +184,6 @@ class TableBuilder {
     }
     cells.better = needed_direction(runs_, rows, cells.value, fmt::format("{} of the column '{}'", asker, column.label),
                                     "say it for this column alone: `better: higher`, or lower");
-  }
-
-  /// A sentence that a cell is the best of several runs by the test split itself; empty if it is not.
-  std::string note_on_test(const CellOptions& cells, const std::vector<std::size_t>& rows) {
-    if (cells.aggregate == Aggregate::kMean || cells.aggregate == Aggregate::kMedian) return "";
-    const bool is_known = cells.has_direction || cells.aggregate == Aggregate::kBest;
-    return test_selection_note(cells.value, cells.aggregate,
-                               is_known ? cells.better : direction_of(runs_, rows, cells.value));
   }
 
   TableCell cell(const std::vector<std::size_t>& row, const TableColumn& column, const TableEntry& entry) {
@@ -240,8 +227,7 @@ class TableBuilder {
     if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
       add_cell(notes_.lost, label, column);
     }
-    result.value = aggregated(values.numbers, column.cells.aggregate, column.cells.better);
-    if (values.numbers.size() > 1) notes_.on_test.insert(note_on_test(column.cells, result.rows));
+    result.value = aggregated(values.numbers, column.cells.aggregate);
     if (column.cells.spread == Spread::kDeviation) result.spread = sample_deviation(values.numbers);
     if (description_.paper != nullptr) {
       sample.apart =

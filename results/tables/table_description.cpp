@@ -313,20 +313,15 @@ void check_stars(const TableDescription& description) {
 
 }  // namespace
 
-std::string number_with_unit(double value, const CellOptions& options) {
-  const std::string number = format_number(value, options.format, options.digits);
-  return options.unit.empty() ? number : number + " " + options.unit;
-}
-
-std::string spread_with_unit(double spread, const CellOptions& options) {
-  CellOptions finer = options;
+std::string cell_spread_text(double spread, const CellOptions& options) {
+  std::int64_t digits = options.digits;
   const double size = options.format == NumberFormat::kPercent ? 100 * spread : spread;
   const bool is_fixed =
       options.digits >= 0 && (options.format == NumberFormat::kNumber || options.format == NumberFormat::kPercent);
   if (is_fixed && size > 0) {
-    finer.digits = std::max<std::int64_t>(options.digits, static_cast<std::int64_t>(std::ceil(-std::log10(size))));
+    digits = std::max<std::int64_t>(digits, static_cast<std::int64_t>(std::ceil(-std::log10(size))));
   }
-  return number_with_unit(spread, finer);
+  return format_number(spread, options.format, digits);
 }
 
 const std::vector<std::string>& table_keys() {

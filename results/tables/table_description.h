@@ -30,7 +30,6 @@ struct CellOptions {
   std::string value;
   std::string against;  // label of a row; empty: the number itself is shown
   RowRelation as = RowRelation::kDifference;
-  std::string unit;
   Aggregate aggregate = Aggregate::kMean;
   Spread spread = Spread::kNone;
   std::string over = "seed";
@@ -47,9 +46,7 @@ struct CellOptions {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);
     v.field({.name = "against", .help = "label of the row to which the cells are related; empty: none"}, against);
     v.field({.name = "as", .help = "how: difference v − b, ratio v / b, or change v / b − 1"}, as, kRowRelationNames);
-    v.field({.name = "unit", .help = "what stands behind each number: ms"}, unit);
-    v.field({.name = "aggregate", .help = "how several runs become one number; best: the smallest, see `better`"},
-            aggregate, kAggregateNames);
+    v.field({.name = "aggregate", .help = "how several runs become one number"}, aggregate, kAggregateNames);
     v.field({.name = "spread", .help = "sd: the sample standard deviation behind the mean, from two runs on"}, spread,
             kSpreadNames);
     v.field({.name = "over", .help = "what the runs of a cell are expected to differ in"}, over);
@@ -70,11 +67,8 @@ struct CellOptions {
   }
 };
 
-/// A number as a cell prints it, with its unit.
-std::string number_with_unit(double value, const CellOptions& options);
-
-/// The same of a spread, with as many digits as it takes to be no zero.
-std::string spread_with_unit(double spread, const CellOptions& options);
+/// A spread as a cell prints it, with as many digits as it takes to be no zero.
+std::string cell_spread_text(double spread, const CellOptions& options);
 
 /// A row or a column: a label, and the runs that belong to it.
 struct TableEntry {
@@ -121,7 +115,6 @@ struct TableDescription {
   std::string place;                 // file:line, for messages
 };
 
-/// All keys that a table's map may have.
 const std::vector<std::string>& table_keys();
 
 /// Reads one description (see find_exhibits). Throws UsageError with file:line.

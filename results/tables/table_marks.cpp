@@ -30,7 +30,6 @@ std::vector<std::size_t> rows_of(const Table& table, const Stars& stars, TableNo
   return rows;
 }
 
-/// Tests the cells of one table.
 class StarTests {
  public:
   StarTests(const Table& table, RunTable& runs, const std::vector<std::vector<CellSample>>& samples, TableNotes& notes)

@@ -220,7 +220,6 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
                     some_listed(notes.lost)));
   }
   for (const std::string& line : notes.choices) add(line);
-  for (const std::string& line : notes.on_test) add(line);
   add(mixed_note(notes));
   if (!notes.fallbacks.empty()) {
     add(fmt::format("{}: the recipe's fallback, as no run of another sweep has chosen it.",

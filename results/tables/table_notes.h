@@ -34,7 +34,6 @@ struct TableNotes {
   std::string budgets;               // whether the runs trained with equal arithmetic, if one has a budget
   std::set<std::string> fallbacks;   // KEY=VALUE where another sweep should have chosen the value
   std::vector<std::string> choices;  // which settings were chosen, and by what
-  std::set<std::string> on_test;     // columns whose best run was chosen by the test split, as sentences
   std::vector<std::string> own;      // what the table's file says
 };
 

@@ -24,9 +24,9 @@ Sheet table_sheet(const Table& table, TableFormat format) {
     for (std::size_t c = 0; c < row.cells.size(); ++c) {
       const TableCell& cell = row.cells[c];
       const CellOptions& options = table.columns[c].cells;
-      cells.push_back({.text = cell.value ? number_with_unit(*cell.value, options) : "–",
+      cells.push_back({.text = cell.value ? format_number(*cell.value, options.format, options.digits) : "–",
                        .best = cell.best,
-                       .behind = cell.spread ? " ± " + spread_with_unit(*cell.spread, options) : "",
+                       .behind = cell.spread ? " ± " + cell_spread_text(*cell.spread, options) : "",
                        .star = cell.star,
                        .printed = cell.printed});
     }

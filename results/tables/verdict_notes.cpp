@@ -160,9 +160,9 @@ std::string not_comparable_note(const Table& table) {
 }  // namespace
 
 std::string difference_from_print(const PrintedComparison& compared, const CellOptions& options) {
-  std::string text = (compared.difference < 0 ? "-" : "+") + number_as_printed(std::abs(compared.difference), options);
-  if (compared.half_width) text += " ± " + number_as_printed(*compared.half_width, options);
-  return text + (options.unit.empty() ? "" : " " + options.unit);
+  const std::string text =
+      (compared.difference < 0 ? "-" : "+") + number_as_printed(std::abs(compared.difference), options);
+  return compared.half_width ? text + " ± " + number_as_printed(*compared.half_width, options) : text;
 }
 
 std::string keys_in_words(const std::vector<KeyApart>& apart) {

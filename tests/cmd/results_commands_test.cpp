@@ -312,22 +312,6 @@ TEST_F(ResultsCommands, ReportRefusesWhatItDoesNotKnow) {
   EXPECT_EQ(xlm("report").code, 2);
 }
 
-TEST_F(ResultsCommands, FiguresOfPanelsNameThePanelOfEveryPoint) {
-  make_sweep();
-  write("panels.yaml", "figure: F\nx: seed\ny: test.bpc\nseries: model.span_type\nfacet: model.span\n");
-  const Json points = json("figure panels.yaml --out page.html")[0]["points"];
-  ASSERT_EQ(points.size(), 8);
-  std::map<std::string, int> in_panel;
-  for (const Json& point : points) {
-    ASSERT_EQ(point["runs"].size(), 1);
-    const Json run = json("runs show " + point["runs"][0].get<std::string>());
-    EXPECT_EQ(point["panel"], "span limit " + run["params"]["model.span"].dump());
-    ++in_panel[point["panel"]];
-  }
-  EXPECT_EQ(in_panel.size(), 2U);
-  EXPECT_THAT(read_file(temporary_.path() / "page.html"), HasSubstr("<h3>span limit 256</h3>"));
-}
-
 TEST_F(ResultsCommands, FigureWithoutMatplotlibIsAnError) {
   make_sweep();
   write("recipe.yaml", kRecipe);

@@ -142,8 +142,8 @@ TEST_F(Names, ATildeBehindAnEqualsSignIsTheHomeFolder) {
   EXPECT_EQ(Json::parse(at_home("runs ls --json --runs=~/runs").out).size(), 8);
   EXPECT_FALSE(fs::exists(temporary_.path() / "~"));
   write("train.yaml", "data: {path: ~/corpus}\nmodel: {type: adaptive-span}\ntrain: {steps: 10}\n");
-  EXPECT_THAT(at_home("train train.yaml --dry-run").err, HasSubstr(temporary_.path().string() + "/corpus"));
-  EXPECT_THAT(at_home("train train.yaml data.path=~/other --dry-run").err,
+  EXPECT_THAT(at_home("sweep train.yaml --dry-run").err, HasSubstr(temporary_.path().string() + "/corpus"));
+  EXPECT_THAT(at_home("sweep train.yaml data.path=~/other --dry-run").err,
               HasSubstr(temporary_.path().string() + "/other"));
 }
 

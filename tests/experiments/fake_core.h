@@ -117,9 +117,10 @@ class FakeCore : public Core {
       sample.text = read_file(job.model / "model.safetensors") + "\n";
     }
     for (std::int64_t i = 0; i < job.tokens; ++i) {
-      sample.text += "ab ";
+      const std::string piece = job.prompt == "the end" && i == 1 ? "<|endoftext|>" : "ab ";
+      sample.text += piece;
       sample.tokens.push_back(i);
-      if (!show("ab ")) break;
+      if (!show(piece)) break;
     }
     return sample;
   }

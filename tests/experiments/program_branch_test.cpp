@@ -204,8 +204,10 @@ TEST_F(ProgramBranch, ABudgetThatIsSpentAlreadyIsRefused) {
                     HasSubstr("give more, such as train.flops=6e+06")));
   EXPECT_THAT(says("train.seconds=39.5"), HasSubstr("train.seconds is 39.5, and 40 of them were spent"));
   EXPECT_EQ(run_folders().size(), 1U) << "what was refused left nothing";
-  EXPECT_EQ(run({"train", "--continue", id, "train.flops=3.1e6", "--dry-run"}).code, kDone);
-  EXPECT_EQ(run({"train", "--continue", id, "train.seconds=41", "--dry-run"}).code, kDone);
+  for (const char* more : {"train.flops=3.1e6", "train.seconds=41"}) {
+    const std::string file = (from / "config.yaml").string();
+    EXPECT_EQ(run({"sweep", file, "continue.run=" + id, "train.steps=0", more, "--dry-run"}).code, kDone);
+  }
 }
 
 TEST_F(ProgramBranch, OfOtherDataStartsTheirTextAnewAndOtherSymbolsAreRefused) {

@@ -28,27 +28,22 @@ class SampleCommand : public ProgramTest {
 TEST_F(SampleCommand, TakesThePromptFromAnySource) {
   write_file(folder_.path() / "prompt.txt", "begun ");
   EXPECT_EQ(sample("--prompt 'begun '").out, "begun ab ab \n");
-  EXPECT_EQ(sample("--prompt-file prompt.txt").out, "begun ab ab \n");
   EXPECT_EQ(sample("", "printf 'begun ' |").out, "begun ab ab \n");
   EXPECT_EQ(sample("", "echo 'begun ' |").out, "begun ab ab \n") << "the line end is of echo, not of the text";
   EXPECT_EQ(sample("< prompt.txt").out, "begun ab ab \n");
-  EXPECT_EQ(sample("--prompt-file -", "cat prompt.txt |").out, "begun ab ab \n");
-  EXPECT_EQ(sample("--prompt-file /dev/stdin", "cat prompt.txt |").out, "begun ab ab \n");
   EXPECT_EQ(sample("< /dev/null").out, "ab ab \n") << "no prompt at all";
   for (const char* text : {"begun \n", "begun \r\n",
                            "\xEF\xBB\xBF"
                            "begun \n"}) {
     write_file(folder_.path() / "saved.txt", text);  // as editors save it
-    EXPECT_EQ(sample("--prompt-file saved.txt").out, "begun ab ab \n") << text;
     EXPECT_EQ(sample("< saved.txt").out, "begun ab ab \n") << text;
   }
   std::string wide = "\xFF\xFE";
   for (const char letter : std::string("begun ")) wide += {letter, '\0'};
   write_file(folder_.path() / "wide.txt", wide);
-  EXPECT_EQ(sample("--prompt-file wide.txt").out, "begun ab ab \n") << "UTF-16";
+  EXPECT_EQ(sample("< wide.txt").out, "begun ab ab \n") << "UTF-16";
   write_file(folder_.path() / "half.txt", wide + "x");
-  EXPECT_EQ(sample("--prompt-file half.txt").code, kBadData) << "it ends inside a character";
-  EXPECT_EQ(sample("--prompt-file nowhere.txt").code, kBadData);
+  EXPECT_EQ(sample("< half.txt").code, kBadData) << "it ends inside a character";
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
 }
 
@@ -75,10 +70,9 @@ TEST_F(SampleCommand, SegmentTakesATextFromAnySource) {
   EXPECT_THAT(none.err, HasSubstr("or pipe it in"));
 }
 
-TEST_F(SampleCommand, EndsAtTheStopText) {
-  EXPECT_EQ(sample("--prompt x --stop 'b a'").out, "xa\n");
-  const ProgramResult json = sample("--prompt x --stop zz --stop b --json");
-  EXPECT_EQ(Json::parse(json.out)["text"], "a");
+TEST_F(SampleCommand, EndsWhereTheModelEndsTheText) {
+  EXPECT_EQ(sample("--prompt 'the end' --tokens 5").out, "the endab \n");
+  EXPECT_EQ(Json::parse(sample("--prompt 'the end' --tokens 5 --json").out)["text"], "ab ");
 }
 
 TEST_F(SampleCommand, DrawsSeveral) {

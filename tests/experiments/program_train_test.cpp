@@ -245,13 +245,13 @@ TEST_F(ProgramTest, ALlamaOfHuggingFaceBeginsARunThatComputesTheSame) {
              "data: {path: data}\ndevice: cpu\ntrain: {steps: 2, batch: 2, block: 4}\n"
              "model: {type: transformer, width: 8, feed_forward: 24, head_width: 4, layers: 1, rotary: halves,\n"
              "        init_from: llama}\n");
-  EXPECT_EQ(run({"train", "transformer.yaml", "--dry-run"}).code, kDone);
-  const ProgramResult none = run({"train", "transformer.yaml", "--dry-run", "model.rotary=neighbours"});
+  EXPECT_EQ(run({"sweep", "transformer.yaml", "--dry-run"}).code, kDone);
+  const ProgramResult none = run({"sweep", "transformer.yaml", "--dry-run", "model.rotary=neighbours"});
   EXPECT_EQ(none.code, kBadData);
   EXPECT_THAT(none.err, HasSubstr("llama/config.json is a Llama's, and this run's model is none"));
   config["rope_theta"] = 500'000;
   write_file(llama / "config.json", config.dump());
-  const ProgramResult other = run({"train", "transformer.yaml", "--dry-run"});
+  const ProgramResult other = run({"sweep", "transformer.yaml", "--dry-run"});
   EXPECT_EQ(other.code, kBadData);
   EXPECT_THAT(other.err, HasSubstr("'rope_theta' is 500000, and this run's model has 10000.0"));
 }

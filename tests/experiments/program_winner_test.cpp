@@ -198,7 +198,7 @@ TEST_F(ProgramWinnerTest, AValueIsTakenInTrainingAndInPointsOfASweep) {
   write_file(
       file("one.yaml"),
       run_config("data", "seed: 9\noptimizer: {lr: {best_of: rates.yaml, by: valid.loss, where: {model.span: 8}}}\n"));
-  const std::vector<std::vector<std::string>> commands{{"train", "one.yaml", "--dry-run"}, {"train", "one.yaml"}};
+  const std::vector<std::vector<std::string>> commands{{"sweep", "one.yaml", "--dry-run"}, {"train", "one.yaml"}};
   for (const std::vector<std::string>& words : commands) {
     const ProgramResult result = run(words);
     ASSERT_EQ(result.code, kDone) << result.err;

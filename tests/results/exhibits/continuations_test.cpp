@@ -129,21 +129,14 @@ TEST_F(ContinuationsTest, RunsOfDifferentDataHaveNoPromptInCommon) {
 }
 
 TEST_F(ContinuationsTest, TextNamesThePassageAndPutsTheModelsBelow) {
-  const std::string text = render_continuations({answered()}, ContinuationFormat::kText);
+  const std::string text = continuations_text({answered()});
   EXPECT_THAT(text, HasSubstr("Both sides\n\nvalid split, document 2, tokens 11 to 15\n  the <house> |\n\n"
                               "  Fixed     was old\n  Adaptive  is & was\n"));
   EXPECT_THAT(text, HasSubstr("tokens 1 to 5\n  … the end\n"));
 }
 
-TEST_F(ContinuationsTest, MarkdownHasAColumnForEveryModel) {
-  const std::string text = render_continuations({answered()}, ContinuationFormat::kMarkdown);
-  EXPECT_THAT(text, HasSubstr("**Both sides**\n\n| Passage"));
-  EXPECT_THAT(text, HasSubstr("| the <house> \\|"));
-  EXPECT_THAT(text, HasSubstr("| was old | is & was |"));
-}
-
 TEST_F(ContinuationsTest, JsonHoldsTheWholeOfThem) {
-  const Json json = Json::parse(render_continuations({answered()}, ContinuationFormat::kJson)).at(0);
+  const Json json = to_json(answered());
   EXPECT_EQ(json["models"][0]["run"], "fixed-new");
   EXPECT_EQ(json["passages"][0]["continuations"]["Fixed"], "was\nold");
   EXPECT_EQ(json["passages"][1]["prompt"].get<std::string>().size(), 508U);

@@ -8,7 +8,6 @@
 namespace xlm {
 namespace {
 
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -50,19 +49,6 @@ TEST_F(ChoiceFigures, CurvesAreOfTheChosenRuns) {
       kChoice);
   ASSERT_EQ(curves.series.size(), 2U);
   EXPECT_EQ(curves.series[0].points.back().runs.size(), 2U);
-}
-
-TEST_F(ChoiceFigures, PanelsKeepTheNote) {
-  const Figure panels = figure(std::string(kTunedRuns) + kChoice + "kind: line\nx: optimizer.lr\nfacet: model.span\n");
-  EXPECT_EQ(panels.panels.size(), 2U);
-  EXPECT_THAT(panels.caption, HasSubstr("best optimizer.lr by valid bpc"));
-  EXPECT_THAT(panels.notes, Contains(HasSubstr("optimizer.lr=0.02 for model.span=64")));
-}
-
-TEST_F(ChoiceFigures, SayThatTheBestWasChosenOnTest) {
-  const Figure best = figure(std::string(kTunedRuns) + "kind: line\nx: model.span\naggregate: best\n");
-  EXPECT_THAT(best.caption, HasSubstr(", chosen on test"));
-  EXPECT_THAT(best.notes, Contains(HasSubstr("by the test split itself")));
 }
 
 TEST_F(ChoiceFigures, WithoutASettingToChooseThereIsNothingToShow) {

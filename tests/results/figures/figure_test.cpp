@@ -397,15 +397,7 @@ TEST(FigureFiles, ErrorsNameTheLine) {
   EXPECT_THAT(refusal("figure: F\nkind: text\ny: span\nfirst: 0\n"), HasSubstr("description.yaml:4"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfront: maybe\n"), HasSubstr("true or false"));
   EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nname: ../up\n"), HasSubstr("without folders"));
-  for (const char* range : {"5", "[1]", "[2, 1]", "[a, 1]", "[1, 2, 3]", "[.inf, 3]"}) {
-    EXPECT_THAT(refusal(fmt::format("figure: F\nx: a\ny: b\nx_range: {}\n", range)),
-                HasSubstr("description.yaml:4: x_range"));
-  }
-  EXPECT_THAT(refusal("figure: F\nkind: bars\nx: a\ny: b\nx_range: [0, 1]\n"),
-              HasSubstr("only a scatter or line shows"));
-  EXPECT_THAT(refusal("figure: F\nkind: heatmap\nx: a\ny: b\nvalue: c\ny_range: [0, 1]\n"), HasSubstr("a heatmap"));
-  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfrom_zero: false\n"), HasSubstr("only bars show"));
-  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfont: a,b\n"), HasSubstr("no font family"));
+  EXPECT_THAT(refusal("figure: F\nx: a\ny: b\nfacet: c\n"), HasSubstr("unknown key 'facet'"));
   EXPECT_THAT(refusal("figures: [5]\n"), HasSubstr("description.yaml:1"));
   EXPECT_EQ(spec_of("figure: Bits per character (S = 8192)!\nx: a\ny: b\n").name, "bits-per-character-s-8192");
 }

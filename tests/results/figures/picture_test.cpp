@@ -52,7 +52,7 @@ TEST_F(Pictures, AreDrawnOfEveryKindInEveryFormat) {
         "figure: F\nkind: scatter\ngrid: spans\ny_scale: log\n", "figure: F\nx: seed\ny: params\n",
         "figure: F\nkind: heatmap\nx: model.span\ny: model.span_type\nvalue: test.bpc\n",
         "figure: F\nkind: line\nx: step\ny: bpc\nseries: model.span_type\n",
-        "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nfacet: seed\nlegend: right\n",
+        "figure: F\nkind: line\nx: model.span\ny: test.bpc\nseries: model.span_type\nlegend: right\n",
         "figure: F\nkind: text\ny: span\nwhere: {model.span_type: dynamic}\n"}) {
     const Figure drawn = figure(yaml);
     EXPECT_THAT(svg(drawn), HasSubstr("</svg>")) << yaml;
@@ -106,13 +106,6 @@ TEST_F(Pictures, AsAScriptDrawThemselves) {
   read_with_python(temporary_.path(),
                    "import subprocess, sys\nsubprocess.run([sys.executable, 'one.py', 'one.svg'], check=True)\n");
   EXPECT_EQ(read_file(temporary_.path() / "one.svg"), svg(drawn));
-}
-
-TEST_F(Pictures, SayThatAFontIsMissing) {
-  ::testing::internal::CaptureStdout();
-  const std::string picture = svg(figure(std::string(kLine) + "font: No Such Letters\n"));
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("the font 'No Such Letters' is not installed"));
-  EXPECT_THAT(picture, HasSubstr("DejaVu Sans"));
 }
 
 }  // namespace

@@ -93,20 +93,10 @@ TEST(LawEstimate, HasNoWidthWithoutNoise) {
   EXPECT_NEAR(floor.high, 1.2, 1e-3);
 }
 
-TEST(LawEstimate, HasASymmetricCovarianceAndTheSpreadOfItsRuns) {
+TEST(LawEstimate, HasTheSpreadOfItsRuns) {
   std::mt19937_64 random(5);
   const LossPoints points = made_losses(size_and_data_law(), sizes_and_budgets(), 1, kNoise, random);
   const LawEstimate estimate(points, {.draws = 200});
-  const std::vector<std::vector<double>> covariance = estimate.covariance();
-  ASSERT_EQ(covariance.size(), 5U);
-  for (std::size_t a = 0; a < 5; ++a) {
-    EXPECT_GT(covariance[a][a], 0);
-    for (std::size_t b = 0; b < 5; ++b) {
-      EXPECT_DOUBLE_EQ(covariance[a][b], covariance[b][a]);
-      EXPECT_LE(std::abs(covariance[a][b]), std::sqrt(covariance[a][a] * covariance[b][b]) * (1 + 1e-9));
-    }
-  }
-  EXPECT_GT(covariance[1][2], 0) << "a larger A goes with a larger α";
   EXPECT_GT(estimate.spread(), kNoise / 3);
   EXPECT_LT(estimate.spread(), kNoise * 3);
 }

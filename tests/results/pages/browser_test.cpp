@@ -110,17 +110,6 @@ TEST_F(Browser, ADarkScreenAndPaperHaveTheirOwnColours) {
   EXPECT_THAT(shown(page + printed, dark), HasSubstr("background: rgb(255, 255, 255)")) << "paper is white";
 }
 
-TEST_F(Browser, ConfigurationsStandOpenOnPaper) {
-  Report report{.title = "R", .origin = "", .recipes = {}};
-  report.recipes.push_back({.title = "a", .file = "a.yaml", .exhibits = {grid()}});
-  const std::string page = report_page(store_, report);
-  EXPECT_EQ(occurrences(shown(page), "<details open"), 0);
-  const std::string print = "<script>dispatchEvent(new Event('beforeprint'))</script>";
-  EXPECT_EQ(occurrences(shown(page + print), "<details open"), 12);
-  EXPECT_EQ(
-      occurrences(shown(page + print + "<script>dispatchEvent(new Event('afterprint'))</script>"), "<details open"), 0);
-}
-
 TEST_F(Browser, LoadsNothingFromAnywhere) {
   const std::string image = "<img src=\"http://example.invalid/picture.png\">";
   shown("<html><body>" + image + "</body></html>");

@@ -160,33 +160,11 @@ TEST_F(Directions, OfRunsThatAnExhibitDoesNotTakeDoNotCount) {
   EXPECT_THAT(best_rows("best: true", "where: {experiment: others}\n"), ElementsAre("16"));
   EXPECT_EQ(thrown_message([&] { claim("better: a\n"); }), "") << "its sides are of runs that agree";
   EXPECT_EQ(figure("front: true\n" + where).fronts.at(0).corners.size(), 5U);
-  EXPECT_EQ(thrown_message([&] { figure("aggregate: best\n" + where); }), "");
   for (const MadeRun& other : others) {
     maker_.journal(other).append(kRemark, {{"bad", "its labels were wrong"}});
   }
   store_.sync(maker_.runs());
   EXPECT_THAT(best_rows("best: true"), ElementsAre("192")) << "a bad run is not asked either";
-}
-
-TEST_F(Directions, OfAMaximumSayWhetherItWasChosenOnTest) {
-  const auto is_told = [&](const std::string& cells) {
-    const std::vector<std::string> notes = table(cells).notes;
-    return std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
-      return note.find("was chosen by the test split itself") != std::string::npos;
-    });
-  };
-  add_runs("higher");
-  const MadeRun second{.id = "run-4", .span = 64, .seed = 2};
-  maker_.make(second);
-  Json record = RunMaker::evaluation("test", 1.5);
-  record["values"]["accuracy"] = 0.9;
-  maker_.journal(second).append("evaluation", record);
-  declare(second, "higher");
-  store_.sync(maker_.runs());
-  EXPECT_TRUE(is_told("aggregate: max"));
-  EXPECT_FALSE(is_told("aggregate: min")) << "the worst of several is no choice in their favour";
-  EXPECT_FALSE(is_told("aggregate: mean"));
-  EXPECT_TRUE(is_told("aggregate: min, better: lower")) << "the file's own word counts";
 }
 
 TEST_F(Directions, TellNoRunsApart) {
@@ -213,7 +191,6 @@ TEST_F(Directions, OfTablesAreAskedForWithTheRemedy) {
   EXPECT_THAT(thrown_message([&] { table("best: true"); }),
               AllOf(HasSubstr("`best` of the column 'test.accuracy'"),
                     HasSubstr("program: {better: {accuracy: higher}}"), HasSubstr("`better: higher`")));
-  EXPECT_THAT(thrown_message([&] { table("aggregate: best"); }), HasSubstr("`aggregate: best`"));
   EXPECT_THAT(best_rows("best: true, better: higher"), ElementsAre("192"));
   EXPECT_THAT(best_rows("digits: 2"), IsEmpty());
 }
@@ -244,9 +221,7 @@ TEST_F(Directions, OfFrontsInFiguresFollowWhatIsDeclared) {
 TEST_F(Directions, OfFiguresAreAskedForOnlyWhereTheyCount) {
   add_runs("");
   EXPECT_THAT(thrown_message([&] { figure("front: true"); }), AllOf(HasSubstr("`front`"), HasSubstr("`maximize: x`")));
-  EXPECT_THAT(thrown_message([&] { figure("aggregate: best"); }), HasSubstr("`aggregate: max`"));
   EXPECT_EQ(thrown_message([&] { figure("front: true\nmaximize: y"); }), "");
-  EXPECT_EQ(thrown_message([&] { figure("aggregate: max"); }), "");
 }
 
 }  // namespace

@@ -41,32 +41,32 @@ TEST(Pareto, EqualPointsAreOneWithTheRunsOfBoth) {
 
 TEST(Pareto, HypervolumeByHand) {
   // Against (4, 5): 1 × 0 for (1, 5), then (4 − 2) × (5 − 3) for (2, 3), nothing for (4, 1) on the edge.
-  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}).hypervolume, 4);
+  EXPECT_DOUBLE_EQ(pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}).hypervolume, 4);
   // Against (5, 6): strips of height 1, 2, 2 with widths 4, 3, 1.
-  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}, {5, 6}).hypervolume, 4 + 6 + 2);
+  EXPECT_DOUBLE_EQ(pareto_front(points_of({{1, 5}, {2, 3}, {4, 1}}), {false, false}, {5, 6}).hypervolume, 4 + 6 + 2);
 }
 
 TEST(Pareto, HypervolumeIgnoresWhatTheReferenceDoesNotReach) {
-  EXPECT_DOUBLE_EQ(*pareto_front(points_of({{1, 5}, {9, 0}}), {false, false}, {2, 6}).hypervolume, 1);
+  EXPECT_DOUBLE_EQ(pareto_front(points_of({{1, 5}, {9, 0}}), {false, false}, {2, 6}).hypervolume, 1);
 }
 
 TEST(Pareto, MaximisingTurnsAnAxisRound) {
   const ParetoFront front = pareto_front(points_of({{1, 5}, {2, 3}, {3, 6}}), {false, true});
   EXPECT_THAT(values_of(front.front), ElementsAre(ElementsAre(1, 5), ElementsAre(3, 6)));
   EXPECT_THAT(front.reference, ElementsAre(3, 3));
-  EXPECT_DOUBLE_EQ(*front.hypervolume, 4);
+  EXPECT_DOUBLE_EQ(front.hypervolume, 4);
 }
 
 TEST(Pareto, OnePointAndNoPoint) {
   EXPECT_EQ(pareto_front(points_of({{1, 2}}), {false, false}).front.size(), 1);
-  EXPECT_EQ(*pareto_front(points_of({{1, 2}}), {false, false}).hypervolume, 0);
+  EXPECT_EQ(pareto_front(points_of({{1, 2}}), {false, false}).hypervolume, 0);
   EXPECT_TRUE(pareto_front({}, {false, false}).front.empty());
 }
 
-std::vector<std::vector<double>> random_points(std::size_t count, std::size_t columns, std::uint64_t seed) {
+std::vector<std::vector<double>> random_points(std::size_t count, std::uint64_t seed) {
   std::vector<std::vector<double>> points(count);
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t c = 0; c < 2; ++c) {
       points[i].push_back(static_cast<double>(random_below(12, random_bits(seed, c, i))));
     }
   }
@@ -82,18 +82,16 @@ bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
   return better;
 }
 
-TEST(Pareto, AgreesWithBruteForceInTwoThreeAndFourColumns) {
-  for (const std::size_t columns : {2U, 3U, 4U}) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-      const auto values = random_points(40, columns, seed);
-      const ParetoFront front = pareto_front(points_of(values), std::vector<bool>(columns));
-      for (const ParetoPoint& point : front.front) {
-        for (const auto& other : values) EXPECT_FALSE(dominates(other, point.values));
-      }
-      for (const ParetoPoint& point : front.dominated) {
-        EXPECT_TRUE(std::any_of(values.begin(), values.end(),
-                                [&](const auto& other) { return dominates(other, point.values); }));
-      }
+TEST(Pareto, AgreesWithBruteForce) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const auto values = random_points(40, seed);
+    const ParetoFront front = pareto_front(points_of(values), {false, false});
+    for (const ParetoPoint& point : front.front) {
+      for (const auto& other : values) EXPECT_FALSE(dominates(other, point.values));
+    }
+    for (const ParetoPoint& point : front.dominated) {
+      EXPECT_TRUE(
+          std::any_of(values.begin(), values.end(), [&](const auto& other) { return dominates(other, point.values); }));
     }
   }
 }
@@ -101,18 +99,14 @@ TEST(Pareto, AgreesWithBruteForceInTwoThreeAndFourColumns) {
 /// On whole numbers the hypervolume is a count of unit cells.
 TEST(Pareto, HypervolumeAgreesWithCountingCells) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const auto values = random_points(15, 2, seed);
+    const auto values = random_points(15, seed);
     int cells = 0;
     for (int cell = 0; cell < 144; ++cell) {
       cells += std::any_of(values.begin(), values.end(),
                            [&](const auto& point) { return point[0] <= cell % 12 && point[1] <= cell / 12; });
     }
-    EXPECT_DOUBLE_EQ(*pareto_front(points_of(values), {false, false}, {12, 12}).hypervolume, cells);
+    EXPECT_DOUBLE_EQ(pareto_front(points_of(values), {false, false}, {12, 12}).hypervolume, cells);
   }
-}
-
-TEST(Pareto, OnlyTwoColumnsHaveAHypervolume) {
-  EXPECT_FALSE(pareto_front(points_of(random_points(15, 3, 1)), {false, false, false}).hypervolume.has_value());
 }
 
 class ParetoQueryTest : public ::testing::Test {

@@ -223,19 +223,5 @@ TEST_F(Selections, AParetoFrontIsOfTheChosenSettings) {
   EXPECT_EQ(each.front.size() + each.dominated.size(), 4U) << "each run of a chosen setting is a point";
 }
 
-TEST(TestSelectionNote, IsOfTheBestOfTheTestSplitAlone) {
-  const auto is_noted = [](const std::string& column, Aggregate aggregate, Better better = Better::kLower) {
-    return !test_selection_note(column, aggregate, better).empty();
-  };
-  EXPECT_TRUE(is_noted("test.bpc", Aggregate::kBest));
-  EXPECT_TRUE(is_noted("test.bpc", Aggregate::kMin));
-  EXPECT_TRUE(is_noted("=exp(test.loss)", Aggregate::kBest));
-  EXPECT_TRUE(is_noted("test.boundary_accuracy", Aggregate::kMax, Better::kHigher));
-  EXPECT_FALSE(is_noted("test.bpc", Aggregate::kMax));
-  EXPECT_FALSE(is_noted("test.bpc", Aggregate::kMean));
-  EXPECT_FALSE(is_noted("valid.bpc", Aggregate::kBest));
-  EXPECT_FALSE(is_noted("params", Aggregate::kBest));
-}
-
 }  // namespace
 }  // namespace xlm

@@ -70,13 +70,6 @@ TEST_F(ChoiceTables, ACellWithoutASettingToChooseSaysSo) {
   EXPECT_THAT(lost.notes, Contains(HasSubstr("Nothing can be chosen for 64:")));
 }
 
-TEST_F(ChoiceTables, TheBestOnTestIsNamedAsSuch) {
-  constexpr const char* kBest = "table: Best\nrows: model.span\nwhere: {experiment: tuned}\ncells: {value: ";
-  EXPECT_THAT(table(kBest + std::string("test.bpc, aggregate: best}\n")).notes,
-              Contains(HasSubstr("The best test bpc of several runs was chosen by the test split itself")));
-  EXPECT_THAT(table(kBest + std::string("valid.bpc, aggregate: best}\n")).notes, Not(Contains(HasSubstr("itself"))));
-}
-
 TEST_F(ChoiceTables, AChoiceOnTestIsRefused) {
   EXPECT_THROW(table_of("table: T\nrows: model.span\n"
                         "cells: {value: test.bpc, choose: {over: optimizer.lr, by: test.bpc}}\n"),
