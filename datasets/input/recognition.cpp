@@ -86,10 +86,7 @@ std::optional<Recognised> by_magic(std::string_view head) {
     return Recognised{FileForm::kArrow, "an Arrow table", kReadByText, {}};
   }
   if (is_tf_record(head)) {
-    return Recognised{FileForm::kTfRecord,
-                      "a file of TFRecords",
-                      "xlm prepare-data wiki40b reads those of wiki40b; save others as Parquet or JSON lines",
-                      {}};
+    return Recognised{FileForm::kOther, "a file of TFRecords", std::string(kSaveText), {}};
   }
   for (const auto& [bytes, name, advice] : kMagic) {
     if (head.starts_with(bytes)) return Recognised{FileForm::kOther, std::string(name), std::string(advice), {}};

@@ -14,7 +14,6 @@ enum class FileForm {
   kText,
   kParquet,
   kArrow,
-  kTfRecord,
   kJsonLines,  // an object on each line
   kTextual,    // text that is not meant to be read: a JSON document, a web page, the printed form of values
   kBytes,      // bytes that are not UTF-8 and declare no other encoding

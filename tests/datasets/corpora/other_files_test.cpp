@@ -213,8 +213,6 @@ TEST_F(OtherFiles, RowsThatAreThePrintedFormOfBytesAreRefused) {
   PrepareRequest wiki = request("wiki40b", {write_shard("parquet", path("train.parquet"), printed)});
   wiki.language = "fi";
   expect_error<DataError>(wiki, "train.parquet: the rows are the printed form of bytes");
-  wiki.from = {write_shard("tfrecord", path("train-0"), printed)};
-  expect_error<DataError>(wiki, "the rows are the printed form of bytes");
   expect_error<DataError>(whole("text", {path("train.parquet")}), "the rows are the printed form of bytes");
   std::vector<std::string> rows(50, "a row");
   rows[20] = "b'printed'";
