@@ -56,8 +56,7 @@ TEST_F(LanguageCorpora, DamageOfAShardIsAnError) {
 }
 
 TEST_F(LanguageCorpora, LimitsCutTheJoinedArticles) {
-  PrepareRequest cut =
-      request("wiki40b", {write_shard("parquet", path("fi/train-00000-of-00001.parquet"), kArticles)});
+  PrepareRequest cut = request("wiki40b", {write_shard("parquet", path("fi/train-00000-of-00001.parquet"), kArticles)});
   cut.limit = "76,1,1";  // 45 characters of the first article, a line break, 30 of the second
   EXPECT_EQ(text(make(cut), "train"), "äiti\non yksi\nisä\ne");
 }
