@@ -89,7 +89,8 @@ const char* BatchGradients::obstacle_to_recording() const {
   if (!graph_signature_of(*model_)) {
     return "the operations of this model's steps depend on the text";
   }
-  if (train.micro_batch > 0 && train.micro_batch < train.batch) return "the batch is computed in parts (train.micro_batch)";
+  if (train.micro_batch > 0 && train.micro_batch < train.batch)
+    return "the batch is computed in parts (train.micro_batch)";
   if (train.debug) return "train.debug looks into each step";
   if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";

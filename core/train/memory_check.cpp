@@ -8,7 +8,7 @@
 
 #include "base/memory_limit.h"
 #include "base/text.h"
-#include "core/models/model_costs.h"
+#include "core/models/language_model.h"
 #include "core/runtime/device.h"
 
 namespace xlm {

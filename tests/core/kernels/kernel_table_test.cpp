@@ -16,9 +16,8 @@ using testing::IsEmpty;
 
 TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
-  for (const Operation operation :
-       {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention, Operation::kTanhGelu,
-        Operation::kResidualNorm, Operation::kCrossEntropy}) {
+  for (const Operation operation : {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention,
+                                    Operation::kTanhGelu, Operation::kResidualNorm, Operation::kCrossEntropy}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
 }

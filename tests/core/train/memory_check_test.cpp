@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/models/language_model.h"
-#include "core/models/model_costs.h"
 
 namespace xlm {
 namespace {
