@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "datasets/cleaning/text8_filter.h"
 #include "datasets/corpora/reading.h"
-#include "datasets/input/text_decoder.h"
+#include "datasets/input/recognition.h"
 
 namespace xlm {
 namespace {
@@ -26,16 +26,12 @@ bool has_piped_input() {
 
 std::string read_plain_text(const fs::path& file) {
   const std::string given = read_argument(file, kMaxTextBytes);
-  const ByteOrderMark mark = byte_order_mark(given);
-  TextDecoder decoder(mark.encoding);
-  std::string decoded;
-  decoder.write(std::string_view(given).substr(mark.bytes), decoded);
-  if (!decoder.finish() || decoder.first_damaged() >= 0) {
-    throw DataError(fmt::format("{} is damaged: it is not {}, which its first bytes declare", file.string(),
-                                encoding_name(mark.encoding)));
+  if (const std::string_view wide = wide_encoding(given); !wide.empty()) {
+    throw DataError(fmt::format("{} is {}\nconvert it, such as with iconv -f {} -t UTF-8", file.string(), wide, wide));
   }
   UnixLineEnds line_ends;
-  std::string text(line_ends.write(decoded));
+  const std::size_t begin = given.starts_with(kUtf8Mark) ? kUtf8Mark.size() : 0;
+  std::string text(line_ends.write(std::string_view(given).substr(begin)));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -22,7 +22,7 @@
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/packed_operands.h"
 #include "core/models/capabilities.h"
-#include "core/models/model_costs.h"
+#include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/memory_reserve.h"

@@ -24,7 +24,6 @@
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
 #include "datasets/prepared/verified_files.h"
-#include "datasets/request_sources.h"
 #include "datasets/tokens/bpe.h"
 
 namespace xlm {

@@ -45,10 +45,8 @@ struct AdaptiveSpanOptions {
   /// The paper's settings besides the model (Sukhbaatar et al. 2019, §3).
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
-  /// What is wrong with the options together, as {key, message}.
   std::optional<OptionProblem> problem() const;
 
-  /// See OptionsOfAModel.
   static std::vector<AdaptiveSpanOptions> smallest();
 };
 

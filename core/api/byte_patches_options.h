@@ -74,7 +74,6 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   /// The settings of Slagle 2024 besides the model, as its program has them.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
-  /// Fills in the options that are 0.
   void complete(TrainOptions& train);
 
   std::optional<OptionProblem> problem() const;
@@ -90,7 +89,6 @@ struct BytePatchesOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   /// Local blocks in front of the global ones; the others stand behind them.
   std::int64_t layers_before() const { return local_layers / 2; }
 
-  /// See OptionsOfAModel.
   static std::vector<BytePatchesOptions> smallest();
 };
 

@@ -11,7 +11,6 @@
 
 #include "base/json.h"
 #include "core/api/model_options.h"
-#include "core/api/window_memory_options.h"
 
 namespace xlm {
 
@@ -26,6 +25,27 @@ struct RecurrenceOptions {
   bool pool_repeated = true;
 
   void visit(OptionVisitor& v);
+};
+
+/// What a window of GPT-2 keeps for the windows after it, in place of a pooled state: keys and values, or memory tokens
+/// (Dai et al. 2019; Bulatov et al. 2022).
+struct WindowMemoryOptions {
+  enum class Type { kNone, kCache, kTokens };
+  static constexpr std::array<std::string_view, 3> kTypeNames{"none", "cache", "tokens"};
+
+  Type type = Type::kNone;
+  std::int64_t windows = 0;
+  std::int64_t tokens = 0;
+  bool detach = false;
+
+  /// Lists them as `memory`, `memory_windows`, `memory_tokens`, `memory_detach`.
+  void visit(OptionVisitor& v);
+
+  bool caches() const { return type == Type::kCache; }
+  bool has_tokens() const { return type == Type::kTokens; }
+
+  /// Fills in the number that the type uses, if it is 0. The other one stays: it may not change run ids.
+  void complete();
 };
 
 struct Gpt2Options : FromPretrained, WithForeignWeights, WithWindows, WithDerivedOptions, WithTrainingRules {
@@ -75,16 +95,12 @@ struct Gpt2Options : FromPretrained, WithForeignWeights, WithWindows, WithDerive
   /// As WithForeignWeights describes. Sizes that the tensors show are left to them.
   void check_foreign(const Json& config, const std::string& source) const;
 
-  /// Fills in the options that are 0.
   void complete();
   void complete(TrainOptions& train);
 
-  /// What is wrong with the options together, as {key, message}.
   std::optional<OptionProblem> problem() const;
-  /// What is wrong with a training sequence made of these options.
   std::optional<OptionProblem> problem_with(const TrainOptions& train) const;
 
-  /// See OptionsOfAModel.
   static std::vector<Gpt2Options> smallest();
 };
 

@@ -65,7 +65,6 @@ struct HourglassOptions : WithTrainingRules {
   /// Whether tokens are pooled: three stages, not all layers in the first.
   bool pools() const { return layers.size() == 3 && (layers[1] > 0 || layers[2] > 0); }
 
-  /// What is wrong with the options together, as {key, message}.
   std::optional<OptionProblem> problem() const;
 
   /// What is wrong with the options for these blocks, as {key, message}.
@@ -74,7 +73,6 @@ struct HourglassOptions : WithTrainingRules {
   /// What is wrong with the options of the loss `range`.
   std::optional<OptionProblem> problem_of_range() const;
 
-  /// See OptionsOfAModel.
   static std::vector<HourglassOptions> smallest();
 };
 

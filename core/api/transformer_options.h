@@ -30,7 +30,6 @@ struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   /// Settings of common practice besides the model; no paper prints them.
   static void paper_defaults(OptimizerOptions& optimizer, TrainOptions& train, EvalOptions& eval);
 
-  /// Fills in the options that are 0.
   void complete(TrainOptions& train);
 
   std::optional<OptionProblem> problem() const { return block.problem_at(width); }
@@ -42,7 +41,6 @@ struct TransformerOptions : WithDerivedOptions, WithTrainingRules, WithEvaluatio
   /// As WithForeignWeights describes. Sizes that the tensors show are left to them.
   void check_foreign(const Json& config, const std::string& source) const;
 
-  /// See OptionsOfAModel.
   static std::vector<TransformerOptions> smallest();
 };
 

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/disk_cache.h"
 #include "base/error.h"
 #include "core/kernels/gpu_program.h"
 
@@ -47,11 +48,19 @@ GpuFunctions::GpuFunctions(int device) : device_(device) {
   if (capability_ < 80) throw Error("the program's own kernels need compute capability 8.0 or later");
 }
 
-std::vector<CUfunction> GpuFunctions::load(const std::string& program, const std::vector<Wanted>& wanted) const {
+const std::vector<CUfunction>& GpuFunctions::of(const Kind& kind, const std::function<Source()>& source) {
+  const std::lock_guard lock(mutex_);
+  const auto found = kernels_.find(kind);
+  return found != kernels_.end() ? found->second : kernels_.emplace(kind, load(source())).first->second;
+}
+
+std::vector<CUfunction> GpuFunctions::load(const Source& source) const {
+  const c10::cuda::CUDAGuard guard(static_cast<c10::DeviceIndex>(device_));
+  const std::string program = program_binary(source.text, capability_, DiskCache(user_cache("kernels")));
   CUmodule module = nullptr;
   driver_.check(driver_.load(&module, program.data()), "cannot load");
   std::vector<CUfunction> functions;
-  for (const auto& [name, memory] : wanted) {
+  for (const auto& [name, memory] : source.wanted) {
     CUfunction function = nullptr;
     driver_.check(driver_.find(&function, module, name), "cannot find");
     driver_.check(driver_.set(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, memory),

@@ -3,6 +3,10 @@
 
 #include <cuda.h>
 
+#include <array>
+#include <functional>
+#include <map>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,24 +30,34 @@ class GpuFunctions {
   /// Throws Error for a GPU before compute capability 8.0.
   explicit GpuFunctions(int device);
 
-  int capability() const { return capability_; }        // 80 is 8.0
   int shared_memory() const { return shared_memory_; }  // bytes that a block may have
 
   struct Wanted {
     const char* name;
     int memory;  // bytes of shared memory of a block
   };
-  /// The kernels of a program, which is never unloaded.
-  std::vector<CUfunction> load(const std::string& program, const std::vector<Wanted>& wanted) const;
+  /// Kernels of a program's text (gpu_program.h).
+  struct Source {
+    std::string text;
+    std::vector<Wanted> wanted;
+  };
+  /// The kernels of a kind: compiled and loaded when they are first asked for, kept in the user's cache, and never
+  /// unloaded.
+  using Kind = std::array<int, 6>;
+  const std::vector<CUfunction>& of(const Kind& kind, const std::function<Source()>& source);
 
   /// Starts grid_x · grid_y blocks of kBlockThreads threads on libtorch's stream.
   void start(CUfunction function, int grid_x, int grid_y, int memory, void** arguments) const;
 
  private:
+  std::vector<CUfunction> load(const Source& source) const;
+
   int device_;
-  int capability_ = 0;
+  int capability_ = 0;  // 80 is 8.0
   int shared_memory_ = 0;
   CudaDriver driver_;
+  std::mutex mutex_;  // backward passes run in other threads
+  std::map<Kind, std::vector<CUfunction>> kernels_;
 };
 
 }  // namespace xlm

@@ -1,12 +1,13 @@
-// Causal attention: the own kernel or libtorch's fused one without dropout, plain operations with it.
+// Causal attention: the own kernel or libtorch's fused one without dropout, plain operations with it. Sliding windows:
+// the own kernel on the CPU, blocks of libtorch's fused attention otherwise.
 #include "core/kernels/causal_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/kernel_table.h"
-#include "core/kernels/window_attention.h"
 
 namespace xlm {
 namespace {
@@ -15,8 +16,10 @@ namespace {
 torch::Tensor seen_keys(const CausalAttentionInput& input) {
   const std::int64_t queries = input.query.size(2);
   const std::int64_t keys = input.key.size(2);
-  return torch::ones({queries, keys}, torch::TensorOptions(torch::kBool).device(input.query.device()))
-      .tril(keys - queries);
+  const torch::Tensor ones =
+      torch::ones({queries, keys}, torch::TensorOptions(torch::kBool).device(input.query.device()));
+  const torch::Tensor seen = ones.tril(keys - queries);
+  return input.window > 0 ? seen.logical_and(ones.triu(keys - queries - input.window + 1)) : seen;
 }
 
 /// In float32, with the result in the type of the queries.
@@ -47,9 +50,34 @@ torch::Tensor causal_attention_composed(const CausalAttentionInput& input) {
   return at::scaled_dot_product_attention(input.query, input.key, input.value, mask, input.dropout);
 }
 
-torch::Tensor causal_attention_fused(const CausalAttentionInput& input) {
-  return window_attention_fused(
-      {.query = input.query, .key = input.key, .value = input.value, .window = input.key.size(2)});
+torch::Tensor window_attention_composed(const CausalAttentionInput& input) {
+  const std::int64_t heads = input.query.size(1);
+  const std::int64_t queries = input.query.size(2);
+  const std::int64_t width = input.query.size(3);
+  const std::int64_t before = input.key.size(2) - queries;              // keys in front of the first query
+  const std::int64_t block = std::max<std::int64_t>(64, input.window);  // Q
+  const std::int64_t blocks = (queries + block - 1) / block;            // N
+  const std::int64_t span = block + input.window;                       // keys of a block, the first of which none sees
+  const std::int64_t lead = input.window - before;                      // keys that are missing for the first block
+  const std::int64_t end = blocks * block - queries;
+  const auto seen = [&](const torch::Tensor& x) {  // [B, H, K, d] to [B, H·N, W + Q, d]
+    return torch::constant_pad_nd(x, {0, 0, lead, end})
+        .unfold(2, span, block)  // [B, H, N, d, W + Q]
+        .transpose(3, 4)
+        .reshape({x.size(0), heads * blocks, span, width});
+  };
+  const torch::TensorOptions whole = torch::TensorOptions(torch::kLong).device(input.query.device());
+  const torch::Tensor query_place = torch::arange(block, whole).view({1, block, 1});
+  const torch::Tensor key_place = torch::arange(span, whole).view({1, 1, span}) - input.window;  // in its block
+  const torch::Tensor first = torch::arange(blocks, whole).view({blocks, 1, 1}) * block;
+  const torch::Tensor mask = (key_place <= query_place)
+                                 .logical_and(key_place > query_place - input.window)
+                                 .logical_and(key_place + first + before >= 0);  // [N, Q, W + Q]
+  return at::scaled_dot_product_attention(
+             torch::constant_pad_nd(input.query, {0, 0, 0, end}).reshape({-1, heads * blocks, block, width}),
+             seen(input.key), seen(input.value), mask.repeat({heads, 1, 1}))
+      .reshape({-1, heads, blocks * block, width})
+      .narrow(2, 0, queries);
 }
 
 torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
@@ -65,6 +93,10 @@ torch::Tensor causal_attention_plain(const CausalAttentionInput& input) {
 }
 
 torch::Tensor causal_attention(const CausalAttentionInput& input) {
+  if (input.window > 0 && input.window < input.key.size(2)) {
+    const KernelVersion version = choose_kernel(Operation::kWindowAttention, attention_call(input.query, 0));
+    return version == KernelVersion::kOwn ? causal_attention_fused(input) : window_attention_composed(input);
+  }
   switch (choose_kernel(Operation::kCausalAttention, attention_call(input.query, input.dropout))) {
     case KernelVersion::kWidened:
       return widened_causal_attention(input);

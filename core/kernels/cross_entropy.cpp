@@ -107,92 +107,6 @@ struct HeadGradients {
   Tensor hidden, weight, bias;
 };
 
-/// Computes the loss of some rows after others, and their gradients if they are wanted.
-class PieceByPiece {
- public:
-  PieceByPiece(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient)
-      : weight_(weight),
-        bias_(bias),
-        gradient_(gradient),
-        type_(type_of_products(weight)),
-        tiled_(type_ == torch::kFloat),
-        factor_(weight.to(type_)) {}
-
-  /// hidden [m, k] and targets [m], on the CPU, hidden in the weight's precision.
-  double run(const Tensor& hidden, const Tensor& targets) {
-    const std::int64_t count = hidden.size(0);
-    std::optional<RightMatrix> across;  // [k, V]
-    std::optional<RightMatrix> along;   // [V, k]
-    if (tiled_) across = RightMatrix::transpose_of(weight_);
-    if (tiled_ && gradient_) along.emplace(weight_);
-    const Tensor buffer = torch::empty({std::min(count, kPieceRows), weight_.size(0)}, hidden.options());
-    if (gradient_) {
-      found_ = {.hidden = torch::empty_like(hidden), .weight = torch::zeros_like(weight_)};
-      if (bias_) found_.bias = torch::zeros_like(*bias_);
-    }
-    std::vector<double> losses(static_cast<std::size_t>(count));
-    for (std::int64_t begin = 0; begin < count; begin += kPieceRows) {
-      const std::int64_t rows = std::min(kPieceRows, count - begin);
-      const Tensor x = hidden.narrow(0, begin, rows);
-      const Tensor logits = buffer.narrow(0, 0, rows);  // [rows, V], then their gradient
-      if (tiled_) {
-        rows_product(x, *across, bias_, logits);
-      } else {
-        logits.copy_(torch::matmul(x.to(type_), factor_.t()));
-        if (bias_) logits.add_(*bias_);
-      }
-      row_losses(logits, targets.narrow(0, begin, rows), gradient_, losses.data() + begin);
-      if (gradient_) add_gradients(x, logits, along, begin);
-    }
-    double sum = 0;
-    for (const double loss : losses) sum += loss;  // one order for any number of threads
-    return sum;
-  }
-
-  const HeadGradients& gradients() const { return found_; }
-
- private:
-  void add_gradients(const Tensor& x, const Tensor& of_logits, const std::optional<RightMatrix>& along,
-                     std::int64_t begin) {
-    const Tensor of_x = found_.hidden.narrow(0, begin, x.size(0));
-    if (along) {
-      rows_product(of_logits, *along, std::nullopt, of_x);
-      weight_gradient(of_logits, x, found_.weight, true);
-    } else {
-      const Tensor lowered = of_logits.to(type_);
-      of_x.copy_(torch::matmul(lowered, factor_));
-      found_.weight.add_(torch::matmul(lowered.t(), x.to(type_)));
-    }
-    if (bias_) found_.bias.add_(of_logits.sum(0));
-  }
-
-  Tensor weight_;
-  std::optional<Tensor> bias_;
-  bool gradient_;
-  torch::ScalarType type_;  // of the products: the weight's, or autocast's
-  bool tiled_;
-  Tensor factor_;  // the weight in that type
-  HeadGradients found_;
-};
-
-/// Saves gradients for the backward pass, as data: saved variables are only for inputs and outputs.
-void keep_gradients(AutogradContext* context, const HeadGradients& found) {
-  context->saved_data["hidden"] = found.hidden;
-  context->saved_data["weight"] = found.weight;
-  if (found.bias.defined()) context->saved_data["bias"] = found.bias;
-}
-
-/// The gradients of hidden states, weight and bias, times the loss's own.
-variable_list scaled_gradients(AutogradContext* context, const Tensor& upstream) {
-  variable_list result;
-  for (const char* name : {"hidden", "weight", "bias"}) {
-    const auto found = context->saved_data.find(name);
-    const Tensor gradient = found == context->saved_data.end() ? Tensor() : found->second.toTensor();
-    result.push_back(gradient.defined() ? gradient * upstream.to(gradient.scalar_type()) : gradient);
-  }
-  return result;
-}
-
 /// The losses [n] of logits [n, stride] in bfloat16, of which the first `symbols` count; if `gradient`, the logits
 /// become their gradient.
 Tensor row_losses_by(RowKernels& kernels, const Tensor& logits, std::int64_t symbols, const Tensor& targets,
@@ -210,36 +124,48 @@ Tensor row_losses_by(RowKernels& kernels, const Tensor& logits, std::int64_t sym
   return losses;
 }
 
-/// The same by libtorch's operations, on the device where the weight lies; with `kernels`, the program's own kernel of
-/// a GPU computes losses and their gradients from logits in bfloat16, in their place.
-class PieceByPieceComposed {
+/// Computes the loss of some rows after others, and their gradients if they are wanted: without `pieces` on the CPU
+/// with this program's loops, hidden states in the weight's precision; with them by libtorch's operations, on the
+/// device where the weight lies. With `kernels` among these the program's own kernel of a GPU computes losses and their
+/// gradients from logits in bfloat16, in their place.
+class PieceByPiece {
  public:
-  PieceByPieceComposed(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient, std::int64_t multiple,
-                       RowKernels* kernels)
-      : kernels_(kernels),
+  PieceByPiece(const Tensor& weight, const std::optional<Tensor>& bias, bool gradient,
+               const std::optional<LogitPieces>& pieces)
+      : own_(!pieces),
+        pieces_(pieces.value_or(LogitPieces{.rows = kPieceRows})),
         gradient_(gradient),
         type_(type_of_products(weight)),
         symbols_(weight.size(0)),
-        added_((multiple - symbols_ % multiple) % multiple),
+        added_((pieces_.multiple - symbols_ % pieces_.multiple) % pieces_.multiple),
         factor_(filled(weight.to(type_))) {
     if (bias) bias_ = filled(*bias);
+    const bool tiled = own_ && type_ == torch::kFloat;
+    if (tiled) across_.emplace(weight, true);
+    if (tiled && gradient) along_.emplace(weight);
   }
 
   /// hidden [m, k] and targets [m]; the loss in double precision.
-  Tensor run(const Tensor& hidden, const Tensor& targets, std::int64_t rows) {
+  Tensor run(const Tensor& hidden, const Tensor& targets) {
     // Autocast would turn everything but the products to float32 anyway, and cast the products again.
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     if (gradient_) {
       const torch::TensorOptions options = hidden.options().requires_grad(false);
       found_ = {.hidden = torch::empty_like(hidden, options), .weight = torch::zeros(factor_.sizes(), options)};
-      if (bias_.defined()) found_.bias = torch::zeros_like(bias_);
+      if (bias_) found_.bias = torch::zeros_like(*bias_);
     }
     Tensor sum = torch::zeros({}, hidden.options().dtype(torch::kDouble).requires_grad(false));
-    for (std::int64_t begin = 0; begin < hidden.size(0); begin += rows) {
-      const std::int64_t count = std::min(rows, hidden.size(0) - begin);
-      sum += loss_of(hidden.narrow(0, begin, count), targets.narrow(0, begin, count), begin);
+    for (std::int64_t begin = 0; begin < hidden.size(0); begin += pieces_.rows) {
+      const std::int64_t count = std::min(pieces_.rows, hidden.size(0) - begin);
+      const Tensor x = hidden.narrow(0, begin, count);
+      const Tensor wanted = targets.narrow(0, begin, count);
+      if (own_) {
+        add_own_losses(x, wanted, begin);
+      } else {
+        sum += loss_of(x, wanted, begin);
+      }
     }
-    return sum;
+    return own_ ? torch::scalar_tensor(own_sum_, torch::kDouble) : sum;
   }
 
   /// Without the symbols that were added as padding.
@@ -252,6 +178,31 @@ class PieceByPieceComposed {
   }
 
  private:
+  void add_own_losses(const Tensor& x, const Tensor& targets, std::int64_t begin) {
+    if (!buffer_.defined()) buffer_ = torch::empty({x.size(0), symbols_}, x.options());
+    const Tensor logits = buffer_.narrow(0, 0, x.size(0));  // [rows, V], then their gradient
+    if (across_) {
+      rows_product(x, *across_, bias_, logits);
+    } else {
+      logits.copy_(torch::matmul(x.to(type_), factor_.t()));
+      if (bias_) logits.add_(*bias_);
+    }
+    std::vector<double> losses(static_cast<std::size_t>(x.size(0)));
+    row_losses(logits, targets, gradient_, losses.data());
+    for (const double loss : losses) own_sum_ += loss;  // one order for any number of threads
+    if (!gradient_) return;
+    const Tensor of_x = found_.hidden.narrow(0, begin, x.size(0));
+    if (along_) {
+      rows_product(logits, *along_, std::nullopt, of_x);
+      weight_gradient(logits, x, found_.weight, true);
+    } else {
+      const Tensor lowered = logits.to(type_);
+      of_x.copy_(torch::matmul(lowered, factor_));
+      found_.weight.add_(torch::matmul(lowered.t(), x.to(type_)));
+    }
+    if (bias_) found_.bias.add_(logits.sum(0));
+  }
+
   Tensor filled(const Tensor& x) const {
     std::vector<std::int64_t> ends(2 * static_cast<std::size_t>(x.dim()));
     ends.back() = added_;
@@ -264,9 +215,9 @@ class PieceByPieceComposed {
     // A row that does not count becomes zeros: its logits are finite, and it adds nothing to a sum over rows.
     const Tensor x = hidden.masked_fill(~counted.unsqueeze(1), 0).to(type_);  // [n, k]
     Tensor logits = torch::matmul(x, factor_.t());                            // [n, V and those added]
-    if (kernels_ != nullptr) return loss_by_kernel(x, logits, targets, begin);
+    if (pieces_.kernels != nullptr) return loss_by_kernel(x, logits, targets, begin);
     if (logits.scalar_type() != torch::kDouble) logits = logits.to(torch::kFloat);
-    if (bias_.defined()) logits.add_(bias_);
+    if (bias_) logits.add_(*bias_);
     if (added_ > 0) logits.narrow(1, symbols_, added_).fill_(-std::numeric_limits<double>::infinity());
     Tensor log_p = torch::log_softmax(logits, 1);
     const Tensor loss = log_p.gather(1, target).squeeze(1).masked_fill(~counted, 0).to(torch::kDouble).sum().neg();
@@ -275,7 +226,7 @@ class PieceByPieceComposed {
   }
 
   Tensor loss_by_kernel(const Tensor& x, const Tensor& logits, const Tensor& targets, std::int64_t begin) {
-    const Tensor losses = row_losses_by(*kernels_, logits, symbols_, targets, gradient_);
+    const Tensor losses = row_losses_by(*pieces_.kernels, logits, symbols_, targets, gradient_);
     if (gradient_) {  // of the logits, where they were
       const torch::ScalarType type = found_.weight.scalar_type();
       found_.hidden.narrow(0, begin, x.size(0)).copy_(product_as(logits, factor_, type));
@@ -296,39 +247,47 @@ class PieceByPieceComposed {
     } else {
       found_.weight.add_(product_as(lowered.t(), x, type));
     }
-    if (bias_.defined()) found_.bias.add_(torch::mv(of_logits.t(), counted.to(of_logits.scalar_type())));
+    if (bias_) found_.bias.add_(torch::mv(of_logits.t(), counted.to(of_logits.scalar_type())));
   }
 
-  RowKernels* kernels_;
+  bool own_;
+  LogitPieces pieces_;
   bool gradient_;
-  torch::ScalarType type_;  // of the products
+  torch::ScalarType type_;  // of the products: the weight's, or autocast's
   std::int64_t symbols_;    // V
   std::int64_t added_;      // behind them
   Tensor factor_;           // the weight in that type, rows of zeros behind it
-  Tensor bias_;
+  std::optional<Tensor> bias_;
+  std::optional<RightMatrix> across_;  // [k, V]
+  std::optional<RightMatrix> along_;   // [V, k]
+  Tensor buffer_;                      // of logits, as many as a piece has
+  double own_sum_ = 0;
   HeadGradients found_;
 };
 
-/// The loss by one of the two, which also makes the gradients. `pieces`: by the composed version.
+/// The loss, with its gradients in the same pass.
 class CrossEntropy : public torch::autograd::Function<CrossEntropy> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& hidden, const Tensor& weight,
                         const std::optional<Tensor>& bias, const Tensor& targets, bool gradient,
                         const std::optional<LogitPieces>& pieces) {
-    if (pieces) {
-      PieceByPieceComposed composed(weight, bias, gradient, pieces->multiple, pieces->kernels);
-      Tensor loss = composed.run(hidden, targets, pieces->rows);
-      keep_gradients(context, composed.gradients());
-      return loss;
-    }
-    PieceByPiece fused(weight, bias, gradient);
-    const double loss = fused.run(hidden, targets);
-    keep_gradients(context, fused.gradients());
-    return torch::scalar_tensor(loss, torch::kDouble);
+    PieceByPiece pass(weight, bias, gradient, pieces);
+    Tensor loss = pass.run(hidden, targets);
+    // As data: saved variables are only for inputs and outputs.
+    const HeadGradients found = pass.gradients();
+    context->saved_data["hidden"] = found.hidden;
+    context->saved_data["weight"] = found.weight;
+    if (found.bias.defined()) context->saved_data["bias"] = found.bias;
+    return loss;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    variable_list result = scaled_gradients(context, upstream[0]);
+    variable_list result;
+    for (const char* name : {"hidden", "weight", "bias"}) {
+      const auto found = context->saved_data.find(name);
+      const Tensor gradient = found == context->saved_data.end() ? Tensor() : found->second.toTensor();
+      result.push_back(gradient.defined() ? gradient * upstream[0].to(gradient.scalar_type()) : gradient);
+    }
     result.resize(6);
     return result;
   }

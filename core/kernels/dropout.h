@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include <torch/torch.h>
+
 #include "base/random.h"
 #include "core/kernels/simd.h"
 
@@ -69,5 +71,10 @@ std::uint64_t draw_seed();
 
 /// Such a seed for rows of the batch: for the part that this thread computes.
 std::uint64_t draw_dropout_seed();
+
+/// Drops elements of x [B, …] with `probability` and scales the others to keep the mean. Differentiable. On the CPU the
+/// choice depends only on `seed` and place, and the backward pass repeats it instead of saving it. On other devices it
+/// is libtorch's own dropout.
+torch::Tensor place_dropout(const torch::Tensor& x, double probability, std::uint64_t seed);
 
 }  // namespace xlm

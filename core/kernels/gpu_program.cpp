@@ -72,40 +72,6 @@ std::array<Header, 11> headers() {
 
 constexpr const char* kIncludeBlock = "#include \"core/cuda/kernels/gpu_block.cuh\"\n";
 
-std::string program_text(const band::Kind& kind) {
-  std::string text = kIncludeBlock;
-  for (const char* pass : {"forward", "backward_queries", "backward_keys"}) {
-    text += fmt::format(
-        "#include \"core/cuda/kernels/band_{0}.cuh\"\n"
-        "extern \"C\" __global__ void __launch_bounds__({1}) attention_{0}(const __grid_constant__ "
-        "xlm::band::Arguments "
-        "a) {{ xlm::band::{0}<{2}, {3}, {4}, {5}, {6}>(a); }}\n",
-        pass, band::kThreads, kind.width, kind.two_queries, kind.masked, kind.dropped, kind.compact);
-  }
-  return text;
-}
-
-std::string program_text(const norm::Kind& kind) {
-  const std::string choice = fmt::format("<{}, {}>", kind.width, kind.centred);
-  return fmt::format(
-      "{0}#include \"core/cuda/kernels/norm_rows.cuh\"\n"
-      "extern \"C\" __global__ void __launch_bounds__({1}) norm_forward(const __grid_constant__ xlm::norm::Arguments "
-      "a) "
-      "{{ xlm::norm::forward{2}(a); }}\n"
-      "extern \"C\" __global__ void __launch_bounds__({1}) norm_backward(const __grid_constant__ xlm::norm::Arguments "
-      "a, "
-      "int blocks) {{ xlm::norm::backward{2}(a, blocks); }}\n",
-      kIncludeBlock, band::kThreads, choice);
-}
-
-std::string loss_program_text() {
-  return fmt::format(
-      "{0}#include \"core/cuda/kernels/loss_rows.cuh\"\n"
-      "extern \"C\" __global__ void __launch_bounds__({1}) losses(const __grid_constant__ xlm::loss::Arguments a) "
-      "{{ xlm::loss::write_losses(a); }}\n",
-      kIncludeBlock, band::kThreads);
-}
-
 std::vector<std::string> compiler_options(int capability) {
   return {fmt::format("--gpu-architecture=sm_{}", capability), "--std=c++17", "--ptxas-options=--verbose"};
 }
@@ -162,20 +128,6 @@ GpuProgram compile_by(const Compiler& nvrtc, const std::string& source, int capa
   return made;
 }
 
-GpuProgram compile_text(const std::string& text, int capability) {
-  return compile_by(Compiler(nvrtc_library()), text, capability);
-}
-
-std::string binary_of_text(const std::string& text, int capability, const DiskCache& cache) {
-  const fs::path library = nvrtc_library();
-  const Compiler nvrtc(library);
-  const std::string key = key_of_program(nvrtc, library, text, capability);
-  if (std::optional<std::string> kept = cache.find(key)) return *std::move(kept);
-  std::string binary = compile_by(nvrtc, text, capability).binary;
-  cache.keep(key, binary);
-  return binary;
-}
-
 }  // namespace
 
 std::optional<fs::path> find_nvrtc() {
@@ -183,24 +135,52 @@ std::optional<fs::path> find_nvrtc() {
   return fs::exists(file) ? std::optional(file) : std::nullopt;
 }
 
-GpuProgram compile_program(const band::Kind& kind, int capability) {
-  return compile_text(program_text(kind), capability);
-}
-GpuProgram compile_program(const norm::Kind& kind, int capability) {
-  return compile_text(program_text(kind), capability);
+std::string program_text(const band::Kind& kind) {
+  std::string text = kIncludeBlock;
+  for (const char* pass : {"forward", "backward_queries", "backward_keys"}) {
+    text += fmt::format(
+        "#include \"core/cuda/kernels/band_{0}.cuh\"\n"
+        "extern \"C\" __global__ void __launch_bounds__({1}) attention_{0}(const __grid_constant__ "
+        "xlm::band::Arguments "
+        "a) {{ xlm::band::{0}<{2}, {3}, {4}, {5}, {6}>(a); }}\n",
+        pass, band::kThreads, kind.width, kind.two_queries, kind.masked, kind.dropped, kind.compact);
+  }
+  return text;
 }
 
-std::string program_binary(const band::Kind& kind, int capability, const DiskCache& cache) {
-  return binary_of_text(program_text(kind), capability, cache);
-}
-std::string program_binary(const norm::Kind& kind, int capability, const DiskCache& cache) {
-  return binary_of_text(program_text(kind), capability, cache);
+std::string program_text(const norm::Kind& kind) {
+  const std::string choice = fmt::format("<{}, {}>", kind.width, kind.centred);
+  return fmt::format(
+      "{0}#include \"core/cuda/kernels/norm_rows.cuh\"\n"
+      "extern \"C\" __global__ void __launch_bounds__({1}) norm_forward(const __grid_constant__ xlm::norm::Arguments "
+      "a) "
+      "{{ xlm::norm::forward{2}(a); }}\n"
+      "extern \"C\" __global__ void __launch_bounds__({1}) norm_backward(const __grid_constant__ xlm::norm::Arguments "
+      "a, "
+      "int blocks) {{ xlm::norm::backward{2}(a, blocks); }}\n",
+      kIncludeBlock, band::kThreads, choice);
 }
 
-GpuProgram compile_loss_program(int capability) { return compile_text(loss_program_text(), capability); }
+std::string loss_program_text() {
+  return fmt::format(
+      "{0}#include \"core/cuda/kernels/loss_rows.cuh\"\n"
+      "extern \"C\" __global__ void __launch_bounds__({1}) losses(const __grid_constant__ xlm::loss::Arguments a) "
+      "{{ xlm::loss::write_losses(a); }}\n",
+      kIncludeBlock, band::kThreads);
+}
 
-std::string loss_program_binary(int capability, const DiskCache& cache) {
-  return binary_of_text(loss_program_text(), capability, cache);
+GpuProgram compile_program(const std::string& text, int capability) {
+  return compile_by(Compiler(nvrtc_library()), text, capability);
+}
+
+std::string program_binary(const std::string& text, int capability, const DiskCache& cache) {
+  const fs::path library = nvrtc_library();
+  const Compiler nvrtc(library);
+  const std::string key = key_of_program(nvrtc, library, text, capability);
+  if (std::optional<std::string> kept = cache.find(key)) return *std::move(kept);
+  std::string binary = compile_by(nvrtc, text, capability).binary;
+  cache.keep(key, binary);
+  return binary;
 }
 
 }  // namespace xlm

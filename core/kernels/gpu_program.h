@@ -24,18 +24,19 @@ struct GpuProgram {
 };
 
 /// attention_forward, attention_backward_queries and attention_backward_keys of a kind, each called with
-/// band::Arguments, for a compute capability (80 is 8.0). Throws Error if there is no compiler, or if it fails.
-GpuProgram compile_program(const band::Kind& kind, int capability);
+/// band::Arguments.
+std::string program_text(const band::Kind& kind);
 
 /// norm_forward, called with norm::Arguments, and norm_backward, with these and the number of its blocks.
-GpuProgram compile_program(const norm::Kind& kind, int capability);
+std::string program_text(const norm::Kind& kind);
 
 /// losses, called with loss::Arguments.
-GpuProgram compile_loss_program(int capability);
+std::string loss_program_text();
 
-/// The binaries of these programs. They are compiled if `cache` does not have them, and then kept there.
-std::string program_binary(const band::Kind& kind, int capability, const DiskCache& cache);
-std::string program_binary(const norm::Kind& kind, int capability, const DiskCache& cache);
-std::string loss_program_binary(int capability, const DiskCache& cache);
+/// Compiles such a text for a compute capability (80 is 8.0). Throws Error if there is no compiler, or if it fails.
+GpuProgram compile_program(const std::string& text, int capability);
+
+/// The binary of a text. It is compiled if `cache` does not have it, and then kept there.
+std::string program_binary(const std::string& text, int capability, const DiskCache& cache);
 
 }  // namespace xlm

@@ -55,11 +55,6 @@ const char* against_own_loops(const KernelCall& call) {
   return call.device.is_cpu() ? nullptr : "the device is no CPU";
 }
 
-const char* against_own_sums(const KernelCall& call) {
-  if (!call.device.is_cpu()) return "the device is no CPU";
-  return is_real(call.type) ? nullptr : "the operands are neither float32 nor double";
-}
-
 const char* against_own_activation(const KernelCall& call) {
   if (!call.device.is_cpu()) return "the device is no CPU";
   return call.type == torch::kFloat || call.type == torch::kBFloat16 ? nullptr : "the numbers are double";
@@ -166,8 +161,6 @@ constexpr std::array kKernelTable{
     KernelRow{Operation::kCrossEntropy, KernelVersion::kComposed, "libtorch's, some rows at a time",
               "logits are never all in memory", against_pieces},
     KernelRow{Operation::kCrossEntropy, KernelVersion::kPlain, "libtorch's, all logits at once", "", nothing},
-    KernelRow{Operation::kSmoothing, KernelVersion::kOwn, "own loops, one pass", "", against_own_sums},
-    KernelRow{Operation::kSmoothing, KernelVersion::kPlain, "libtorch's, a pass for each doubling", "", nothing},
 };
 
 struct NamedOperation {
@@ -186,8 +179,7 @@ constexpr std::array kOperations{
     NamedOperation{Operation::kRelativeAttention, "relative attention", "relative-attention"},
     NamedOperation{Operation::kTanhGelu, "GELU with tanh", "tanh-gelu"},
     NamedOperation{Operation::kResidualNorm, "norms of sums", "residual-norm"},
-    NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"},
-    NamedOperation{Operation::kSmoothing, "smoothing of groups", "smoothing"}};
+    NamedOperation{Operation::kCrossEntropy, "cross-entropy", "cross-entropy"}};
 
 constexpr std::array<std::string_view, 5> kVersionKeys{"widened", "own", "gpu", "libtorch", "plain"};
 

@@ -2,8 +2,8 @@
 //
 // The environment variable XLM_KERNELS requests versions, for tests and measurements: "products=own,linear=libtorch".
 // Operations are products, linear, causal-attention, banded-attention, window-attention, relative-attention,
-// tanh-gelu, residual-norm, cross-entropy and smoothing; versions are widened, own, gpu, libtorch and
-// plain. Calls that the version cannot compute go by the table.
+// tanh-gelu, residual-norm and cross-entropy; versions are widened, own, gpu, libtorch and plain. Calls that the
+// version cannot compute go by the table.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,7 @@ enum class Operation {
   kRelativeAttention,
   kTanhGelu,
   kResidualNorm,
-  kCrossEntropy,
-  kSmoothing
+  kCrossEntropy
 };
 
 enum class KernelVersion {

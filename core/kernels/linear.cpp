@@ -3,14 +3,17 @@
 // m rows, in and out features.
 #include "core/kernels/linear.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/autocast_mode.h>
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
-#include "core/kernels/few_rows.h"
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/mixed_product.h"
+#include "core/kernels/simd.h"
 #include "core/kernels/step_context.h"
 #include "core/kernels/step_weights.h"
 #include "core/kernels/tiled_gemm.h"
@@ -28,73 +31,178 @@ Tensor as_rows(const Tensor& x) {
   return rows.stride(1) == 1 || rows.size(1) == 1 ? rows : rows.contiguous();
 }
 
+/// The smallest number of weights in a thread's share that is worth waking the thread.
+constexpr std::int64_t kShare = 1 << 14;
+
+/// Shares consist of whole blocks of columns, so that every column uses the same instructions in any thread: a multiple
+/// of all vectors and of kTogether.
+constexpr std::int64_t kColumnsAtOnce = 64;
+
+/// Rows of the weight that are read together; they stay in the first-level cache for all rows of x.
+constexpr std::int64_t kTogether = 4;
+
+struct Sizes {
+  std::int64_t m, in, out;
+};
+
+/// x [in] times each of `count` rows of the weight, added to y [count].
+template <int n, std::int64_t count>
+XLM_SIMD_INLINE void dot_products(std::int64_t in, const float* x, const float* weight, float* y) {
+  std::array<Vector<float, n>, count> sums{};
+  std::int64_t k = 0;
+  for (; k + n <= in; k += n) {
+    const Vector<float, n> part = load<n>(x + k);
+    for (std::int64_t j = 0; j < count; ++j) sums[j] += part * load<n>(weight + j * in + k);
+  }
+  for (std::int64_t j = 0; j < count; ++j) {
+    float sum = sum_of_lanes(sums[j]);
+    for (std::int64_t rest = k; rest < in; ++rest) sum += x[rest] * weight[j * in + rest];
+    y[j] += sum;
+  }
+}
+
+/// Columns begin … end of y [m, out] += x·Wᵀ.
+template <int n>
+XLM_SIMD_INLINE void add_linear_of(const Sizes& sizes, std::int64_t begin, std::int64_t end, const float* x,
+                                   const float* weight, float* y) {
+  const auto [m, in, out] = sizes;
+  std::int64_t j = begin;
+  for (; j + kTogether <= end; j += kTogether) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      dot_products<n, kTogether>(in, x + i * in, weight + j * in, y + i * out + j);
+    }
+  }
+  for (; j < end; ++j) {
+    for (std::int64_t i = 0; i < m; ++i) dot_products<n, 1>(in, x + i * in, weight + j * in, y + i * out + j);
+  }
+}
+
+/// y [columns] += Σ x_k W_k, over `count` rows of the weight.
+template <int n, std::int64_t count>
+XLM_SIMD_INLINE void add_rows(std::int64_t columns, std::int64_t out, const float* x, const float* weight, float* y) {
+  std::int64_t j = 0;
+  for (; j + n <= columns; j += n) {
+    Vector<float, n> sum = load<n>(y + j);
+    for (std::int64_t k = 0; k < count; ++k) sum += x[k] * load<n>(weight + k * out + j);
+    store<n>(sum, y + j);
+  }
+  for (; j < columns; ++j) {
+    for (std::int64_t k = 0; k < count; ++k) y[j] += x[k] * weight[k * out + j];
+  }
+}
+
+/// Columns begin … end of y [m, out] += x·W.
+template <int n>
+XLM_SIMD_INLINE void add_affine_of(const Sizes& sizes, std::int64_t begin, std::int64_t end, const float* x,
+                                   const float* weight, float* y) {
+  const auto [m, in, out] = sizes;
+  const std::int64_t columns = end - begin;
+  std::int64_t k = 0;
+  for (; k + kTogether <= in; k += kTogether) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      add_rows<n, kTogether>(columns, out, x + i * in + k, weight + k * out + begin, y + i * out + begin);
+    }
+  }
+  for (; k < in; ++k) {
+    for (std::int64_t i = 0; i < m; ++i) {
+      add_rows<n, 1>(columns, out, x + i * in + k, weight + k * out + begin, y + i * out + begin);
+    }
+  }
+}
+
+XLM_SIMD_VERSIONS(void, add_linear,
+                  (const Sizes& sizes, std::int64_t begin, std::int64_t end, const float* x, const float* weight,
+                   float* y),
+                  (sizes, begin, end, x, weight, y))
+XLM_SIMD_VERSIONS(void, add_affine,
+                  (const Sizes& sizes, std::int64_t begin, std::int64_t end, const float* x, const float* weight,
+                   float* y),
+                  (sizes, begin, end, x, weight, y))
+
+/// rows·W + b or rows·Wᵀ + b, without a gradient, as in sampling token by token: its time is that of reading the
+/// weight, which all threads share. libtorch leaves it to MKL, whose product of a matrix and a vector uses one thread,
+/// and slow loops on processors other than Intel's. A row's result depends neither on the other rows nor on the
+/// threads.
+Tensor few_rows_product(const Tensor& x, const Tensor& weight, bool out_first, const std::optional<Tensor>& bias) {
+  const Sizes sizes{x.size(0), x.size(1), weight.size(out_first ? 0 : 1)};
+  Tensor y = bias ? bias->repeat({sizes.m, 1}) : x.new_zeros({sizes.m, sizes.out});
+  const auto* from = x.const_data_ptr<float>();
+  const auto* by = weight.const_data_ptr<float>();
+  auto* to = y.mutable_data_ptr<float>();
+  const std::int64_t share = kShare / (kColumnsAtOnce * std::max<std::int64_t>(1, sizes.in));
+  at::parallel_for(0, (sizes.out + kColumnsAtOnce - 1) / kColumnsAtOnce, std::max<std::int64_t>(1, share),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     (out_first ? add_linear : add_affine)(sizes, begin * kColumnsAtOnce,
+                                                           std::min(end * kColumnsAtOnce, sizes.out), from, by, to);
+                   });
+  return y;
+}
+
 /// Fewer rows than this read the weight once in any case, and a transposed copy would cost more than the product.
 constexpr std::int64_t kFewRows = 8;
 
-/// rows·W + b of rows [m, in] and weight [in, out].
-Tensor times(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
-  if (rows.size(0) < kFewRows) return few_rows_affine(rows.contiguous(), weight, bias);
-  return rows_product(rows, RightMatrix(weight), bias);
+/// rows·W + b of rows [m, in] and weight [in, out], or rows·Wᵀ + b of a weight [out, in] if `out_first`.
+Tensor times(const Tensor& rows, const Tensor& weight, bool out_first,
+             const std::optional<Tensor>& bias = std::nullopt) {
+  if (rows.size(0) < kFewRows) return few_rows_product(rows.contiguous(), weight, out_first, bias);
+  return rows_product(rows, RightMatrix(weight, out_first), bias);
 }
 
-/// rows·Wᵀ + b of rows [m, in] and weight [out, in].
-Tensor times_transpose(const Tensor& rows, const Tensor& weight, const std::optional<Tensor>& bias = std::nullopt) {
-  if (rows.size(0) < kFewRows) return few_rows_linear(rows.contiguous(), weight, bias);
-  return rows_product(rows, RightMatrix::transpose_of(weight), bias);
-}
+struct ProductForm {
+  bool out_first;                               // a weight [out, in], else [in, out]
+  std::optional<torch::ScalarType> products{};  // libtorch's products in this type, else our own
+};
 
-/// x·Wᵀ + b of a weight [out, in] if `kOutFirst`; else x·W + b of one [in, out].
-template <bool kOutFirst>
-class LayerProduct : public torch::autograd::Function<LayerProduct<kOutFirst>> {
+/// x·Wᵀ + b or x·W + b. If `block` is given, which has the values of x's last positions, it receives their gradient,
+/// and x none. Gradients of weights are sums in the weight's type, which autocast would round to that of the products.
+class LayerProduct : public torch::autograd::Function<LayerProduct> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
-                        const std::optional<Tensor>& bias) {
-    const Tensor rows = as_rows(x);
-    context->save_for_backward({rows, weight});
-    context->saved_data["shape"] = x.sizes().vec();
+                        const std::optional<Tensor>& bias, const std::optional<Tensor>& block,
+                        const ProductForm& form) {
+    const auto& [out_first, products] = form;
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    const Tensor rows = as_rows(products ? x.to(*products) : x);
+    const Tensor factor = products ? weight.to(*products) : weight;
+    const Tensor& receiver = block ? *block : x;
+    context->save_for_backward({rows, factor});
+    context->saved_data["own"] = !products;
+    context->saved_data["out first"] = out_first;
+    context->saved_data["shape"] = receiver.sizes().vec();
+    context->saved_data["type"] = receiver.scalar_type();
+    context->saved_data["type of weight"] = weight.scalar_type();
     context->saved_data["bias"] = bias.has_value();
+    context->saved_data["block"] = block.has_value();
     std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = weight.size(kOutFirst ? 0 : 1);
-    return (kOutFirst ? times_transpose(rows, weight, bias) : times(rows, weight, bias)).view(shape);
+    shape.back() = weight.size(out_first ? 0 : 1);
+    if (!products) return times(rows, factor, out_first, bias).view(shape);
+    return torch::linear(rows, out_first ? factor : factor.t(), bias ? bias->to(*products) : Tensor()).view(shape);
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& upstream) {
     const variable_list saved = context->get_saved_variables();
     const Tensor& rows = saved[0];
     const Tensor& weight = saved[1];
+    const bool own = context->saved_data["own"].toBool();
+    const bool out_first = context->saved_data["out first"].toBool();
+    const bool block = context->saved_data["block"].toBool();
+    const torch::ScalarType type = context->saved_data["type of weight"].toScalarType();
     const Tensor gradient = as_rows(upstream[0]);  // [m, out]
-    variable_list result(3);
-    if (context->needs_input_grad(0)) {
-      const Tensor of_rows = kOutFirst ? times(gradient, weight) : times_transpose(gradient, weight);
-      result[0] = of_rows.view(context->saved_data["shape"].toIntVector());
+    variable_list result(5);
+    if (context->needs_input_grad(block ? 2 : 0)) {
+      const std::vector<std::int64_t> shape = context->saved_data["shape"].toIntVector();
+      const Tensor given = block ? as_rows(upstream[0].narrow(1, upstream[0].size(1) - shape[1], shape[1])) : gradient;
+      result[block ? 3 : 0] =
+          (own ? times(given, weight, !out_first)
+               : product_as(given, out_first ? weight : weight.t(), context->saved_data["type"].toScalarType()))
+              .view(shape);
     }
     if (context->needs_input_grad(1)) {
-      result[1] = kOutFirst ? weight_gradient(gradient, rows) : weight_gradient(rows, gradient);
+      const Tensor& left = out_first ? gradient : rows;
+      const Tensor& right = out_first ? rows : gradient;
+      result[1] = own ? weight_gradient(left, right) : product_as(left.t(), right, type);
     }
-    if (context->saved_data["bias"].toBool()) result[2] = gradient.sum(0);
-    return result;
-  }
-};
-
-class LinearWithPast : public torch::autograd::Function<LinearWithPast> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& seen, const Tensor& block, const Tensor& weight) {
-    const Tensor rows = as_rows(seen);
-    context->save_for_backward({rows, weight});
-    context->saved_data["block"] = block.size(1);
-    return rows_product(rows, RightMatrix::transpose_of(weight)).view({seen.size(0), seen.size(1), weight.size(0)});
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const variable_list saved = context->get_saved_variables();
-    const std::int64_t block = context->saved_data["block"].toInt();
-    const Tensor& gradient = upstream[0];  // [B, T, out]
-    variable_list result(3);
-    if (context->needs_input_grad(1)) {
-      const Tensor of_block = as_rows(gradient.narrow(1, gradient.size(1) - block, block));
-      result[1] = rows_product(of_block, RightMatrix(saved[1])).view({gradient.size(0), block, saved[1].size(1)});
-    }
-    if (context->needs_input_grad(2)) result[2] = weight_gradient(as_rows(gradient), saved[0]);
+    if (context->saved_data["bias"].toBool()) result[2] = own ? gradient.sum(0) : column_sums(gradient).to(type);
     return result;
   }
 };
@@ -105,82 +213,13 @@ KernelVersion choose_linear(const Tensor& x, const Tensor& weight) {
   return choose_kernel(Operation::kLinear, call);
 }
 
-/// LinearWithPast by libtorch's products in the type `products`.
-class ComposedLinearWithPast : public torch::autograd::Function<ComposedLinearWithPast> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& seen, const Tensor& block, const Tensor& weight,
-                        torch::ScalarType products) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    const Tensor rows = seen.to(products).reshape({-1, seen.size(2)});
-    const Tensor factor = weight.to(products);
-    context->save_for_backward({rows, factor});
-    context->saved_data["block"] = block.size(1);
-    context->saved_data["type of block"] = block.scalar_type();
-    context->saved_data["type of weight"] = weight.scalar_type();
-    return torch::linear(rows, factor).view({seen.size(0), seen.size(1), weight.size(0)});
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const variable_list saved = context->get_saved_variables();
-    const std::int64_t block = context->saved_data["block"].toInt();
-    const Tensor& gradient = upstream[0];  // [B, T, out]
-    variable_list result(4);
-    if (context->needs_input_grad(1)) {
-      const Tensor of_block = gradient.narrow(1, gradient.size(1) - block, block).reshape({-1, gradient.size(2)});
-      result[1] = product_as(of_block, saved[1], context->saved_data["type of block"].toScalarType())
-                      .view({gradient.size(0), block, saved[1].size(1)});
-    }
-    if (context->needs_input_grad(2)) {
-      result[2] = product_as(gradient.reshape({-1, gradient.size(2)}).t(), saved[0],
-                             context->saved_data["type of weight"].toScalarType());
-    }
-    return result;
-  }
-};
-
-/// LayerProduct by libtorch's products in the type `products`, as on a GPU under autocast. Gradients of weights are
-/// sums in the weight's type, which autocast would round to `products` on the way.
-template <bool kOutFirst>
-class ComposedLinear : public torch::autograd::Function<ComposedLinear<kOutFirst>> {
- public:
-  static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
-                        const std::optional<Tensor>& bias, torch::ScalarType products) {
-    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    const Tensor rows = x.to(products).reshape({-1, x.size(-1)});
-    const Tensor factor = kOutFirst ? weight.to(products) : weight.to(products).t();  // [out, in]
-    context->save_for_backward({rows, factor});
-    context->saved_data["shape"] = x.sizes().vec();
-    context->saved_data["type of x"] = x.scalar_type();
-    context->saved_data["type of weight"] = weight.scalar_type();
-    context->saved_data["bias"] = bias.has_value();
-    std::vector<std::int64_t> shape = x.sizes().vec();
-    shape.back() = factor.size(0);
-    return torch::linear(rows, factor, bias ? bias->to(products) : Tensor()).view(shape);
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& upstream) {
-    const variable_list saved = context->get_saved_variables();
-    const Tensor gradient = upstream[0].reshape({-1, upstream[0].size(-1)});  // [m, out]
-    const torch::ScalarType type = context->saved_data["type of weight"].toScalarType();
-    variable_list result(4);
-    if (context->needs_input_grad(0)) {
-      result[0] = product_as(gradient, saved[1], context->saved_data["type of x"].toScalarType())
-                      .view(context->saved_data["shape"].toIntVector());
-    }
-    if (context->needs_input_grad(1)) {
-      result[1] = kOutFirst ? product_as(gradient.t(), saved[0], type) : product_as(saved[0].t(), gradient, type);
-    }
-    if (context->saved_data["bias"].toBool()) result[2] = column_sums(gradient).to(type);
-    return result;
-  }
-};
-
-/// The product of x and a weight [out, in] if `kOutFirst`, else [in, out], by libtorch.
-template <bool kOutFirst>
-Tensor composed_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+/// The product of x and a weight [out, in] if `out_first`, else [in, out], by libtorch.
+Tensor composed_product(const Tensor& x, const Tensor& weight, const Tensor& bias, bool out_first) {
   const torch::ScalarType products = type_of_products(weight);
-  if (!x.is_cuda() || products == weight.scalar_type()) return torch::linear(x, kOutFirst ? weight : weight.t(), bias);
-  return ComposedLinear<kOutFirst>::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt, products);
+  if (!x.is_cuda() || products == weight.scalar_type()) {
+    return torch::linear(x, out_first ? weight : weight.t(), bias);
+  }
+  return composed_linear_layer(x, weight, bias, products, out_first);
 }
 
 /// In float32 with the values of bfloat16.
@@ -198,10 +237,11 @@ Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(linear_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return LayerProduct<true>::apply(x, weight.contiguous(),
-                                       bias.defined() ? std::optional(bias.contiguous()) : std::nullopt);
+      return LayerProduct::apply(x, weight.contiguous(),
+                                 bias.defined() ? std::optional(bias.contiguous()) : std::nullopt, std::nullopt,
+                                 ProductForm{true});
     default:
-      return composed_linear<true>(x, weight, bias);
+      return composed_product(x, weight, bias, true);
   }
 }
 
@@ -210,10 +250,11 @@ Tensor affine_product(const Tensor& x, const Tensor& weight, const Tensor& bias)
     case KernelVersion::kWidened:
       return in_rounded_values(affine_product, x, weight, bias);
     case KernelVersion::kOwn:
-      return LayerProduct<false>::apply(x, weight.contiguous(), std::optional(bias.contiguous()));
+      return LayerProduct::apply(x, weight.contiguous(), std::optional(bias.contiguous()), std::nullopt,
+                                 ProductForm{false});
     default:
       if (StepWeights* shared = StepWeights::current()) return shared->affine(x, weight, bias);
-      return composed_linear<false>(x, weight, bias);
+      return composed_product(x, weight, bias, false);
   }
 }
 
@@ -222,7 +263,7 @@ Tensor product_with_past(const Tensor& seen, const Tensor& block, const Tensor& 
     case KernelVersion::kWidened:
       return in_rounded_values(product_with_past, seen, block, weight);
     case KernelVersion::kOwn:
-      return LinearWithPast::apply(seen, block, weight.contiguous());
+      return LayerProduct::apply(seen, weight.contiguous(), std::nullopt, std::optional(block), ProductForm{true});
     default:
       if (seen.is_cuda()) return composed_linear_with_past(seen, block, weight);
       return torch::linear(torch::cat({seen.narrow(1, 0, seen.size(1) - block.size(1)), block}, 1), weight);
@@ -257,16 +298,15 @@ Tensor affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   return shown(x, weight, affine_product(x, weight, bias));
 }
 
-Tensor composed_linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, torch::ScalarType products) {
-  return ComposedLinear<true>::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt, products);
-}
-
-Tensor composed_affine_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, torch::ScalarType products) {
-  return ComposedLinear<false>::apply(x, weight, std::optional(bias), products);
+Tensor composed_linear_layer(const Tensor& x, const Tensor& weight, const Tensor& bias, torch::ScalarType products,
+                             bool out_first) {
+  return LayerProduct::apply(x, weight, bias.defined() ? std::optional(bias) : std::nullopt, std::nullopt,
+                             ProductForm{out_first, products});
 }
 
 Tensor composed_linear_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {
-  return ComposedLinearWithPast::apply(seen, block, weight, type_of_products(weight));
+  return LayerProduct::apply(seen, weight, std::nullopt, std::optional(block),
+                             ProductForm{true, type_of_products(weight)});
 }
 
 Tensor linear_layer_with_past(const Tensor& seen, const Tensor& block, const Tensor& weight) {

@@ -8,10 +8,10 @@
 namespace xlm {
 
 /// x·Wᵀ + b of x [..., in], weight [out, in] and bias [out] or undefined. On the CPU in float32 it is made of
-/// the products of tiled_gemm.h, two to four times as fast as torch::linear there, or of few_rows.h's for fewer than 8
-/// rows. On a GPU under autocast the gradient of the weight is a sum in float32 that bfloat16 does not round.
-/// Everywhere else it is torch::linear. `parameter`: what a weight is made of that is none itself, for observers of the
-/// step.
+/// the products of tiled_gemm.h, two to four times as fast as torch::linear there, or, for fewer than 8
+/// rows, loops over the weight. On a GPU under autocast the gradient of the weight is a sum in float32 that bfloat16
+/// does not round. Everywhere else it is torch::linear. `parameter`: what a weight is made of that is none itself, for
+/// observers of the step.
 torch::Tensor linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias = {},
                            const torch::Tensor& parameter = {});
 
@@ -22,11 +22,10 @@ std::vector<torch::Tensor> linear_layers(const torch::Tensor& x, const std::vect
 /// x·W + b of x [..., in], weight [in, out] and bias [out], as GPT-2 stores its weights; with the same products.
 torch::Tensor affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
 
-/// These layers by libtorch's products in the type `products` on any device, as on a GPU under autocast.
+/// These layers by libtorch's products in the type `products` on any device, as on a GPU under autocast: linear_layer
+/// if `out_first`, else affine_layer.
 torch::Tensor composed_linear_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
-                                    torch::ScalarType products);
-torch::Tensor composed_affine_layer(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
-                                    torch::ScalarType products);
+                                    torch::ScalarType products, bool out_first);
 
 /// seen·Wᵀ [B, T, out], in which only the last M positions carry a gradient. `seen` [B, T, in] is constant. Its last M
 /// positions have the values of `block` [B, M, in], and `block` receives their gradient.

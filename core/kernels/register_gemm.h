@@ -28,19 +28,14 @@ void register_gemm(std::int64_t rows, std::int64_t columns, std::int64_t inner, 
 /// A right operand [inner, columns] of many products, copied once into the order in which they read it.
 class PackedRight {
  public:
-  /// Of a matrix b [inner, columns]. The elements of a row lie side by side, as in all matrices here.
-  explicit PackedRight(const torch::Tensor& b) : PackedRight(b, false) {}
-  /// Of the transpose of `b` [columns, inner].
-  static PackedRight transpose_of(const torch::Tensor& b) { return {b, true}; }
-
-  std::int64_t columns() const { return columns_; }
+  /// Of a matrix b [inner, columns], or of the transpose of `b` [columns, inner]. The elements of a row lie side by
+  /// side, as in all matrices here.
+  explicit PackedRight(const torch::Tensor& b, bool transposed = false);
 
   /// C [rows, columns] = A·B, or C += A·B if `add`. Any number of threads may call it.
   void product(std::int64_t rows, const LeftOperand& a, float* c, std::int64_t ldc, bool add) const;
 
  private:
-  PackedRight(const torch::Tensor& b, bool transposed);
-
   std::int64_t inner_, columns_;
   torch::Tensor panels_;
 };

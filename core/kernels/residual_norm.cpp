@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/kernel_table.h"
 #include "core/kernels/mixed_product.h"
 #include "core/kernels/norm_device.h"

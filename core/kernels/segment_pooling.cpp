@@ -127,4 +127,18 @@ Tensor repeat_rows(const Tensor& x, const Tensor& ids) { return RepeatedRows::ap
 
 Tensor spread_groups(const Tensor& pooled, const Groups& groups) { return repeat_rows(pooled, groups.closed); }
 
+Tensor smoothed(const Tensor& x, const Tensor& share) {
+  const std::int64_t count = x.size(1);
+  Tensor sums = x * share.unsqueeze(-1);    // [B, G, D], of the last 2ᵏ rows
+  Tensor kept = (1 - share).unsqueeze(-1);  // [B, G, 1], what is left of the row 2ᵏ before
+  for (std::int64_t known = 1; known < count; known *= 2) {
+    const auto earlier = [&](const Tensor& of_rows) {
+      return torch::constant_pad_nd(of_rows.narrow(1, 0, count - known), {0, 0, known, 0}, 0);
+    };
+    sums = sums + kept * earlier(sums);
+    kept = kept * earlier(kept);
+  }
+  return sums;
+}
+
 }  // namespace xlm

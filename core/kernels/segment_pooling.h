@@ -43,6 +43,11 @@ torch::Tensor repeat_rows(const torch::Tensor& x, const torch::Tensor& ids);
 /// tokens before any, → [B, T, D]. No gradient to the boundaries.
 torch::Tensor spread_groups(const torch::Tensor& pooled, const Groups& groups);
 
+/// Exponential smoothing s_j = p_j·x_j + (1 − p_j)·s_{j−1} with s_0 = 0: x [B, G, D], `share` p [B, G] in [0, 1] → [B,
+/// G, D]. Row j has the same bits whatever comes behind it. After pass k a row knows 2ᵏ rows, so there are ⌈log₂ G⌉
+/// passes.
+torch::Tensor smoothed(const torch::Tensor& x, const torch::Tensor& share);
+
 /// The two primitives, each the adjoint of the other, without their own gradients. Row s of the sum is Σ over t with
 /// ids[b, t] = s of x[b, t]; ids outside [0, count) are left out: [B, count, D].
 torch::Tensor segment_sum(const torch::Tensor& x, const torch::Tensor& ids, std::int64_t count);

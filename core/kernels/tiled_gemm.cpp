@@ -63,40 +63,36 @@ Tensor transposed(const Tensor& matrix) {
 
 }  // namespace
 
-RightMatrix::RightMatrix(const Tensor& b, bool across) : columns_(b.size(across ? 0 : 1)) {
+RightMatrix::RightMatrix(const Tensor& b, bool across) : columns(b.size(across ? 0 : 1)) {
   if (uses_register_gemm()) {
-    packed_ = across ? PackedRight::transpose_of(b) : PackedRight(b);
+    packed.emplace(b, across);
   } else {
-    plain_ = across ? transposed(b) : b;
+    plain = across ? transposed(b) : b;
   }
 }
 
-RightMatrix::RightMatrix(const Tensor& b) : RightMatrix(b, false) {}
-
-RightMatrix RightMatrix::transpose_of(const Tensor& b) { return {b, true}; }
-
 void rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Tensor>& bias, const Tensor& out) {
   const std::int64_t m = x.size(0);
-  const std::int64_t n = b.columns();
+  const std::int64_t n = b.columns;
   const float* offset = bias ? bias->const_data_ptr<float>() : nullptr;
-  const std::int64_t tile = tile_for_threads(m, b.packed_ ? kOwnRows : kTile.rows);
+  const std::int64_t tile = tile_for_threads(m, b.packed ? kOwnRows : kTile.rows);
   at::parallel_for(0, (m + tile - 1) / tile, 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = begin * tile; first < std::min(m, end * tile); first += tile) {
       const std::int64_t rows = std::min(tile, m - first);
       const View from{x.const_data_ptr<float>() + first * x.stride(0), x.stride(0)};
       float* c = out.data_ptr<float>() + first * n;
       for (std::int64_t i = 0; offset != nullptr && i < rows; ++i) std::copy(offset, offset + n, c + i * n);
-      if (b.packed_) {
-        b.packed_->product(rows, {from.data, from.stride, 1}, c, n, offset != nullptr);
+      if (b.packed) {
+        b.packed->product(rows, {from.data, from.stride, 1}, c, n, offset != nullptr);
       } else {
-        add_product(kTile, rows, n, x.size(1), from, view_of(b.plain_), c, n, offset != nullptr);
+        add_product(kTile, rows, n, x.size(1), from, view_of(b.plain), c, n, offset != nullptr);
       }
     }
   });
 }
 
 Tensor rows_product(const Tensor& x, const RightMatrix& b, const std::optional<Tensor>& bias) {
-  const Tensor out = torch::empty({x.size(0), b.columns()}, x.options().requires_grad(false));
+  const Tensor out = torch::empty({x.size(0), b.columns}, x.options().requires_grad(false));
   rows_product(x, b, bias, out);
   return out;
 }

@@ -13,23 +13,14 @@
 namespace xlm {
 
 /// A right operand [in, out] of one or many products, in the order in which they read it.
-class RightMatrix {
- public:
-  /// `b` [in, out] itself, which is kept. Rows are contiguous, as in all matrices here.
-  explicit RightMatrix(const torch::Tensor& b);
-  /// The transpose of `b` [out, in].
-  static RightMatrix transpose_of(const torch::Tensor& b);
+struct RightMatrix {
+  /// `b` [in, out] itself, which is kept, or the transpose of `b` [out, in]. Rows are contiguous, as in all matrices
+  /// here.
+  explicit RightMatrix(const torch::Tensor& b, bool transposed = false);
 
-  std::int64_t columns() const { return columns_; }
-
- private:
-  friend void rows_product(const torch::Tensor&, const RightMatrix&, const std::optional<torch::Tensor>&,
-                           const torch::Tensor&);
-  RightMatrix(const torch::Tensor& b, bool transposed);
-
-  std::int64_t columns_;
-  std::optional<PackedRight> packed_;  // if the products are our own
-  torch::Tensor plain_;                // [in, out] for libtorch's
+  std::int64_t columns;
+  std::optional<PackedRight> packed;  // if the products are our own
+  torch::Tensor plain;                // [in, out] for libtorch's
 };
 
 /// out [m, out] = x [m, in] · b, plus `bias` [out] in every row if it is given. The second form creates `out`.

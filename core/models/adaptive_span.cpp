@@ -14,7 +14,6 @@
 
 #include "core/api/adaptive_span_options.h"
 #include "core/kernels/banded_attention.h"
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/joined_parts.h"
 #include "core/kernels/linear.h"

@@ -18,8 +18,6 @@
 #include "base/error.h"
 #include "core/api/byte_patches_options.h"
 #include "core/api/transformer_options.h"
-#include "core/kernels/counter_dropout.h"
-#include "core/kernels/dropout.h"
 #include "core/models/capabilities.h"
 #include "core/nn/boundary_predictor.h"
 #include "core/nn/initial_weights.h"
@@ -78,12 +76,11 @@ class BytePatches final : public LanguageModel,
   std::optional<std::string> graph_signature() const override { return ""; }
 
   /// The longest window, its beginning included; 0: any.
-  std::int64_t longest_window() const { return byte_positions_.defined() ? o_.positions : 0; }
+  std::int64_t longest_window() const { return embedding_.positions.defined() ? o_.positions : 0; }
 
  private:
   enum Count { kBytes, kPatches, kLeftOut, kCountsOfPatches };
 
-  Tensor embed(const Tensor& tokens) const;
   Tensor before_patches(const ModelInput& input) const;
   static PatchText patch_text(const ModelInput& input, const Tensor& hidden);
   Tensor boundary_loss(const PatchText& text, const PatchStarts& starts) const;
@@ -98,8 +95,8 @@ class BytePatches final : public LanguageModel,
   std::int64_t places_of(std::int64_t length) const { return std::min(o_.places, boundaries_->most_patches(length)); }
 
   BytePatchesOptions o_;
-  Tensor embedding_, beginning_;             // [V, d], [d]
-  Tensor byte_positions_, patch_positions_;  // [positions, d], [places, D], or undefined
+  TextEmbedding embedding_;
+  Tensor patch_positions_;  // [places, D], or undefined
   std::vector<TransformerBlock> before_, patches_, behind_;
   std::unique_ptr<PatchBoundaries> boundaries_;
   Tensor norm_, head_;  // [d], [V, d]
@@ -114,10 +111,10 @@ BytePatches::BytePatches(BytePatchesOptions options, std::int64_t symbols) : o_(
   const auto embedding = [&](const std::string& name, torch::IntArrayRef sizes) {
     return parameter(kEmbeddings + name + ".weight", normal_weights(sizes, deviation));
   };
-  embedding_ = embedding("tokens", {symbols, local});
-  beginning_ = embedding("beginning", {local});
+  embedding_.symbols = embedding("tokens", {symbols, local});
+  embedding_.beginning = embedding("beginning", {local});
   if (o_.learnt_positions) {
-    byte_positions_ = embedding("positions", {o_.positions, local});
+    embedding_.positions = embedding("positions", {o_.positions, local});
     patch_positions_ = embedding("places", {o_.places, o_.width});
   }
   const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
@@ -202,25 +199,9 @@ std::string BytePatches::fit_inner_model(const Tensor& tokens) {
   return boundaries_->fit(patch_text({.tokens = tokens}, {}));
 }
 
-/// [B, T] → [B, T, d]; kBeginning has its own vector.
-Tensor BytePatches::embed(const Tensor& tokens) const {
-  const std::int64_t length = tokens.size(1);
-  Tensor embedded = torch::embedding(embedding_, tokens.clamp_min(0));
-  embedded = torch::where(tokens.unsqueeze(-1) == kBeginning, beginning_, embedded);
-  if (byte_positions_.defined()) {
-    if (length > o_.positions) {
-      throw UsageError(
-          fmt::format("a window of {} bytes is longer than the {} of model.positions", length, o_.positions));
-    }
-    embedded = embedded + byte_positions_.narrow(0, 0, length);
-  }
-  const double dropout = is_training() ? o_.block.dropout : 0;
-  return dropout > 0 ? place_dropout(embedded, dropout, draw_dropout_seed()) : embedded;
-}
-
 /// The first local blocks: [B, T, d].
 Tensor BytePatches::before_patches(const ModelInput& input) const {
-  const Tensor embedded = embed(input.tokens);
+  const Tensor embedded = embedding_.of(input.tokens, 0, is_training() ? o_.block.dropout : 0);
   const auto rotation = rotation_of(o_.block, 0, embedded.size(1), embedded);
   return forward_blocks(before_, embedded, rotation, embedded.size(1), is_training());
 }
@@ -336,7 +317,7 @@ void BytePatches::set_counts(const Counts& counts) {
   if (counts_.defined()) {
     counts_.copy_(sums);
   } else {
-    counts_ = sums.to(embedding_.device());
+    counts_ = sums.to(embedding_.symbols.device());
   }
 }
 

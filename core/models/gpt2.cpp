@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "core/api/gpt2_options.h"
 #include "core/kernels/causal_attention.h"
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/step_weights.h"

@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "core/api/hourglass_options.h"
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/segment_pooling.h"

@@ -120,25 +120,19 @@ bool is_known_buffer(const std::string& stored_name) {
 }
 
 ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
-  const auto part = [&](const torch::Tensor& x) { return x.defined() ? x.narrow(0, begin, count) : x; };
-  return {.tokens = part(tokens),
-          .positions = part(positions),
-          .boundaries = part(boundaries),
-          .scored = scored,
-          .group_room = group_room,
-          .traced = traced,
-          .heads_traced = heads_traced};
+  ModelInput part = *this;
+  for (torch::Tensor* x : {&part.tokens, &part.positions, &part.boundaries}) {
+    if (x->defined()) *x = x->narrow(0, begin, count);
+  }
+  return part;
 }
 
 ModelInput ModelInput::to(torch::Device device) const {
-  const auto moved = [&](const torch::Tensor& x) { return x.defined() ? x.to(device) : x; };
-  return {.tokens = moved(tokens),
-          .positions = moved(positions),
-          .boundaries = moved(boundaries),
-          .scored = scored,
-          .group_room = group_room,
-          .traced = traced,
-          .heads_traced = heads_traced};
+  ModelInput moved = *this;
+  for (torch::Tensor* x : {&moved.tokens, &moved.positions, &moved.boundaries}) {
+    if (x->defined()) *x = x->to(device);
+  }
+  return moved;
 }
 
 torch::Tensor ModelOutput::logits() const {

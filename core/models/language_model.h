@@ -161,4 +161,11 @@ std::int64_t load_weights(LanguageModel& model, const std::vector<std::pair<std:
                           const std::string& source, Missing allowed = Missing::kNone,
                           UnusedRows unused = UnusedRows::kPadding, const SymbolRows* rows = nullptr);
 
+/// LanguageModel::costs of a model that is never made: its weights have sizes but no numbers, so that even a model that
+/// no machine could hold takes no memory. Throws as make_model does.
+NamedValues model_costs(const ModelOptions& options, std::int64_t symbols, std::int64_t block);
+
+/// LanguageModel::costs_are_measured of a model that is never made.
+bool model_costs_are_measured(const ModelOptions& options, std::int64_t symbols);
+
 }  // namespace xlm

@@ -7,10 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "base/error.h"
 #include "core/api/transformer_options.h"
-#include "core/kernels/counter_dropout.h"
-#include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/capabilities.h"
 #include "core/nn/initial_weights.h"
@@ -57,11 +54,15 @@ class Transformer final : public LanguageModel,
  private:
   friend class TransformerReader;
 
-  Tensor embed(const Tensor& tokens, std::int64_t first) const;
+  /// [B, T] → [B, T, k].
+  Tensor embed(const Tensor& tokens, std::int64_t first) const {
+    return embedding_.of(tokens, first, is_training() ? o_.block.dropout : 0);
+  }
   Tensor final_norm(const Tensor& hidden) const;
 
   TransformerOptions o_;
-  Tensor embedding_, beginning_, positions_, head_;  // [V, k], [k], [positions, k], [V, k]
+  TextEmbedding embedding_;
+  Tensor head_;  // [V, k]
   std::vector<TransformerBlock> blocks_;
   Tensor norm_;  // [k]
 };
@@ -69,10 +70,10 @@ class Transformer final : public LanguageModel,
 Transformer::Transformer(TransformerOptions options, std::int64_t symbols) : o_(std::move(options)) {
   const std::int64_t width = o_.width;
   const double deviation = o_.block.weights == Weights::kSimple ? 1 : 0.02;
-  embedding_ = parameter(kEmbedding, normal_weights({symbols, width}, deviation));
-  beginning_ = parameter(kBeginningVector, normal_weights({width}, deviation));
+  embedding_.symbols = parameter(kEmbedding, normal_weights({symbols, width}, deviation));
+  embedding_.beginning = parameter(kBeginningVector, normal_weights({width}, deviation));
   if (o_.positions > 0) {
-    positions_ = parameter("model.embed_positions.weight", normal_weights({o_.positions, width}, deviation));
+    embedding_.positions = parameter("model.embed_positions.weight", normal_weights({o_.positions, width}, deviation));
   }
   const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
     return parameter(name, std::move(initial));
@@ -82,25 +83,9 @@ Transformer::Transformer(TransformerOptions options, std::int64_t symbols) : o_(
                          o_.block.window_of(i), o_.layers);
   }
   norm_ = parameter("model.norm.weight", torch::ones({width}));
-  head_ = o_.tied ? embedding_
+  head_ = o_.tied ? embedding_.symbols
                   : parameter("lm_head.weight",
                               normal_weights({symbols, width}, matrix_deviation(o_.block, width, false, 1)));
-}
-
-/// [B, T] → [B, T, k]; kBeginning has its own vector.
-Tensor Transformer::embed(const Tensor& tokens, std::int64_t first) const {
-  const std::int64_t length = tokens.size(1);
-  Tensor embedded = torch::embedding(embedding_, tokens.clamp_min(0));
-  embedded = torch::where(tokens.unsqueeze(-1) == kBeginning, beginning_, embedded);
-  if (positions_.defined()) {
-    if (first + length > o_.positions) {
-      throw UsageError(
-          fmt::format("a window of {} tokens is longer than the {} of model.positions", first + length, o_.positions));
-    }
-    embedded = embedded + positions_.narrow(0, first, length);
-  }
-  const double dropout = is_training() ? o_.block.dropout : 0;
-  return dropout > 0 ? place_dropout(embedded, dropout, draw_dropout_seed()) : embedded;
 }
 
 /// Before the logits. Tied embeddings of deviation 1 would give logits of deviation √k.
@@ -151,7 +136,7 @@ class TransformerReader final : public TextReader {
  public:
   TransformerReader(std::shared_ptr<const Transformer> model, std::int64_t context)
       : model_(std::move(model)), context_(context) {
-    if (model_->positions_.defined()) context_ = std::min(context_, model_->o_.positions);
+    if (model_->embedding_.positions.defined()) context_ = std::min(context_, model_->o_.positions);
     context_ = std::max<std::int64_t>(2, context_);
     restart(torch::empty({0}, torch::kLong));
   }
@@ -203,7 +188,7 @@ std::unique_ptr<TextReader> Transformer::reader(std::int64_t context) {
 std::map<std::string, std::string> Transformer::companion_files() const {
   std::optional<Json> config = o_.llama_config();
   if (!config) return {};
-  (*config)["vocab_size"] = embedding_.size(0);
+  (*config)["vocab_size"] = embedding_.symbols.size(0);
   return {{"config.json", config->dump(2) + "\n"}};
 }
 

@@ -9,7 +9,7 @@
 
 #include <torch/torch.h>
 
-#include "core/nn/declare.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
 

@@ -13,7 +13,7 @@
 #include <torch/torch.h>
 
 #include "core/api/byte_patches_options.h"
-#include "core/nn/declare.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
 

@@ -10,7 +10,7 @@
 #include <torch/torch.h>
 
 #include "core/api/gpt2_options.h"
-#include "core/nn/declare.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
 

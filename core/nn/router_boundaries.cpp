@@ -5,7 +5,6 @@
 
 #include "core/kernels/linear.h"
 #include "core/kernels/segment_pooling.h"
-#include "core/kernels/smoothing.h"
 #include "core/nn/patches.h"
 
 namespace xlm {

@@ -4,13 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "core/kernels/causal_attention.h"
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/residual_norm.h"
 #include "core/kernels/tanh_gelu.h"
-#include "core/kernels/window_attention.h"
 #include "core/nn/initial_weights.h"
 
 namespace xlm {
@@ -130,9 +131,8 @@ Tensor TransformerBlock::attention(const Tensor& normed, const std::optional<Pai
     key = key.repeat_interleave(heads_ / key_value_heads_, 1);
     value = value.repeat_interleave(heads_ / key_value_heads_, 1);
   }
-  const Tensor attended = window_ > 0 && window_ < key.size(2)
-                              ? window_attention({.query = query, .key = key, .value = value, .window = window_})
-                              : causal_attention({.query = query, .key = key, .value = value});  // [B, H, kept, d]
+  const Tensor attended =
+      causal_attention({.query = query, .key = key, .value = value, .window = window_});  // [B, H, kept, d]
   return linear_layer(attended.transpose(1, 2).reshape({normed.size(0), kept, width_}), out_, {});
 }
 
@@ -178,6 +178,43 @@ Tensor forward_blocks(const std::vector<TransformerBlock>& blocks, const Tensor&
                                  caches != nullptr ? &(*caches)[i] : nullptr);
   }
   return residual.added.defined() ? residual.stream + residual.added : residual.stream;
+}
+
+Tensor TextEmbedding::of(const Tensor& tokens, std::int64_t first, double dropout) const {
+  const std::int64_t length = tokens.size(1);
+  Tensor embedded = torch::embedding(symbols, tokens.clamp_min(0));
+  embedded = torch::where(tokens.unsqueeze(-1) < 0, beginning, embedded);
+  if (positions.defined()) {
+    if (first + length > positions.size(0)) {
+      throw UsageError(fmt::format("a window of {} tokens is longer than the {} of model.positions", first + length,
+                                   positions.size(0)));
+    }
+    embedded = embedded + positions.narrow(0, first, length);
+  }
+  return added_part(embedded, dropout);
+}
+
+PairRotation::PairRotation(const Tensor& angles, RotatedPairs pairs, torch::ScalarType type)
+    : pairs_(pairs), type_(type) {
+  const Tensor cos = angles.cos().to(type);
+  const Tensor sin = angles.sin().to(type);
+  if (pairs == RotatedPairs::kNeighbours) {
+    factors_ = torch::complex(cos, sin).unsqueeze(1);
+  } else {
+    cos_ = cos.unsqueeze(1);
+    sin_ = sin.unsqueeze(1);
+  }
+}
+
+Tensor PairRotation::turn(const Tensor& x) const {
+  const torch::ScalarType given = x.scalar_type();
+  const Tensor wide = x.to(type_);
+  if (pairs_ == RotatedPairs::kNeighbours) {
+    const Tensor pairs = torch::view_as_complex(wide.unflatten(-1, {-1, 2}).contiguous());
+    return torch::view_as_real(pairs * factors_).flatten(-2).to(given);
+  }
+  const std::vector<Tensor> halves = wide.chunk(2, -1);
+  return torch::cat({halves[0] * cos_ - halves[1] * sin_, halves[1] * cos_ + halves[0] * sin_}, -1).to(given);
 }
 
 }  // namespace xlm

@@ -12,10 +12,42 @@
 #include <torch/torch.h>
 
 #include "core/api/block_options.h"
-#include "core/kernels/rotation.h"
-#include "core/nn/declare.h"
+#include "core/nn/initial_weights.h"
 
 namespace xlm {
+
+/// The pairs of a head of d numbers.
+enum class RotatedPairs {
+  kNeighbours,  // (2i, 2i + 1)
+  kHalves       // (i, i + d/2), as Llama has
+};
+
+/// Rotary positions: pairs of numbers of queries and keys turn by angles that grow with the position (Su et al. 2021,
+/// §3.2.2). Angles of the pairs at some positions, for all layers.
+class PairRotation {
+ public:
+  /// `angles` [T, d/2] in double, on the device of what is turned; `type` is what is computed in: float or double.
+  PairRotation(const torch::Tensor& angles, RotatedPairs pairs, torch::ScalarType type);
+
+  /// x [B, T, n, d], turned and rounded to its type once.
+  torch::Tensor turn(const torch::Tensor& x) const;
+
+ private:
+  RotatedPairs pairs_;
+  torch::ScalarType type_;
+  torch::Tensor factors_;    // neighbours: cos + i·sin, complex [T, 1, d/2]
+  torch::Tensor cos_, sin_;  // halves: [T, 1, d/2]
+};
+
+/// A text's first hidden states: tokens [B, T] → [B, T, k].
+struct TextEmbedding {
+  torch::Tensor symbols;    // [V, k]
+  torch::Tensor beginning;  // [k], of a negative token
+  torch::Tensor positions;  // [model.positions, k], or undefined
+
+  /// Of tokens from the position `first` on. Throws UsageError if there are not so many positions.
+  torch::Tensor of(const torch::Tensor& tokens, std::int64_t first, double dropout) const;
+};
 
 /// Keys and values of positions that were read before: [B, G, K, d].
 struct KeyValueCache {

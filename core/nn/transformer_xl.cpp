@@ -1,7 +1,6 @@
 // Transformer-XL layers.
 #include "core/nn/transformer_xl.h"
 
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/joined_parts.h"
 #include "core/kernels/linear.h"

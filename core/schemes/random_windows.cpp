@@ -81,26 +81,6 @@ void RandomWindowBatches::restore(const Json& state) {
   if (visited_ < 0) throw DataError("a checkpoint's place in the text lies outside it");
 }
 
-/// Reads a beginning and the last tokens again for every token.
-class BeginningReader final : public TextReader {
- public:
-  BeginningReader(std::shared_ptr<LanguageModel> model, std::int64_t context)
-      : model_(std::move(model)), context_(context) {}
-
-  torch::Tensor read(const torch::Tensor& tokens) override {
-    last_ = last_.defined() ? torch::cat({last_, tokens}) : tokens;
-    const std::int64_t kept = std::min(last_.size(0), std::max<std::int64_t>(1, context_ - 1));
-    last_ = last_.narrow(0, last_.size(0) - kept, kept);
-    const torch::Tensor text = torch::cat({torch::full({1}, kBeginning, last_.options()), last_});
-    return model_->forward(ModelInput{.tokens = text.unsqueeze(0), .scored = 1}, {}).logits()[0][-1];
-  }
-
- private:
-  std::shared_ptr<LanguageModel> model_;
-  std::int64_t context_;
-  torch::Tensor last_;
-};
-
 class RandomWindows final : public Scheme {
  public:
   std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape, std::int64_t seed) const override {
@@ -117,11 +97,6 @@ class RandomWindows final : public Scheme {
 
   TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      std::int64_t limit) const override;
-
-  std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
-                                     const ReaderSettings& settings) const override {
-    return std::make_unique<BeginningReader>(std::move(model), settings.context);
-  }
 };
 
 /// Windows of `length` tokens, of which the last `scored` are predicted. The first begins at `begin`, each other one a

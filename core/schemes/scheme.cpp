@@ -40,6 +40,11 @@ void Scheme::check_split(const TokenSource& source, const SplitSettings& setting
                               source.size(), 2 * settings.rows, settings.rows));
 }
 
+std::unique_ptr<TextReader> Scheme::reader(std::shared_ptr<LanguageModel> /*model*/,
+                                           const ReaderSettings& /*settings*/) const {
+  throw UsageError("such a model reads no growing text: it cannot be sampled");
+}
+
 TracedTokens Scheme::trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                            std::int64_t limit) const {
   const std::int64_t length = std::min({limit, source.size(), settings.context});

@@ -128,9 +128,10 @@ class Scheme {
   virtual TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                              std::int64_t limit) const;
 
-  /// A reader of a growing text that only calls `forward`.
+  /// A reader of a growing text that only calls `forward`, for models that have none (ReadsIncrementally). The default
+  /// throws UsageError: its scheme leaves reading to the models.
   virtual std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
-                                             const ReaderSettings& settings) const = 0;
+                                             const ReaderSettings& settings) const;
 
  protected:
   /// Traces the first `length` tokens, `piece` at a time, with the state carried along.

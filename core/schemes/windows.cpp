@@ -1,18 +1,21 @@
 // Windows that overlap, within sequences of documents (Yoshida et al. 2020;
-// experiments/recipes/recurrence/README.md#windows-and-overlap). Their loss is in windows_loss.h, their evaluation in
-// windows_evaluation.h.
+// experiments/recipes/recurrence/README.md#windows-and-overlap). Their loss is in windows_loss.h.
 //
 // B rows, N tokens of a sequence, T tokens of a window, O of them repeated.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "core/api/arithmetic.h"
+#include "core/models/capabilities.h"
+#include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
+#include "core/schemes/overlap_windows.h"
 #include "core/schemes/scheme.h"
-#include "core/schemes/windows_evaluation.h"
 #include "core/schemes/windows_loss.h"
 
 namespace xlm {
@@ -92,39 +95,158 @@ void DocumentSequences::restore(const Json& state) {
   if (visited_ < 0) throw DataError("the checkpoint's place lies outside the training text");
 }
 
-/// Reads its window again for every token. A full window passes its state and its last O tokens to the next one.
-class WindowReader final : public TextReader {
- public:
-  explicit WindowReader(std::shared_ptr<LanguageModel> model)
-      : model_(std::move(model)), state_(model_->initial_state(1)) {}
+/// A window, and where its document begins. If first tokens are scored, the end-of-text symbol is the document's token
+/// 0, so `document_begin` is the place before its first token.
+struct PlacedWindow {
+  std::int64_t document_begin;
+  OverlapWindow window;
+};
 
-  torch::Tensor read(const torch::Tensor& tokens) override {
-    const WindowShape shape = windows_of(*model_);
-    torch::Tensor logits;
-    for (std::int64_t begin = 0; begin < tokens.size(0);) {
-      if (size() == shape.window) {
-        state_ = next_;
-        window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
-      }
-      const std::int64_t count = std::min(tokens.size(0) - begin, shape.window - size());
-      const torch::Tensor added = tokens.narrow(0, begin, count);
-      window_ = window_.defined() ? torch::cat({window_, added}) : added;
-      ModelOutput output = model_->forward(ModelInput{.tokens = window_.unsqueeze(0), .scored = 1}, state_);
-      logits = output.logits()[0][-1];
-      next_ = std::move(output.state);
-      begin += count;
-    }
-    return logits;
+/// Windows over documents, with state or without (Yoshida et al. 2020, §4.2). Scores every token of a document once,
+/// the first one only with `settings.first_token`. Without state, `settings.rows` windows of any documents are computed
+/// at a time. With state, so many documents advance side by side, window by window.
+class OverlapEvaluation {
+ public:
+  OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                    const ProgressCallback& progress)
+      : model_(&model), source_(&source), settings_(&settings), progress_(&progress), shape_(windows_of(model)) {
+    read_documents();
+    if (settings.group != nullptr) total_ /= settings.group->size();
   }
 
- private:
-  std::int64_t size() const { return window_.defined() ? window_.size(0) : 0; }
+  void without_state();
+  void with_state();
+  const SplitLoss& result() const { return result_; }
 
-  std::shared_ptr<LanguageModel> model_;
-  State state_;
-  State next_;
-  torch::Tensor window_;
+ private:
+  void read_documents();
+  void copy_input(const PlacedWindow& row, std::int64_t* out) const;
+  State add(const std::vector<PlacedWindow>& rows, const State& state);
+  bool is_own_turn();
+
+  LanguageModel* model_;
+  const TokenSource* source_;
+  const SplitSettings* settings_;
+  const ProgressCallback* progress_;
+  WindowShape shape_;
+  std::int64_t total_ = 0;  // predictions that this process will score, approximately
+  std::int64_t turn_ = 0;
+  std::vector<std::pair<std::int64_t, std::int64_t>> documents_;  // {begin, tokens}
+  SplitLoss result_;
 };
+
+/// If first tokens are scored, the end-of-text symbol before a document counts as its token. Of the documents the first
+/// `settings.max_windows` blocks are left.
+void OverlapEvaluation::read_documents() {
+  documents_ = source_->documents();
+  std::int64_t all = 0;
+  for (auto& [begin, size] : documents_) {
+    if (settings_->first_token) {
+      --begin;
+      ++size;
+    }
+    all += std::max<std::int64_t>(0, size - 1);
+  }
+  total_ = first_windows(settings_->max_windows, settings_->block, all);
+  result_.whole = total_ == all;
+  std::int64_t left = total_;
+  for (auto& [begin, size] : documents_) {
+    size = std::min(size, left + 1);
+    left -= std::max<std::int64_t>(0, size - 1);
+  }
+}
+
+void OverlapEvaluation::copy_input(const PlacedWindow& row, std::int64_t* out) const {
+  const std::int64_t added = settings_->first_token && row.window.begin == 0 ? 1 : 0;
+  if (added > 0) *out = source_->end_of_text();
+  source_->copy(row.document_begin + row.window.begin + added, row.window.length - added, out + added);
+}
+
+/// Processes take turns.
+bool OverlapEvaluation::is_own_turn() {
+  const ProcessGroup* group = settings_->group;
+  return group == nullptr || turn_++ % group->size() == group->rank();
+}
+
+/// Scores windows side by side, the shorter ones padded at their end; returns the state after them.
+State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State& state) {
+  std::int64_t longest = 0;
+  std::int64_t first_scored = shape_.window;
+  for (const auto& [begin, window] : rows) {
+    longest = std::max(longest, window.length);
+    first_scored = std::min(first_scored, window.first_scored());
+  }
+  const auto count = static_cast<std::int64_t>(rows.size());
+  const torch::Tensor tokens = torch::zeros({count, longest}, torch::kLong);             // [B, T]
+  const torch::Tensor targets = torch::full({count, longest}, kNoTarget, torch::kLong);  // [B, T]
+  std::int64_t scored = 0;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const auto& [begin, window] = rows[row];
+    const std::int64_t at = static_cast<std::int64_t>(row) * longest;
+    copy_input(rows[row], tokens.data_ptr<std::int64_t>() + at);
+    source_->copy(begin + window.first_target(), window.scored,
+                  targets.data_ptr<std::int64_t>() + at + window.first_scored());
+    scored += window.scored;
+  }
+  const ModelInput input{.tokens = tokens.to(settings_->device), .scored = longest - first_scored};
+  const PrecisionScope precision(settings_->precision, settings_->device);
+  ModelOutput output = model_->forward(input, state);
+  const torch::Tensor asked = targets.narrow(1, first_scored, longest - first_scored);
+  result_.loss += output.summed_loss(asked.to(settings_->device)).item<double>();
+  if (settings_->parts != nullptr) {
+    std::vector<std::int64_t> places;  // of the first column's target, also where that is none
+    for (const auto& [begin, window] : rows) {
+      places.push_back(begin + window.first_target() + first_scored - window.first_scored());
+    }
+    settings_->parts->add(output, asked.to(settings_->device), places);
+  }
+  result_.tokens += scored;
+  result_.bytes += source_->bytes(asked);
+  result_.stopped = !(*progress_)(result_.tokens, total_);
+  return output.state;
+}
+
+void OverlapEvaluation::without_state() {
+  // A document's first window scores more predictions than the later ones. Separate calls keep the later ones small.
+  std::vector<PlacedWindow> first;
+  std::vector<PlacedWindow> later;
+  const auto add_all = [&](std::vector<PlacedWindow>& rows) {
+    if (!rows.empty() && !result_.stopped && is_own_turn()) add(rows, {});
+    rows.clear();
+  };
+  for (const auto& [begin, size] : documents_) {
+    const OverlapWindows windows(size, shape_.window, shape_.overlap);
+    for (std::int64_t i = 0; i < windows.size() && !result_.stopped; ++i) {
+      std::vector<PlacedWindow>& rows = windows[i].first_scored() == 0 ? first : later;
+      rows.push_back({begin, windows[i]});
+      if (static_cast<std::int64_t>(rows.size()) == settings_->rows) add_all(rows);
+    }
+  }
+  add_all(first);
+  add_all(later);
+}
+
+void OverlapEvaluation::with_state() {
+  auto documents = documents_;
+  // Longest first, so that documents that have ended are the last rows.
+  std::stable_sort(documents.begin(), documents.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const auto count = static_cast<std::int64_t>(documents.size());
+  for (std::int64_t first = 0; first < count && !result_.stopped; first += settings_->rows) {
+    if (!is_own_turn()) continue;
+    State state = model_->initial_state(std::min(settings_->rows, count - first));
+    for (std::int64_t i = 0; !result_.stopped; ++i) {
+      std::vector<PlacedWindow> rows;
+      for (std::int64_t at = first; at < std::min(count, first + settings_->rows); ++at) {
+        const auto& [begin, size] = documents[static_cast<std::size_t>(at)];
+        const OverlapWindows windows(size, shape_.window, shape_.overlap);
+        if (i < windows.size()) rows.push_back({begin, windows[i]});
+      }
+      if (rows.empty()) break;
+      state = add(rows, state_rows(state, 0, static_cast<std::int64_t>(rows.size())));
+    }
+  }
+}
 
 class Windows final : public Scheme {
  public:
@@ -149,12 +271,13 @@ class Windows final : public Scheme {
 
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      const ProgressCallback& progress) const override {
-    return evaluate_windows(model, source, settings, progress);
-  }
-
-  std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
-                                     const ReaderSettings& /*settings*/) const override {
-    return std::make_unique<WindowReader>(std::move(model));
+    OverlapEvaluation evaluation(model, source, settings, progress);
+    if (model.initial_state(1).empty()) {
+      evaluation.without_state();
+    } else {
+      evaluation.with_state();
+    }
+    return evaluation.result();
   }
 };
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "base/random.h"
-#include "base/text.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/step_context.h"
 #include "core/models/capabilities.h"
@@ -21,15 +19,6 @@
 
 namespace xlm {
 namespace {
-
-constexpr const char* kFittedRows = "fitted_rows";  // in checkpoints since rows are chosen by memory
-constexpr const char* kWantedRows = "wanted_rows";  // what they were chosen from
-
-double bytes_of_state(const State& state) {
-  double bytes = 0;
-  for (const torch::Tensor& tensor : state) bytes += static_cast<double>(tensor.nbytes());
-  return bytes;
-}
 
 double scored_targets(const torch::Tensor& targets) { return targets.ne(kNoTarget).sum().item<double>(); }
 
@@ -44,7 +33,6 @@ BatchGradients::BatchGradients(const RunOptions& options, LanguageModel& model, 
       group_(group),
       policy_(options.train.checkpoint_windows && scheme_->can_recompute() ? ActivationPolicy::kRecompute
                                                                            : ActivationPolicy::kKeep),
-      micro_batch_(options.train.micro_batch),
       state_(model.initial_state(own_rows(group, options.train.batch).count)) {}
 
 void BatchGradients::restore(const Checkpoint& checkpoint) {
@@ -55,12 +43,6 @@ void BatchGradients::restore(const Checkpoint& checkpoint) {
     state_.push_back(tensor.narrow(0, own.begin, own.count).clone().to(device_));
   }
   held_sizes_ = checkpoint.state.value("held_sizes", std::vector<std::int64_t>());
-  // Parts of another size give other bits, and how much memory is free depends on other programs.
-  // Fewer processes have more rows each, of which nothing is known.
-  const std::int64_t most = most_rows_at_once();
-  if (options_->train.deterministic && checkpoint.state.value(kWantedRows, most) >= most) {
-    fitted_rows_ = checkpoint.state.value(kFittedRows, std::int64_t{0});
-  }
 }
 
 void BatchGradients::save(Checkpoint& checkpoint) const {
@@ -70,128 +52,10 @@ void BatchGradients::save(Checkpoint& checkpoint) const {
         group_ != nullptr ? gather_rows(*group_, state_[i], options_->train.batch) : state_[i]);
   }
   if (holds_sizes_) checkpoint.state["held_sizes"] = capability<Capturable>(*model_)->held_sizes();
-  if (fitted_rows_ > 0) {
-    checkpoint.state[kFittedRows] = fitted_rows_;
-    checkpoint.state[kWantedRows] = most_rows_at_once();
-  }
 }
 
 std::int64_t BatchGradients::rows_at_once(std::int64_t rows) const {
-  return micro_batch_ > 0 ? std::min(micro_batch_, rows) : rows;
-}
-
-void BatchGradients::fit_memory(BatchStream& batches, TrainSink& sink) {
-  // libtorch's allocator leaves gaps between tensors, and other libraries take memory, too.
-  constexpr double kUsableShare = 0.85;
-  const std::optional<std::int64_t> available = gpu_memory_within_reach(device_);
-  if (!available) return;
-  fit_memory(batches, kUsableShare * static_cast<double>(*available), sink);
-  return_kept_memory(device_);
-  restart_peak_memory(device_);  // the trial is no part of training
-}
-
-void BatchGradients::fit_memory(BatchStream& batches, double available, TrainSink& sink) {
-  const std::int64_t all = rows_at_once(own_rows(group_, options_->train.batch).count);
-  std::string reason = "as before (train.deterministic)";
-  if (fitted_rows_ == 0) {
-    const RowsAtOnce chosen = rows_for_memory(batches, all, available);
-    const std::int64_t most = most_rows_at_once();
-    fitted_rows_ = least_of_all(chosen.rows < all ? chosen.rows : most);  // a process may have fewer rows than others
-    const std::string needed =
-        chosen.bytes_of_all > 0 ? "all need about " + human_bytes(chosen.bytes_of_all) : std::string("more do not fit");
-    reason = fitted_rows_ < chosen.rows ? "no more fit on the GPU of another process"
-                                        : fmt::format("{}, and {} are available", needed, human_bytes(available));
-  }
-  if (fitted_rows_ >= all) return;
-  micro_batch_ = fitted_rows_;
-  sink.message(
-      fmt::format("note: {} of {} rows are computed at once (train.micro_batch): {}", micro_batch_, all, reason));
-}
-
-/// The widest of the next batches, which continue as if none had been read: documents may be short.
-Batch BatchGradients::widest_of(BatchStream& batches) const {
-  constexpr int kMaxBatches = 64;
-  const Json place = batches.state();
-  Batch widest = batches.next();
-  for (int i = 1; i < kMaxBatches && widest.targets.size(1) < options_->train.block; ++i) {
-    Batch batch = batches.next();
-    if (batch.targets.size(1) > widest.targets.size(1)) widest = std::move(batch);
-  }
-  batches.restore(place);
-  return widest;
-}
-
-/// How many of `all` rows are computed at once so that `available` bytes suffice in this process.
-RowsAtOnce BatchGradients::rows_for_memory(BatchStream& batches, std::int64_t all, double available) {
-  if (all <= 1) return {all, 0};
-  const Batch batch = widest_of(batches);
-  model_->train();
-  bytes_with_rows(batch, 1);  // sets libtorch up: its workspaces do not belong to a row
-  return rows_in_memory(all, available, [&](std::int64_t rows) { return bytes_with_rows(batch, rows); });
-}
-
-/// What the last process computes at once if memory suffices: no other one has more rows.
-std::int64_t BatchGradients::most_rows_at_once() const {
-  const TrainOptions& train = options_->train;
-  const std::int64_t rows =
-      group_ != nullptr ? rows_of(group_->size() - 1, group_->size(), train.batch).count : train.batch;
-  return train.micro_batch > 0 ? std::min(train.micro_batch, rows) : rows;
-}
-
-/// The least of the numbers of all processes, so that they go on alike after memory has run out in one.
-std::int64_t BatchGradients::least_of_all(std::int64_t rows) const {
-  auto negative = -static_cast<double>(rows);
-  if (group_ != nullptr) group_->max(&negative, 1);
-  return static_cast<std::int64_t>(-negative);
-}
-
-/// The most bytes in use during a step that computes so many rows at once. Nullopt if memory does not suffice. Changes
-/// nothing that a step depends on.
-std::optional<double> BatchGradients::bytes_with_rows(const Batch& batch, std::int64_t count) {
-  constexpr int kMaxBlocks = 64;
-  const OwnRows own = own_rows(group_, batch.targets.size(0));
-  const Counts counts = model_->counts();
-  restart_peak_memory(device_);
-  std::optional<double> bytes;
-  try {
-    seed_generators(0, own.begin);
-    const PartOfBatch rows_of_part(own.begin);
-    const ModelInput input = batch.input.rows(own.begin, count).to(device_);
-    // Rows of other batches may score all of their places.
-    const torch::Tensor targets = batch.targets.narrow(0, own.begin, count).clamp_min(0).to(device_);
-    if (count < own.count) hold_gradients();
-    const auto loss_after = [&](const State& before) {
-      const PrecisionScope precision(options_->train.precision, device_);
-      return scheme_->loss(*model_, input, targets, before, policy_);
-    };
-    State state = batch.fresh ? model_->initial_state(count) : state_rows(state_, 0, count);
-    for (int block = 0; block < kMaxBlocks; ++block) {  // what a stream carries may grow over its first blocks
-      const double before = bytes_of_state(state);
-      state = loss_after(state).state;
-      if (bytes_of_state(state) <= before) break;
-    }
-    loss_after(state).total.backward();
-    wait_for(device_);
-    // A step in parts keeps the states of all rows, from before it and for the next.
-    const double of_a_row = bytes_of_state(state) / static_cast<double>(count);
-    bytes = static_cast<double>(peak_memory(device_)) - bytes_of_state(state_) +
-            2 * of_a_row * static_cast<double>(own.count - count);
-  } catch (const c10::Error& error) {
-    if (!is_out_of_memory(error)) throw;
-  } catch (const std::bad_alloc&) {
-    // The workspace of a kernel.
-  }
-  for (const auto& [name, weight] : weights()) weight.mutable_grad().reset();
-  model_->set_counts(counts);
-  restart_peak_memory(device_);
-  return bytes;
-}
-
-/// As in all parts of a step but the first, which add to the gradients of those before.
-void BatchGradients::hold_gradients() const {
-  for (const auto& [name, weight] : weights()) {
-    if (weight.requires_grad()) weight.mutable_grad() = torch::zeros_like(weight.detach());
-  }
+  return options_->train.micro_batch > 0 ? std::min(options_->train.micro_batch, rows) : rows;
 }
 
 void BatchGradients::start_recording(TrainSink& sink) {
@@ -225,7 +89,8 @@ const char* BatchGradients::obstacle_to_recording() const {
   if (!graph_signature_of(*model_)) {
     return "the operations of this model's steps depend on the text";
   }
-  if (micro_batch_ > 0 && micro_batch_ < train.batch) return "the batch is computed in parts (train.micro_batch)";
+  if (train.micro_batch > 0 && train.micro_batch < train.batch)
+    return "the batch is computed in parts (train.micro_batch)";
   if (train.debug) return "train.debug looks into each step";
   if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";

@@ -25,16 +25,9 @@ class BatchGradients {
   /// `model` must be on `device`. `group` may be null.
   BatchGradients(const RunOptions& options, LanguageModel& model, torch::Device device, ProcessGroup* group);
 
-  /// Restores what a checkpoint has of this: the carried state, held sizes, and the rows that memory holds.
+  /// Restores what a checkpoint has of this: the carried state and held sizes.
   void restore(const Checkpoint& checkpoint);
   void save(Checkpoint& checkpoint) const;
-  /// Computes so many rows at once from now on that a GPU's memory is predicted to hold them, at most those of
-  /// train.micro_batch: in all processes as many as in the one that can hold least. With train.deterministic those of
-  /// a restored checkpoint stay. A note to `sink` says if they are fewer. `batches` continues as if nothing had been
-  /// read. Has no effect on the CPU.
-  void fit_memory(BatchStream& batches, TrainSink& sink);
-  /// The same for `available` bytes, on any device.
-  void fit_memory(BatchStream& batches, double available, TrainSink& sink);
   /// Records steps from now on as train.cuda_graph says. If it asks for that in vain, a note to `sink` says why.
   void start_recording(TrainSink& sink);
   /// Records steps from now on by `recorder`. If it refuses a step, that one and all later ones are computed without
@@ -60,16 +53,10 @@ class BatchGradients {
   double add_own_rows(const Batch& batch, std::int64_t step);
   std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
   TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
-  Batch widest_of(BatchStream& batches) const;
-  RowsAtOnce rows_for_memory(BatchStream& batches, std::int64_t all, double available);
-  std::int64_t least_of_all(std::int64_t rows) const;
-  std::optional<double> bytes_with_rows(const Batch& batch, std::int64_t count);
-  void hold_gradients() const;
   std::int64_t rows_at_once(std::int64_t rows) const;
   void seed_generators(std::int64_t step, std::int64_t first_row) const;
   const char* obstacle_to_recording() const;
   bool has_room_for_recording() const;
-  std::int64_t most_rows_at_once() const;
   const NamedTensors& weights() const { return model_->weights(); }
 
   const RunOptions* options_;
@@ -78,8 +65,6 @@ class BatchGradients {
   torch::Device device_;
   ProcessGroup* group_;  // null: this process is alone
   ActivationPolicy policy_;
-  std::int64_t micro_batch_;              // rows computed at once; 0: all
-  std::int64_t fitted_rows_ = 0;          // that a process computes at once; 0: not known
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include <torch/torch.h>
 
@@ -21,17 +20,5 @@ void check_memory(const RunOptions& options, std::int64_t symbols, torch::Device
 /// Does the part of a step that computes `rows` rows of a batch at once, and returns its loss. Throws StepMemoryError
 /// if memory is too small.
 double within_memory_of_a_step(std::int64_t rows, const std::function<double()>& work);
-
-/// How many rows are computed at once.
-struct RowsAtOnce {
-  std::int64_t rows;
-  double bytes_of_all;  // predicted for all rows; 0: not known, because at most one row fits
-};
-
-/// The most of `rows`, in parts of about one size, for which `available` bytes are predicted to suffice; at least one.
-/// `bytes_of` measures a step of so many rows, or finds that memory does not suffice. It is asked for one row, and then
-/// for twice as many each time until the rest follows: costs need not grow evenly.
-RowsAtOnce rows_in_memory(std::int64_t rows, double available,
-                          const std::function<std::optional<double>(std::int64_t)>& bytes_of);
 
 }  // namespace xlm

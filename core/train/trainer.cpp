@@ -128,7 +128,6 @@ Trainer::Trainer(const TrainJob& job, TrainSink& sink)
   if (checkpoint) restore(*checkpoint);
   checkpoint.reset();
   check_same_start();
-  gradients_->fit_memory(*batches_, *sink_);
   gradients_->start_recording(*sink_);
 }
 

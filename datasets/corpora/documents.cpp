@@ -21,9 +21,8 @@ namespace {
 
 /// The text column of a table; null if the file is not a table.
 std::unique_ptr<ParquetColumn> open_table(const fs::path& file, FileForm form, const CorpusSettings& settings) {
-  if (form == FileForm::kParquet) return open_parquet(file, settings.column, settings.reading.max_unpacked);
-  if (form == FileForm::kArrow) return open_arrow(file, settings.column, settings.reading.max_unpacked);
-  return nullptr;
+  if (form != FileForm::kParquet && form != FileForm::kArrow) return nullptr;
+  return open_parquet(file, settings.column, settings.reading.max_unpacked, form == FileForm::kArrow);
 }
 
 FileForm form_of(const fs::path& file) {

@@ -1,4 +1,4 @@
-// wiki40b: articles with markers, as Parquet shards, as TFRecord shards, or as text; cleaned for a language. Articles
+// wiki40b: articles with markers, as Parquet shards or as text; cleaned for a language. Articles
 // are joined by line breaks, and each split is cut to its limit before cleaning.
 #include <algorithm>
 #include <array>
@@ -9,12 +9,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "base/tf_record.h"
 #include "datasets/cleaning/language_cleaner.h"
 #include "datasets/corpora/reading.h"
 #include "datasets/corpora/split_names.h"
 #include "datasets/input/parquet.h"
-#include "datasets/input/tf_example.h"
 
 namespace xlm {
 namespace {
@@ -40,8 +38,6 @@ class SplitReader {
     if (cleaner_->full()) return;
     if (file.form == FileForm::kParquet) {
       read_parquet(file);
-    } else if (file.form == FileForm::kTfRecord) {
-      read_tf_record(file);
     } else {
       read_text(file);
     }
@@ -54,18 +50,6 @@ class SplitReader {
     for (std::string text; !cleaner_->full() && column->next(text);) {
       take_article(text, file.label);
       file.at(static_cast<std::uint64_t>(column->progress() * static_cast<double>(file.source.size)));
-    }
-  }
-
-  void read_tf_record(const TextFile& file) {
-    TfRecordReader records(file.read, file.label);
-    while (const auto record = cleaner_->full() ? std::nullopt : records.next()) {
-      const auto text = example_bytes(*record, kTextFeature, file.label);
-      if (!text) {
-        throw DataError(
-            fmt::format("{} is not a shard of wiki40b: a record has no feature '{}'", file.label, kTextFeature));
-      }
-      take_article(*text, file.label);
     }
   }
 
@@ -103,7 +87,7 @@ class SplitReader {
   static void check_form(std::string_view text, const std::string& label) {
     if (text.find(kFirstMarker) != std::string_view::npos) return;
     throw DataError(
-        fmt::format("{} is not wiki40b: it does not begin with {}\nname its Parquet or TFRecord shards, or text "
+        fmt::format("{} is not wiki40b: it does not begin with {}\nname its Parquet shards, or text "
                     "with the same markers; for other text: xlm prepare-data text --clean text8 --lang {}",
                     label, kFirstMarker, "LANG"));
   }
@@ -164,11 +148,11 @@ void read_wiki40b(const std::vector<SourceFile>& sources, const CorpusSettings& 
 
 Corpus wiki40b_corpus() {
   return {.name = "wiki40b",
-          .summary = "Wikipedia in --lang: Parquet or TFRecord shards, or train.txt, validation.txt and test.txt",
+          .summary = "Wikipedia in --lang: Parquet shards, or train.txt, validation.txt and test.txt",
           .language = "",
           .cleanings = {"text8"},
           .units = {"character", "byte"},
-          .forms = {FileForm::kParquet, FileForm::kTfRecord},
+          .forms = {FileForm::kParquet},
           .folders = true,
           .own_splits = true,
           .needs_language = true,

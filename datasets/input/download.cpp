@@ -26,8 +26,7 @@ constexpr int kPartialContent = 206;
 constexpr int kRangeNotSatisfiable = 416;
 
 bool is_web_page(std::string_view head) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  if (head.starts_with(kUtf8Mark)) head.remove_prefix(kUtf8Mark.size());
   const std::string begin = lower_case(trim(head).substr(0, 20));
   return begin.starts_with("<!doctype html") || begin.starts_with("<html") || begin.starts_with("<head");
 }

@@ -28,9 +28,8 @@ class ParquetColumn {
 
 /// Throws DataError if the file is truncated or damaged, if it has no text column of that name, and if the column
 /// unpacks to more than `max_unpacked` bytes (0: a thousand times the file's size, but at least 1 GB).
-std::unique_ptr<ParquetColumn> open_parquet(const fs::path& file, const std::string& column, std::int64_t max_unpacked);
-
-/// The same for an Arrow file or stream.
-std::unique_ptr<ParquetColumn> open_arrow(const fs::path& file, const std::string& column, std::int64_t max_unpacked);
+/// `is_arrow`: it is an Arrow file or stream.
+std::unique_ptr<ParquetColumn> open_parquet(const fs::path& file, const std::string& column, std::int64_t max_unpacked,
+                                            bool is_arrow = false);
 
 }  // namespace xlm

@@ -267,12 +267,8 @@ class ArrowFileColumn : public ArrowColumn {
 
 extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_parquet(const xlm::fs::path& file,
                                                                                        const std::string& column,
-                                                                                       std::int64_t max_unpacked) {
+                                                                                       std::int64_t max_unpacked,
+                                                                                       bool is_arrow) {
+  if (is_arrow) return new xlm::ArrowFileColumn(file, column, max_unpacked);
   return new xlm::ParquetFileColumn(file, column, max_unpacked);
-}
-
-extern "C" __attribute__((visibility("default"))) xlm::ParquetColumn* xlm_open_arrow(const xlm::fs::path& file,
-                                                                                     const std::string& column,
-                                                                                     std::int64_t max_unpacked) {
-  return new xlm::ArrowFileColumn(file, column, max_unpacked);
 }

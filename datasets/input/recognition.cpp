@@ -81,23 +81,20 @@ bool is_encrypted_parquet(std::string_view head) {
 constexpr const char* kReadByText = "xlm prepare-data text reads it, and --column names the column of the text";
 
 std::optional<Recognised> by_magic(std::string_view head) {
-  if (head.starts_with(kParquetMagic)) return Recognised{FileForm::kParquet, "a Parquet table", kReadByText, {}};
+  if (head.starts_with(kParquetMagic)) return Recognised{FileForm::kParquet, "a Parquet table", kReadByText};
   if (head.starts_with(kArrowFileMagic) || head.starts_with(kArrowStreamMagic)) {
-    return Recognised{FileForm::kArrow, "an Arrow table", kReadByText, {}};
+    return Recognised{FileForm::kArrow, "an Arrow table", kReadByText};
   }
   if (is_tf_record(head)) {
-    return Recognised{FileForm::kTfRecord,
-                      "a file of TFRecords",
-                      "xlm prepare-data wiki40b reads those of wiki40b; save others as Parquet or JSON lines",
-                      {}};
+    return Recognised{FileForm::kOther, "a file of TFRecords", std::string(kSaveText)};
   }
   for (const auto& [bytes, name, advice] : kMagic) {
-    if (head.starts_with(bytes)) return Recognised{FileForm::kOther, std::string(name), std::string(advice), {}};
+    if (head.starts_with(bytes)) return Recognised{FileForm::kOther, std::string(name), std::string(advice)};
   }
   if (is_encrypted_parquet(head))
-    return Recognised{FileForm::kOther, "an encrypted Parquet table", std::string(kDecrypt), {}};
+    return Recognised{FileForm::kOther, "an encrypted Parquet table", std::string(kDecrypt)};
   if (const auto pointer = pointer_file(head)) {
-    return Recognised{FileForm::kOther, std::string(pointer->name), std::string(pointer->advice), {}};
+    return Recognised{FileForm::kOther, std::string(pointer->name), std::string(pointer->advice)};
   }
   return std::nullopt;
 }
@@ -121,12 +118,10 @@ std::optional<Recognised> by_encoding(std::string_view head) {
   constexpr std::size_t kPerMille = 1000;
   const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
   if (zeros > 0 && zeros == head.size()) {
-    return Recognised{FileForm::kOther,
-                      "not text: it consists of zero bytes, perhaps of an interrupted download",
-                      "fetch the file again",
-                      {}};
+    return Recognised{FileForm::kOther, "not text: it consists of zero bytes, perhaps of an interrupted download",
+                      "fetch the file again"};
   }
-  if (zeros * kPerMille > head.size()) return Recognised{FileForm::kBytes, zeros_name(head), kConvert, {}};
+  if (zeros * kPerMille > head.size()) return Recognised{FileForm::kBytes, zeros_name(head), kConvert};
   std::size_t good = 0;
   std::size_t bad = 0;
   for (std::size_t position = 0; position < head.size();) {
@@ -140,7 +135,7 @@ std::optional<Recognised> by_encoding(std::string_view head) {
     position += static_cast<std::size_t>(character.bytes);
   }
   if (bad < kFew || bad <= good || bad * kPerMille < head.size()) return std::nullopt;
-  return Recognised{FileForm::kBytes, "not UTF-8, and declares no other encoding", kConvert, {}};
+  return Recognised{FileForm::kBytes, "not UTF-8, and declares no other encoding", kConvert};
 }
 
 /// Skips XML declarations and comments before the first tag.
@@ -159,17 +154,15 @@ std::optional<Recognised> by_markup(std::string_view text) {
   const std::string tag = lower_case(without_prologue(text).substr(0, kTagBytes));
   if (tag.starts_with("<!doctype html") || tag.starts_with("<html") || tag.starts_with("<head>")) {
     return Recognised{
-        FileForm::kTextual,
-        "a web page",
-        "a download may have failed: fetch the file again. To read it as it is, call it .html or add --as-text",
-        {},
+        FileForm::kTextual, "a web page",
+        "a download may have failed: fetch the file again. To read it as it is, call it .html or add --as-text", false,
         true};
   }
   if (tag.starts_with("<error><code>") || tag.starts_with("<error>\n")) {
-    return Recognised{FileForm::kTextual, "a server's error message", "fetch the file again", {}};
+    return Recognised{FileForm::kTextual, "a server's error message", "fetch the file again"};
   }
   if (tag.starts_with("<types xmlns=\"http://schemas.openxmlformats.org")) {
-    return Recognised{FileForm::kOther, "part of an Office document", std::string(kSaveText), {}};
+    return Recognised{FileForm::kOther, "part of an Office document", std::string(kSaveText)};
   }
   return std::nullopt;
 }
@@ -211,20 +204,18 @@ std::optional<Recognised> by_json(std::string_view text) {
   const std::string_view line = text.substr(0, line_end);
   const bool whole_line =
       line_end == std::string_view::npos ? begins_as_json(line) : parse_json_if_any(line).has_value();
-  if (whole_line && first == '{') return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
+  if (whole_line && first == '{') return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines};
   const bool is_document = !whole_line && begins_as_json(text);
   // The first row may be one that cannot be read.
   if (!whole_line && !is_document && first == '{' && any_line_is_json(text)) {
-    return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines, {}};
+    return Recognised{FileForm::kJsonLines, "a file of JSON lines", kReadLines};
   }
   if (!whole_line && !is_document) return std::nullopt;
   const bool has_commas = first == '{' && trim(line).ends_with("},");
   const std::string_view how = first == '[' ? "jq -c '.[]'" : has_commas ? "sed 's/},$/}/'" : "jq -c .";
   return Recognised{
-      FileForm::kTextual,
-      "a JSON document",
-      fmt::format("convert it to JSON lines for --column, such as with {}; --as-text reads it as it is", how),
-      {}};
+      FileForm::kTextual, "a JSON document",
+      fmt::format("convert it to JSON lines for --column, such as with {}; --as-text reads it as it is", how)};
 }
 
 /// The first line of a printed Python value: b'…', or {'key': …}.
@@ -235,16 +226,12 @@ std::optional<Recognised> by_printed_form(std::string_view text) {
   const bool endless = line.size() > kLongLine && line.find('\\') != std::string_view::npos;
   if (is_printed_bytes(line) || (begins_bytes && endless)) {
     return Recognised{
-        FileForm::kTextual,
-        "the printed form of bytes (b'…'), not their text",
-        "decode them in the program that makes the file: bytes.decode('utf-8'); --as-text reads it as it is",
-        {}};
+        FileForm::kTextual, "the printed form of bytes (b'…'), not their text",
+        "decode them in the program that makes the file: bytes.decode('utf-8'); --as-text reads it as it is"};
   }
   if (line.starts_with("{'") && line.find("': ") != std::string_view::npos) {
-    return Recognised{FileForm::kTextual,
-                      "the printed form of Python values, not JSON",
-                      "write them with json.dumps, for --column; --as-text reads the file as it is",
-                      {}};
+    return Recognised{FileForm::kTextual, "the printed form of Python values, not JSON",
+                      "write them with json.dumps, for --column; --as-text reads the file as it is"};
   }
   return std::nullopt;
 }
@@ -252,6 +239,13 @@ std::optional<Recognised> by_printed_form(std::string_view text) {
 std::string ending_of(const std::string& name) { return lower_case(fs::path(name).extension().string()); }
 
 }  // namespace
+
+std::string_view wide_encoding(std::string_view head) {
+  for (const std::string_view mark : {"\xFF\xFE\0\0"sv, "\0\0\xFE\xFF"sv}) {
+    if (head.starts_with(mark)) return "UTF-32";
+  }
+  return head.starts_with("\xFF\xFE") || head.starts_with("\xFE\xFF") ? "UTF-16" : "";
+}
 
 std::string_view markup_of(std::string_view head) {
   if (head.starts_with("WARC/")) return kWebArchive;
@@ -268,21 +262,20 @@ bool is_printed_bytes(std::string_view text) {
 
 Recognised recognise_content(std::string_view head) {
   if (auto found = by_magic(head)) return *found;
-  const ByteOrderMark mark = byte_order_mark(head);
-  std::string decoded;
-  if (mark.bytes > 0) {
-    TextDecoder(mark.encoding).write(head.substr(mark.bytes), decoded);
-    head = decoded;
+  if (const std::string_view wide = wide_encoding(head); !wide.empty()) {
+    return {.form = FileForm::kBytes, .name = std::string(wide), .advice = kConvert};
   }
+  const bool marked = head.starts_with(kUtf8Mark);
+  if (marked) head.remove_prefix(kUtf8Mark.size());
   if (auto found = by_encoding(head)) return *found;
   const std::string_view text = trim(head);
   for (const auto& look : {by_magic, by_markup, by_json, by_printed_form}) {
     if (auto found = look(text)) {
-      found->mark = mark;
+      found->marked = marked;
       return *found;
     }
   }
-  return {.mark = mark};
+  return {.marked = marked};
 }
 
 Recognised recognise(std::string_view head, const std::string& name) {
@@ -291,17 +284,17 @@ Recognised recognise(std::string_view head, const std::string& name) {
   const auto one_of = [&](std::initializer_list<std::string_view> endings) {
     return std::find(endings.begin(), endings.end(), ending) != endings.end();
   };
-  if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.mark = found.mark};
+  if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.marked = found.marked};
   const bool is_called_json = one_of({".jsonl", ".ndjson"});
   // A comment, or a row that cannot be read, stands before the others.
   if (found.form == FileForm::kText && is_called_json && any_line_is_json(head)) {
-    return {.form = FileForm::kJsonLines, .name = "a file of JSON lines", .advice = kReadLines, .mark = found.mark};
+    return {.form = FileForm::kJsonLines, .name = "a file of JSON lines", .advice = kReadLines, .marked = found.marked};
   }
   if (found.form == FileForm::kText && (is_called_json || one_of({".parquet", ".arrow", ".feather"}))) {
     return {.form = FileForm::kTextual,
             .name = fmt::format("plain text, but is called {}", ending),
             .advice = "fetch the file again, or read it as it is with --as-text",
-            .mark = found.mark};
+            .marked = found.marked};
   }
   return found;
 }

@@ -5,8 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "datasets/input/text_decoder.h"
-
 namespace xlm {
 
 /// The forms of files. A reader refuses those that it does not read.
@@ -14,7 +12,6 @@ enum class FileForm {
   kText,
   kParquet,
   kArrow,
-  kTfRecord,
   kJsonLines,  // an object on each line
   kTextual,    // text that is not meant to be read: a JSON document, a web page, the printed form of values
   kBytes,      // bytes that are not UTF-8 and declare no other encoding
@@ -23,11 +20,17 @@ enum class FileForm {
 
 struct Recognised {
   FileForm form = FileForm::kText;
-  std::string name;    // "a Parquet table"; "" for text
-  std::string advice;  // how to read it
-  ByteOrderMark mark;  // of text
-  bool page = false;   // a web page: its name may show that it is wanted
+  std::string name;     // "a Parquet table"; "" for text
+  std::string advice;   // how to read it
+  bool marked = false;  // text behind kUtf8Mark
+  bool page = false;    // a web page: its name may show that it is wanted
 };
+
+/// With which a text in UTF-8 may begin.
+inline constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
+
+/// "UTF-16" or "UTF-32" if a text begins with a byte-order mark of it; "" for any other.
+std::string_view wide_encoding(std::string_view head);
 
 /// As many of a file's first bytes as recognition needs.
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;

@@ -177,12 +177,9 @@ struct KeptBytes {
   std::string first;  // what the first of them is
 
   void note(const Recognised& found, const std::string& label) {
-    if (found.form != FileForm::kBytes && found.mark.bytes == 0) return;
+    if (found.form != FileForm::kBytes && !found.marked) return;
     if (files++ > 0) return;
-    first = fmt::format("{} {}", label,
-                        found.form == FileForm::kBytes
-                            ? fmt::format("is {}", found.name)
-                            : fmt::format("begins with the byte-order mark of {}", encoding_name(found.mark.encoding)));
+    first = found.marked ? label + " begins with a byte-order mark" : fmt::format("{} is {}", label, found.name);
   }
 };
 
@@ -212,12 +209,13 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
     std::unique_ptr<ByteStream> stream = std::move(peeked);
     if (settings.bytes && form == FileForm::kText) {
       kept.note(found, label);
-    } else if (found.mark.bytes > 0) {
-      stream = decode_text(std::move(stream), found.mark, label);
+    } else if (found.marked) {
+      std::array<char, kUtf8Mark.size()> mark{};
+      for (std::size_t left = mark.size(); left > 0;) left -= stream->read(mark.data(), left);
     }
     std::uint64_t bytes_read = 0;
     std::uint64_t zeros = 0;
-    const bool as_it_is = form == FileForm::kText && !reader.packed() && (settings.bytes || found.mark.bytes == 0);
+    const bool as_it_is = form == FileForm::kText && !reader.packed() && (settings.bytes || !found.marked);
     std::optional<Sha256> hash;
     if (settings.hashed && as_it_is) hash.emplace();
     const auto read = [&](char* buffer, std::size_t bytes) {
@@ -328,6 +326,25 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
     observer.say(fmt::format("{}{}; bytes are kept as they are", kept.first,
                              kept.files == 1 ? "" : fmt::format(" (and {} more such files)", kept.files - 1)));
   }
+}
+
+void PassedOver::add(const std::string& kind, const std::string& name, std::int64_t count) {
+  constexpr std::size_t kMaxNames = 3;
+  auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& known) { return known.kind == kind; });
+  if (found == kinds_.end()) found = kinds_.insert(found, Kind{.kind = kind, .count = 0, .names = {}});
+  found->count += count;
+  if (found->names.size() < kMaxNames) {
+    found->names.push_back(printable(name));
+  } else if (found->names.size() == kMaxNames) {
+    found->names.emplace_back("…");
+  }
+}
+
+std::string PassedOver::text() const {
+  std::vector<std::string> parts;
+  for (const Kind& kind : kinds_)
+    parts.push_back(fmt::format("{}: {} ({})", kind.kind, kind.count, join(kind.names, ", ")));
+  return join(parts, "; ");
 }
 
 }  // namespace xlm

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "datasets/input/passed_over.h"
 #include "datasets/input/recognition.h"
 
 namespace xlm {
@@ -31,6 +30,23 @@ struct PrepareObserver {
   void pass_over(const std::string& kind, const std::string& name, std::int64_t count = 1) const {
     if (passed_over) passed_over(kind, name, count);
   }
+};
+
+/// Counts what a preparation skipped, by kind, and keeps the first names of each.
+class PassedOver {
+ public:
+  /// `kind` is a plural: "hidden files".
+  void add(const std::string& kind, const std::string& name, std::int64_t count = 1);
+  /// "hidden files: 2 (.git, a/.DS_Store); empty files: 1 (b.txt)"; "" if nothing was skipped.
+  std::string text() const;
+
+ private:
+  struct Kind {
+    std::string kind;
+    std::int64_t count = 0;
+    std::vector<std::string> names;
+  };
+  std::vector<Kind> kinds_;
 };
 
 /// One input file.

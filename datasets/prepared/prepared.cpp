@@ -181,19 +181,14 @@ std::int64_t TokenFile::at(std::int64_t index) const {
 }
 
 void TokenFile::copy(std::int64_t begin, std::int64_t count, std::int64_t* out) const {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(file_.data()) + begin * id_bytes_;
+  const auto* bytes = reinterpret_cast<const char*>(file_.data()) + begin * id_bytes_;
   std::int64_t largest = 0;
-  const auto copy_ids = [&](const auto& id_at) {
-    for (std::int64_t i = 0; i < count; ++i) largest = std::max(largest, out[i] = id_at(bytes + i * id_bytes_));
-  };
-  const auto pair_at = [](const unsigned char* id) { return std::uint32_t{id[0]} | std::uint32_t{id[1]} << 8U; };
-  if (id_bytes_ == 1) {
-    copy_ids([](const unsigned char* id) { return std::int64_t{*id}; });
-  } else if (id_bytes_ == 2) {
-    copy_ids([&](const unsigned char* id) { return std::int64_t{pair_at(id)}; });
-  } else {
-    copy_ids([&](const unsigned char* id) { return std::int64_t{pair_at(id) | pair_at(id + 2) << 16U}; });
-  }
+  with_id_type(id_bytes_, [&]<class Id>(Id id) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::memcpy(&id, bytes + i * std::int64_t{sizeof id}, sizeof id);
+      largest = std::max(largest, out[i] = id);
+    }
+  });
   if (largest >= symbols_) {
     const std::int64_t* const unknown = std::find_if(out, out + count, [&](std::int64_t id) { return id >= symbols_; });
     throw DataError(

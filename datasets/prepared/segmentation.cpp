@@ -154,7 +154,7 @@ class SplitLines {
     line.clear();
     if (place_ >= tokens_->size()) return false;
     for (; place_ < tokens_->size(); ++place_) {
-      const std::string& symbol = (*symbols_)[static_cast<std::size_t>(id_at(place_))];
+      const std::string& symbol = (*symbols_)[static_cast<std::size_t>(tokens_->at(place_))];
       if (symbol == "\n") break;
       line += symbol;
     }
@@ -163,18 +163,8 @@ class SplitLines {
   }
 
  private:
-  std::int64_t id_at(std::int64_t place) {
-    if (place % kTokensAtATime == 0) {
-      const std::int64_t count = std::min(kTokensAtATime, tokens_->size() - place);
-      block_.resize(static_cast<std::size_t>(count));
-      tokens_->copy(place, count, block_.data());
-    }
-    return block_[static_cast<std::size_t>(place % kTokensAtATime)];
-  }
-
   const std::vector<std::string>* symbols_;
   const TokenFile* tokens_;
-  std::vector<std::int64_t> block_;
   std::int64_t place_ = 0;
 };
 

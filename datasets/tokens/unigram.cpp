@@ -40,12 +40,6 @@ class Lines final : public sentencepiece::SentenceIterator {
   bool done_ = false;
 };
 
-std::size_t characters_of(std::string_view text) {
-  std::size_t count = 0;
-  for (std::size_t position = 0; position < text.size(); ++count) next_code_point(text, position);
-  return count;
-}
-
 /// White space other than the space: tokenizers have no pieces for it.
 bool is_line_space(char32_t character) { return character >= U'\t' && character <= U'\r'; }
 
@@ -152,7 +146,7 @@ std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begi
         piece.surface().substr(first + piece.surface().size() - place, std::min(place, begin + size) - first);
     covered += surface;
     if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {
-      lengths.push_back(static_cast<int>(characters_of(surface)));
+      lengths.push_back(static_cast<int>(count_characters(surface)));
       continue;
     }
     for (std::size_t position = 0; position < surface.size();) {

@@ -91,20 +91,6 @@ TEST_F(NullCudaFaults, AProductWithoutAWorkspaceHalvesTheRows) {
   EXPECT_TRUE(halved) << "no fault fell into a step";
 }
 
-TEST_F(NullCudaFaults, RowsAreChosenForTheMemoryThatThereIs) {
-  write_file(folder_.path() / "run.yaml",
-             "seed: 1\ndata: {path: data}\ndevice: cuda\noptimizer: {warmup_steps: 2}\neval: {batch: 2}\n"
-             "train: {steps: 2, batch: 64, block: 512, eval_every: 0, threads: 1}\n"
-             "model: {type: adaptive-span, width: 128, heads: 2, feed_forward: 512, layers: 8, span: 256}\n");
-  const ProgramResult result = train_on_gpu("small", "capability=86;memory=1e9");
-  EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.err, HasSubstr("of 64 rows are computed at once (train.micro_batch)"));
-  const NullCudaReport seen = report("small");
-  EXPECT_THAT(seen.violations, IsEmpty());
-  ASSERT_EQ(seen.peaks.size(), 1U);
-  EXPECT_LE(seen.peaks[0], 1'000'000'000);
-}
-
 // If the GPU cannot record a step, the log says why once, and the run continues without.
 TEST_F(NullCudaFaults, ARefusedRecordingIsDoneWithout) {
   for (const auto& [call, reason] : std::vector<std::pair<std::string, std::string>>{

@@ -270,7 +270,7 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
       const int shared_memory = capability == 86 ? kLittleSharedMemory : kSharedMemoryOfAnA100;
       const band::Kind kind = band::fitting(wanted, shared_memory);
       if (band::block_memory(kind) > shared_memory) continue;
-      const GpuProgram program = compile_program(kind, capability);
+      const GpuProgram program = compile_program(program_text(kind), capability);
       EXPECT_EQ(program.binary.substr(1, 3), "ELF");
       const std::vector<int> spills = numbers_before(program.log, " bytes spill stores");
       const std::vector<int> registers = numbers_before(program.log, " registers");
@@ -285,7 +285,7 @@ TEST(BandProgram, CompilesForEveryGenerationOfGpusWithoutSpillingMuch) {
                 << band::backward_keys_memory(kind) / 1024 << " KB\n";
     }
   }
-  EXPECT_THROW(compile_program(band::Kind{64, true, false, true}, 35), Error);
+  EXPECT_THROW(compile_program(program_text(band::Kind{64, true, false, true}), 35), Error);
 }
 
 TEST(BandProgram, IsCompiledOnceForAllProcesses) {
@@ -298,15 +298,16 @@ TEST(BandProgram, IsCompiledOnceForAllProcesses) {
     for (const auto& entry : fs::directory_iterator(folder.path())) found.push_back(entry.path().filename().string());
     return found;
   };
-  const std::string binary = program_binary(kind, 80, cache);
+  const std::string binary = program_binary(program_text(kind), 80, cache);
   EXPECT_EQ(binary.substr(1, 3), "ELF");
   const std::vector<std::string> first = keys();
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(cache.find(first[0]), binary);
   cache.keep(first[0], "kept");
-  EXPECT_EQ(program_binary(kind, 80, cache), "kept");
-  EXPECT_EQ(program_binary(kind, 90, cache).substr(1, 3), "ELF") << "another capability";
-  EXPECT_EQ(program_binary(band::Kind{64, false, true, true}, 80, cache).substr(1, 3), "ELF") << "another kernel";
+  EXPECT_EQ(program_binary(program_text(kind), 80, cache), "kept");
+  EXPECT_EQ(program_binary(program_text(kind), 90, cache).substr(1, 3), "ELF") << "another capability";
+  EXPECT_EQ(program_binary(program_text(band::Kind{64, false, true, true}), 80, cache).substr(1, 3), "ELF")
+      << "another kernel";
   EXPECT_EQ(keys().size(), 3U);
 }
 

@@ -142,7 +142,7 @@ TEST(LossRows, FaultyKernelsAreFoundBeforeUse) {
 TEST(LossProgram, CompilesForAGpu) {
   if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   for (const int capability : {80, 90, 120}) {
-    const GpuProgram program = compile_loss_program(capability);
+    const GpuProgram program = compile_program(loss_program_text(), capability);
     EXPECT_EQ(program.binary.substr(1, 3), "ELF");
     EXPECT_THAT(program.log, testing::HasSubstr(" 0 bytes spill stores"));
   }

@@ -11,7 +11,7 @@
 #include "tests/core/cuda/block_of_fibers.h"
 
 #include "core/cuda/kernels/norm_rows.cuh"
-#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
 #include "core/kernels/gpu_program.h"
 #include "core/kernels/norm_device.h"
 #include "tests/needs.h"
@@ -197,7 +197,7 @@ TEST(NormProgram, NeedsHardlyAnyLocalMemory) {
   if (!find_nvrtc()) GTEST_SKIP() << needs::kCuda;
   for (const int width : {512, 1024}) {
     for (const bool centred : {true, false}) {
-      const GpuProgram program = compile_program(norm::Kind{width, centred}, 90);
+      const GpuProgram program = compile_program(program_text(norm::Kind{width, centred}), 90);
       EXPECT_EQ(program.binary.substr(1, 3), "ELF");
       std::size_t kernels = 0;
       for (std::string_view log = program.log; log.find(" bytes spill stores") != std::string_view::npos;

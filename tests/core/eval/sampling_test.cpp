@@ -74,6 +74,40 @@ std::vector<ModelOptions> sampled_models() {
           recurrent};
 }
 
+/// Reads its window again for every token. A full window passes its state and its last O tokens to the next one.
+class WindowReader final : public TextReader {
+ public:
+  explicit WindowReader(std::shared_ptr<LanguageModel> model)
+      : model_(std::move(model)), state_(model_->initial_state(1)) {}
+
+  torch::Tensor read(const torch::Tensor& tokens) override {
+    const WindowShape shape = windows_of(*model_);
+    torch::Tensor logits;
+    for (std::int64_t begin = 0; begin < tokens.size(0);) {
+      if (size() == shape.window) {
+        state_ = next_;
+        window_ = window_.narrow(0, shape.window - shape.overlap, shape.overlap);
+      }
+      const std::int64_t count = std::min(tokens.size(0) - begin, shape.window - size());
+      const torch::Tensor added = tokens.narrow(0, begin, count);
+      window_ = window_.defined() ? torch::cat({window_, added}) : added;
+      ModelOutput output = model_->forward(ModelInput{.tokens = window_.unsqueeze(0), .scored = 1}, state_);
+      logits = output.logits()[0][-1];
+      next_ = std::move(output.state);
+      begin += count;
+    }
+    return logits;
+  }
+
+ private:
+  std::int64_t size() const { return window_.defined() ? window_.size(0) : 0; }
+
+  std::shared_ptr<LanguageModel> model_;
+  State state_;
+  State next_;
+  torch::Tensor window_;
+};
+
 TEST(Readers, GiveTheSameForAnyPieces) {
   for (const ModelOptions& options : sampled_models()) {
     torch::manual_seed(3);
@@ -81,7 +115,9 @@ TEST(Readers, GiveTheSameForAnyPieces) {
     model->eval();
     const torch::NoGradGuard no_grad;
     const torch::Tensor text = torch::randint(kLetters, {20});
-    const torch::Tensor whole = scheme_of(*model).reader(model, {.block = 5, .context = 64})->read(text);
+    const torch::Tensor whole = model->scheme() == TextScheme::kWindows
+                                    ? WindowReader(model).read(text)
+                                    : scheme_of(*model).reader(model, {.block = 5, .context = 64})->read(text);
     const auto reader = make_reader(model, {.block = 7, .context = 64});
     torch::Tensor last;
     for (const auto& [begin, count] : std::vector<std::pair<std::int64_t, std::int64_t>>{{0, 9}, {9, 1}, {10, 10}}) {

@@ -16,9 +16,8 @@ using testing::IsEmpty;
 
 TEST(KernelTable, OnTheCpuInFloat32OwnKernelsAreUsed) {
   const KernelCall call;
-  for (const Operation operation :
-       {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention, Operation::kTanhGelu,
-        Operation::kResidualNorm, Operation::kCrossEntropy, Operation::kSmoothing}) {
+  for (const Operation operation : {Operation::kLinear, Operation::kBandedAttention, Operation::kRelativeAttention,
+                                    Operation::kTanhGelu, Operation::kResidualNorm, Operation::kCrossEntropy}) {
     EXPECT_EQ(choose_kernel(operation, call), KernelVersion::kOwn) << static_cast<int>(operation);
   }
 }
@@ -39,7 +38,6 @@ TEST(KernelTable, TheNextVersionComputesWhatOneLacks) {
   EXPECT_EQ(choose_kernel(Operation::kResidualNorm, {.type = torch::kBFloat16}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.symbols = 1023}), KernelVersion::kPlain);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.type = torch::kBFloat16}), KernelVersion::kPlain);
-  EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.type = torch::kBFloat16}), KernelVersion::kPlain);
 }
 
 TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
@@ -49,7 +47,6 @@ TEST(KernelTable, AGpuHasNoneOfTheCpusLoops) {
   EXPECT_EQ(choose_kernel(Operation::kCausalAttention, {.device = gpu, .dropout = true}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kBandedAttention, {.device = gpu}), KernelVersion::kComposed);
   EXPECT_EQ(choose_kernel(Operation::kCrossEntropy, {.device = gpu}), KernelVersion::kComposed);
-  EXPECT_EQ(choose_kernel(Operation::kSmoothing, {.device = gpu}), KernelVersion::kPlain);
 }
 
 TEST(KernelTable, Bfloat16IsWidenedIfTheProcessorLacksIt) {

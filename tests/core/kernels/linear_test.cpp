@@ -95,8 +95,8 @@ TEST(Linear, ComposedInBfloat16HasGradientsOfWeightsInTheirOwnType) {
         for (const torch::Tensor& each : torch::autograd::grad({out}, leaves, {upstream})) all.push_back(each);
         return all;
       };
-      const auto found = results(out_first ? composed_linear_layer(x, weight, bias, torch::kBFloat16)
-                                           : composed_affine_layer(x, across, bias, torch::kBFloat16));
+      const auto found = results(out_first ? composed_linear_layer(x, weight, bias, torch::kBFloat16, true)
+                                           : composed_linear_layer(x, across, bias, torch::kBFloat16, false));
       const auto wanted = results(torch::linear(x, out_first ? weight : across.t(), bias));
       for (std::size_t i = 0; i < wanted.size(); ++i) {
         EXPECT_EQ(found[i].scalar_type(), i == 0 ? torch::kBFloat16 : torch::kFloat) << i;

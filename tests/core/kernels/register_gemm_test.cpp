@@ -75,7 +75,7 @@ TEST_P(RegisterGemm, EqualsTheProductInDoublePrecision) {
       EXPECT_TRUE(torch::equal(packed, c));
       const Tensor turned = add ? before.clone() : torch::full({rows, columns}, std::nanf(""));
       const Tensor across = b.t().contiguous();
-      PackedRight::transpose_of(across).product(rows, left(a), turned.data_ptr<float>(), columns, add);
+      PackedRight(across, true).product(rows, left(a), turned.data_ptr<float>(), columns, add);
       EXPECT_TRUE(torch::equal(turned, c));
     }
   }

@@ -1,11 +1,11 @@
 // Exponential smoothing against its definition, one place at a time.
-#include "core/kernels/smoothing.h"
-
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "core/kernels/segment_pooling.h"
 
 namespace xlm {
 namespace {
@@ -36,7 +36,7 @@ Smoothed smoothed_with_gradients(const Smooth& smooth, const torch::Tensor& x, c
   return {value.detach(), own_x.grad(), own_share.grad()};
 }
 
-/// Fewer and more rows than powers of two, and more columns than a block. Shares of 0 and 1 are among them.
+/// Fewer and more rows than powers of two. Shares of 0 and 1 are among them.
 TEST(Smoothing, EqualsItsDefinitionInValueAndGradients) {
   torch::manual_seed(4);
   for (const auto& [count, width] : {std::pair(1, 3), std::pair(2, 3), std::pair(7, 5), std::pair(33, 300)}) {
@@ -46,12 +46,10 @@ TEST(Smoothing, EqualsItsDefinitionInValueAndGradients) {
     share.select(0, 2).select(0, count / 2).fill_(1);
     const torch::Tensor upstream = torch::randn({3, count, width}, torch::kDouble);
     const Smoothed expected = smoothed_with_gradients(smoothed_by_loop, x, share, upstream);
-    for (const Smooth& smooth : {Smooth(smoothed), Smooth(smoothed_plain)}) {
-      const Smoothed actual = smoothed_with_gradients(smooth, x, share, upstream);
-      EXPECT_TRUE(torch::allclose(actual.value, expected.value, 1e-12, 1e-13)) << count;
-      EXPECT_TRUE(torch::allclose(actual.of_x, expected.of_x, 1e-12, 1e-13)) << count;
-      EXPECT_TRUE(torch::allclose(actual.of_share, expected.of_share, 1e-11, 1e-12)) << count;
-    }
+    const Smoothed actual = smoothed_with_gradients(smoothed, x, share, upstream);
+    EXPECT_TRUE(torch::allclose(actual.value, expected.value, 1e-12, 1e-13)) << count;
+    EXPECT_TRUE(torch::allclose(actual.of_x, expected.of_x, 1e-12, 1e-13)) << count;
+    EXPECT_TRUE(torch::allclose(actual.of_share, expected.of_share, 1e-11, 1e-12)) << count;
   }
 }
 
@@ -60,28 +58,25 @@ TEST(Smoothing, KeepsLittleOfShortSharesAndAllOfZero) {
   const torch::Tensor share = torch::tensor({{0.5, 0.0, 0.25}}, torch::kDouble);
   const torch::Tensor expected = torch::tensor({{{4.0, -2.0}, {4.0, -2.0}, {3.75, -0.25}}}, torch::kDouble);
   EXPECT_TRUE(torch::equal(smoothed(x, share), expected));
-  EXPECT_TRUE(torch::equal(smoothed_plain(x, share), expected));
 }
 
 TEST(Smoothing, ALaterRowChangesNoBitOfEarlierOnes) {
   torch::manual_seed(6);
   const torch::Tensor x = torch::randn({2, 21, 40});
   const torch::Tensor share = torch::rand({2, 21});
-  for (const Smooth& smooth : {Smooth(smoothed), Smooth(smoothed_plain)}) {
-    const torch::Tensor before = smooth(x, share);
-    for (const std::int64_t row : {1, 8, 20}) {
-      torch::Tensor other_x = x.clone();
-      torch::Tensor other_share = share.clone();
-      other_x.select(1, row).add_(1);
-      other_share.select(1, row).mul_(0.5);
-      const torch::Tensor after = smooth(other_x, other_share);
-      EXPECT_TRUE(torch::equal(after.narrow(1, 0, row), before.narrow(1, 0, row))) << row;
-      EXPECT_FALSE(torch::equal(after.select(1, row), before.select(1, row))) << row;
-    }
+  const torch::Tensor before = smoothed(x, share);
+  for (const std::int64_t row : {1, 8, 20}) {
+    torch::Tensor other_x = x.clone();
+    torch::Tensor other_share = share.clone();
+    other_x.select(1, row).add_(1);
+    other_share.select(1, row).mul_(0.5);
+    const torch::Tensor after = smoothed(other_x, other_share);
+    EXPECT_TRUE(torch::equal(after.narrow(1, 0, row), before.narrow(1, 0, row))) << row;
+    EXPECT_FALSE(torch::equal(after.select(1, row), before.select(1, row))) << row;
   }
 }
 
-TEST(Smoothing, RowsInOtherPrecisionsAreSmoothedByTheScan) {
+TEST(Smoothing, RowsInOtherPrecisionsAreSmoothedToo) {
   torch::manual_seed(8);
   const torch::Tensor x = torch::randn({1, 9, 4});
   const torch::Tensor share = torch::rand({1, 9});

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "core/models/capabilities.h"
-#include "core/models/model_costs.h"
+#include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "tests/core/models/golden_gpt2.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "core/api/model_list.h"
 #include "core/models/capabilities.h"
-#include "core/models/model_costs.h"
+#include "core/models/language_model.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/safetensors.h"
 #include "core/train/optimizer.h"

@@ -1,18 +1,13 @@
 #include "core/train/memory_check.h"
 
-#include <algorithm>
 #include <functional>
 #include <new>
-#include <optional>
-#include <utility>
-#include <vector>
 
 #include <gmock/gmock.h>
 
 #include "base/error.h"
 #include "core/api/adaptive_span_options.h"
 #include "core/models/language_model.h"
-#include "core/models/model_costs.h"
 
 namespace xlm {
 namespace {
@@ -61,53 +56,6 @@ TEST(MemoryCheck, AStepWithoutEnoughMemoryAdvisesSmallerSettings) {
   EXPECT_THROW(within_memory_of_a_step(5, [] { return torch::ones(2).add(torch::ones(3)).sum().item<double>(); }),
                c10::Error)
       << "other errors are passed on";
-}
-
-/// The plan for `rows` rows, and the numbers of rows that are measured for it.
-std::pair<RowsAtOnce, std::vector<std::int64_t>> plan_for(
-    std::int64_t rows, double available, const std::function<std::optional<double>(std::int64_t)>& bytes_of) {
-  std::vector<std::int64_t> asked;
-  const RowsAtOnce plan = rows_in_memory(rows, available, [&](std::int64_t count) {
-    asked.push_back(count);
-    return bytes_of(count);
-  });
-  return {plan, asked};
-}
-
-void expect_plan(const std::pair<RowsAtOnce, std::vector<std::int64_t>>& plan, std::int64_t rows, double bytes_of_all,
-                 const std::vector<std::int64_t>& asked) {
-  EXPECT_EQ(plan.first.rows, rows);
-  EXPECT_EQ(plan.first.bytes_of_all, bytes_of_all);
-  EXPECT_EQ(plan.second, asked);
-}
-
-TEST(RowsInMemory, ArePredictedFromFew) {
-  const auto linear = [](std::int64_t rows) { return std::optional(10 + 2 * static_cast<double>(rows)); };
-  expect_plan(plan_for(64, 1000, linear), 64, 138, {1, 2});
-  expect_plan(plan_for(64, 138, linear), 64, 138, {1, 2});
-  expect_plan(plan_for(64, 50, linear), 16, 138, {1, 2, 4, 8, 16});  // 20 fit: 4 parts
-  expect_plan(plan_for(64, 11, linear), 1, 0, {1});
-  expect_plan(plan_for(1, 1000, linear), 1, 12, {1});
-  const auto steep = [](std::int64_t rows) { return std::optional(10 * static_cast<double>(rows)); };
-  expect_plan(plan_for(6, 40, steep), 3, 60, {1, 2, 4});  // 4 fit: 2 parts
-}
-
-/// As logits are, which are computed in pieces.
-TEST(RowsInMemory, OfCostsThatStopGrowingAreNotUnderestimated) {
-  const auto saturating = [](std::int64_t rows) {
-    return std::optional(10 * static_cast<double>(std::min<std::int64_t>(rows, 4)) + static_cast<double>(rows));
-  };
-  expect_plan(plan_for(64, 110, saturating), 64, 104, {1, 2, 4, 8});
-}
-
-TEST(RowsInMemory, AreThoseThatWereComputedIfMoreRunOutOfMemory) {
-  const auto until_four = [](std::int64_t rows) {
-    return rows <= 4 ? std::optional(10 + 2 * static_cast<double>(rows)) : std::nullopt;
-  };
-  expect_plan(plan_for(64, 100, until_four), 4, 138, {1, 2, 4, 8});
-  expect_plan(plan_for(64, 100, [](std::int64_t) { return std::optional<double>(); }), 1, 0, {1});
-  const auto only_one = [](std::int64_t rows) { return rows == 1 ? std::optional(12.0) : std::nullopt; };
-  expect_plan(plan_for(64, 100, only_one), 1, 0, {1, 2});
 }
 
 TEST(MemoryCheck, AStepForWhichAnotherPartOfCudaHasNoMemoryAdvisesTheSame) {

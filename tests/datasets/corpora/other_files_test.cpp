@@ -170,14 +170,17 @@ TEST_F(OtherFiles, PagesInPlaceOfDownloadsAreRefused) {
   EXPECT_EQ(text(make(asked), "train"), page);
 }
 
-TEST_F(OtherFiles, DeclaredEncodingsAreDecodedAndOthersRefused) {
+TEST_F(OtherFiles, OtherEncodingsThanUtf8AreRefused) {
   const std::string utf16 = "\xFF\xFE\xC4\0i\0t\0i\0\n\0"s;
-  for (const std::string& bytes : {utf16, "\xFE\xFF\0\xC4\0i\0t\0i\0\n"s, "\xEF\xBB\xBFÄiti\n"s}) {
-    PrepareRequest wanted = whole("text", {file("a.txt", bytes)});
-    EXPECT_EQ(text(make(wanted), "train"), "Äiti\n");
-    fs::remove_all(path("out"));
-    wanted.unit = "byte";
-    EXPECT_THAT(notes(wanted), HasSubstr("begins with the byte-order mark of UTF-"));
+  const std::string marked = "\xEF\xBB\xBFÄiti\n";
+  EXPECT_EQ(text(make(whole("text", {file("a.txt", marked)})), "train"), "Äiti\n");
+  fs::remove_all(path("out"));
+  expect_error<DataError>(whole("text", {file("a.txt", utf16)}), "a.txt is UTF-16\nconvert it");
+  for (const auto& [bytes, note] :
+       {std::pair(utf16, "a.txt is UTF-16"), std::pair(marked, "begins with a byte-order mark")}) {
+    PrepareRequest kept = whole("text", {file("a.txt", bytes)});
+    kept.unit = "byte";
+    EXPECT_THAT(notes(kept), HasSubstr(note));
     EXPECT_EQ(text(open_prepared(path("out")), "train"), bytes);
     fs::remove_all(path("out"));
   }
@@ -190,14 +193,6 @@ TEST_F(OtherFiles, DeclaredEncodingsAreDecodedAndOthersRefused) {
   wanted.clean.reset();
   wanted.unit = "byte";
   EXPECT_THAT(notes(wanted), HasSubstr("b.txt is not UTF-8"));
-  wanted.unit = "character";
-  wanted.force = true;
-  fs::remove_all(path("out"));
-  wanted.from = {file("c.txt", utf16 + "\0\xD8z\0"s)};
-  expect_error<DataError>(wanted,
-                          "c.txt begins as UTF-16 (little-endian), but is damaged: there is no character at byte 12");
-  wanted.from = {file("d.txt", utf16 + "z")};
-  expect_error<DataError>(wanted, "it ends inside a character");
 }
 
 TEST_F(OtherFiles, ZerosAreNoText) {
@@ -213,8 +208,6 @@ TEST_F(OtherFiles, RowsThatAreThePrintedFormOfBytesAreRefused) {
   PrepareRequest wiki = request("wiki40b", {write_shard("parquet", path("train.parquet"), printed)});
   wiki.language = "fi";
   expect_error<DataError>(wiki, "train.parquet: the rows are the printed form of bytes");
-  wiki.from = {write_shard("tfrecord", path("train-0"), printed)};
-  expect_error<DataError>(wiki, "the rows are the printed form of bytes");
   expect_error<DataError>(whole("text", {path("train.parquet")}), "the rows are the printed form of bytes");
   std::vector<std::string> rows(50, "a row");
   rows[20] = "b'printed'";

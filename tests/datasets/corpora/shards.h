@@ -13,7 +13,7 @@
 
 namespace xlm {
 
-/// `kind`: "parquet", "tfrecord", "arrow-stream" or "arrow-file"; the column's type may follow, as in "parquet:view"
+/// `kind`: "parquet", "arrow-stream" or "arrow-file"; the column's type may follow, as in "parquet:view"
 /// (tests/datasets/corpora/write_shards.py).
 inline fs::path write_shard(const std::string& kind, const fs::path& path, const std::vector<std::string>& articles) {
   create_folders(path.parent_path());

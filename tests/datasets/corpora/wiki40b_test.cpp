@@ -29,14 +29,12 @@ const std::vector<std::string> kArticles{"\n_START_ARTICLE_\nÄiti\n_START_PARAG
                                          "\n_START_ARTICLE_\nIsä_NEWLINE_ei", "\n_START_ARTICLE_\nKoira"};
 constexpr const char* kClean = "äiti\non yksi\nisä\nei\nkoira";
 
-class LanguageCorporaShards : public LanguageCorpora, public ::testing::WithParamInterface<const char*> {};
-
-TEST_P(LanguageCorporaShards, BecomeAPreparedFolder) {
-  write_shard(GetParam(), path("raw/train/fi_examples-00000-of-00002"), {kArticles[0], kArticles[1]});
-  write_shard(GetParam(), path("raw/train/fi_examples-00001-of-00002"), {kArticles[2]});
-  write_shard(GetParam(), path("raw/train/he_examples-00000-of-00001"), {"\n_START_ARTICLE_\nאב"});
-  write_shard(GetParam(), path("raw/dev/fi_examples-00000-of-00001"), {"\n_START_ARTICLE_\nXyz"});
-  write_shard(GetParam(), path("raw/test/fi_examples-00000-of-00001"), {"\n_START_ARTICLE_\n\u4E2D"});
+TEST_F(LanguageCorpora, ShardsBecomeAPreparedFolder) {
+  write_shard("parquet", path("raw/train/fi_examples-00000-of-00002"), {kArticles[0], kArticles[1]});
+  write_shard("parquet", path("raw/train/fi_examples-00001-of-00002"), {kArticles[2]});
+  write_shard("parquet", path("raw/train/he_examples-00000-of-00001"), {"\n_START_ARTICLE_\nאב"});
+  write_shard("parquet", path("raw/dev/fi_examples-00000-of-00001"), {"\n_START_ARTICLE_\nXyz"});
+  write_shard("parquet", path("raw/test/fi_examples-00000-of-00001"), {"\n_START_ARTICLE_\n\u4E2D"});
   const PreparedData data = make(request("wiki40b", {path("raw")}));
   EXPECT_EQ(text(data, "train"), kClean);
   EXPECT_THAT(data.split("train").documents, ElementsAre(0, 13, 20));
@@ -48,8 +46,8 @@ TEST_P(LanguageCorporaShards, BecomeAPreparedFolder) {
   EXPECT_EQ(data.meta["sources"].size(), 4U);
 }
 
-TEST_P(LanguageCorporaShards, DamageIsAnError) {
-  const std::string good = read_file(write_shard(GetParam(), path("good"), kArticles));
+TEST_F(LanguageCorpora, DamageOfAShardIsAnError) {
+  const std::string good = read_file(write_shard("parquet", path("good"), kArticles));
   expect_error<DataError>(request("wiki40b", {file("train-cut", good.substr(0, good.size() - 3))}),
                           "train-cut is truncated");
   std::string bad = good;
@@ -57,14 +55,11 @@ TEST_P(LanguageCorporaShards, DamageIsAnError) {
   expect_error<DataError>(request("wiki40b", {file("train-bad", bad)}), "train-bad is");
 }
 
-TEST_P(LanguageCorporaShards, LimitsCutTheJoinedArticles) {
-  PrepareRequest cut =
-      request("wiki40b", {write_shard(GetParam(), path("fi/train-00000-of-00001.parquet"), kArticles)});
+TEST_F(LanguageCorpora, LimitsCutTheJoinedArticles) {
+  PrepareRequest cut = request("wiki40b", {write_shard("parquet", path("fi/train-00000-of-00001.parquet"), kArticles)});
   cut.limit = "76,1,1";  // 45 characters of the first article, a line break, 30 of the second
   EXPECT_EQ(text(make(cut), "train"), "äiti\non yksi\nisä\ne");
 }
-
-INSTANTIATE_TEST_SUITE_P(Kinds, LanguageCorporaShards, ::testing::Values("parquet", "tfrecord"));
 
 TEST_F(LanguageCorpora, Wiki40bTakesPlainText) {
   std::string joined;

@@ -6,8 +6,6 @@
 
 #include <random>
 
-#include "datasets/input/text_decoder.h"
-
 namespace xlm {
 namespace {
 
@@ -148,41 +146,14 @@ TEST(Recognition, NamesOfTablesAndPagesCount) {
   EXPECT_EQ(recognise("PAR1\x15", "a.txt").form, FileForm::kParquet);
 }
 
-std::string decoded(const std::string& bytes, std::size_t step) {
-  const ByteOrderMark mark = byte_order_mark(bytes);
-  TextDecoder decoder(mark.encoding);
-  std::string text;
-  for (std::size_t at = mark.bytes; at < bytes.size(); at += step) decoder.write(bytes.substr(at, step), text);
-  EXPECT_TRUE(decoder.finish());
-  EXPECT_EQ(decoder.first_damaged(), -1);
-  return text;
-}
-
-TEST(Recognition, DeclaredEncodingsBecomeUtf8InAnyPieces) {
-  const std::string text = "Äiti, 日本 😀\n";
-  const std::u16string units = u"Äiti, 日本 😀\n";
-  std::string utf32;
-  for (const char32_t c : U"Äiti, 日本 😀\n"s) {
-    for (unsigned shift = 0; shift < 32; shift += 8) utf32 += static_cast<char>(c >> shift & 0xFFU);
-  }
-  for (const std::string& bytes : {"\xFF\xFE" + utf16(units, false), "\xFE\xFF" + utf16(units, true),
-                                   "\xFF\xFE\0\0"s + utf32, "\xEF\xBB\xBF" + text}) {
-    for (const std::size_t step : {1U, 2U, 3U, 5U, 100U}) EXPECT_EQ(decoded(bytes, step), text) << step;
-    EXPECT_EQ(recognise(bytes, "a.txt").form, FileForm::kText);
-  }
-}
-
-TEST(Recognition, HalvesOfSurrogatesAreDamage) {
-  for (const std::u16string& units : {u"ab\xD83D"s + u"cd", u"ab\xDE00"s + u"cd", u"ab\xD83D\xD83D"s + u"cd"}) {
-    TextDecoder decoder(Encoding::kUtf16Little);
-    std::string text;
-    decoder.write(utf16(units, false), text);
-    EXPECT_EQ(decoder.first_damaged(), 4);
-  }
-  TextDecoder decoder(Encoding::kUtf16Big);
-  std::string text;
-  decoder.write("\0a\xD8"s, text);
-  EXPECT_FALSE(decoder.finish());
+TEST(Recognition, DeclaredEncodingsAreNamed) {
+  const std::u16string text = u"אבג דהו 😀\n";
+  EXPECT_EQ(recognise("\xFF\xFE" + utf16(text, false), "a.txt").name, "UTF-16");
+  EXPECT_EQ(recognise("\xFE\xFF" + utf16(text, true), "a.txt").name, "UTF-16");
+  EXPECT_EQ(recognise("\xFF\xFE\0\0a\0\0\0"s, "a.txt").name, "UTF-32");
+  const Recognised marked = recognise("\xEF\xBB\xBFÄiti", "a.txt");
+  EXPECT_EQ(marked.form, FileForm::kText);
+  EXPECT_TRUE(marked.marked);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <numbers>
 
 #include "core/api/decaying_attention_options.h"
-#include "core/kernels/counter_dropout.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/models/language_model.h"

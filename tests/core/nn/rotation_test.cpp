@@ -1,9 +1,9 @@
 // Rotary positions.
-#include "core/kernels/rotation.h"
-
 #include <cmath>
 
 #include <gtest/gtest.h>
+
+#include "core/nn/transformer_block.h"
 
 namespace xlm {
 namespace {

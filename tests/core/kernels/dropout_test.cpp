@@ -1,11 +1,9 @@
 // Dropout by place: what it drops, and that its gradient drops the same.
-#include "core/kernels/counter_dropout.h"
+#include "core/kernels/dropout.h"
 
 #include <vector>
 
 #include <gtest/gtest.h>
-
-#include "core/kernels/dropout.h"
 
 namespace xlm {
 namespace {

@@ -7,13 +7,16 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/kernels/attention_heads.h"
+#include "core/kernels/banded_rows.h"
+#include "core/kernels/bfloat16_lanes.h"
+#include "core/kernels/causal_attention.h"
 #include "core/kernels/packed_operands.h"
-#include "core/kernels/window_attention.h"
-#include "core/kernels/window_rows.h"
 
 namespace xlm {
 namespace {
@@ -22,10 +25,154 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kQueryTile = 64;  // queries
-constexpr std::int64_t kKeyBlock = 256;  // keys
-constexpr std::int64_t kAhead = 16;      // rows that are requested from memory before they are read
-constexpr std::int64_t kCacheLine = 16;  // numbers of 4 bytes
+constexpr std::int64_t kQueryTile = 64;    // queries
+constexpr std::int64_t kKeysAtOnce = 256;  // keys
+constexpr std::int64_t kAhead = 16;        // rows that are requested from memory before they are read
+constexpr std::int64_t kCacheLine = 16;    // numbers of 4 bytes
+
+/// A row of `count` keys, of which the query sees those from `begin` to `end`.
+struct SeenKeys {
+  std::int64_t begin, end, count;
+};
+
+/// Two queries, one below the other, or one, if T is not bfloat16.
+template <class T>
+struct PairedRows {
+  std::array<SeenKeys, kPair<T>> seen;
+  const Sum<T>* log_sums;  // [kPair], log Σ exp(score) of the whole query
+  const Sum<T>* dots;      // [kPair], Σ weights · their gradient
+};
+
+constexpr std::int64_t kWholeVector = 16;  // numbers
+
+/// Part of a row in whole vectors: what a query sees, and keys around it that it does not.
+struct SeenVectors {
+  explicit SeenVectors(const SeenKeys& seen)
+      : begin(seen.begin - seen.begin % kWholeVector),
+        end(std::min(seen.count, (seen.end + kWholeVector - 1) / kWholeVector * kWholeVector)) {}
+  std::int64_t begin, end;
+};
+
+/// Gives the keys around a score whose exponential adds nothing to a sum with the greatest.
+template <class T>
+void hide_around(T* scores, const SeenKeys& seen, const SeenVectors& part) {
+  std::fill(scores + part.begin, scores + seen.begin, std::numeric_limits<T>::lowest());
+  std::fill(scores + seen.end, scores + part.end, std::numeric_limits<T>::lowest());
+}
+
+template <class T>
+void clear_unseen(T* row, const SeenKeys& seen) {
+  std::fill(row, row + seen.begin, T{0});
+  std::fill(row + seen.end, row + seen.count, T{0});
+}
+
+#if defined(__x86_64__)
+/// Those of 16 keys from `key` on.
+XLM_SIMD_INLINE std::uint16_t seen_lanes(const SeenKeys& seen, std::int64_t key) {
+  return static_cast<std::uint16_t>(lanes_before(seen.end - key) & ~lanes_before(seen.begin - key));
+}
+
+XLM_WITH_BFLOAT16 float softmax_in_lanes(const float* scores, const SeenKeys& seen, RunningSoftmax<float>& softmax,
+                                         Bfloat16* weights) {
+  const SeenVectors part(seen);
+  Lanes largest = Lanes{} + softmax.maximum;
+  for (std::int64_t j = part.begin; j < part.end; j += 16) {
+    const std::uint16_t lanes = seen_lanes(seen, j);
+    largest = _mm512_mask_max_ps(largest, lanes, _mm512_maskz_loadu_ps(lanes, scores + j), largest);
+  }
+  const float maximum = largest_lane(largest);
+  Lanes sums{};
+  for (std::int64_t j = 0; j < seen.count; j += 16) {
+    const std::uint16_t lanes = seen_lanes(seen, j);
+    Lanes e{};
+    if (lanes != 0) {
+      e = _mm512_maskz_mov_ps(lanes, exponential<16>(Lanes(_mm512_maskz_loadu_ps(lanes, scores + j)) - maximum));
+      sums += e;
+    }
+    store_rounded(e, seen.count - j, weights + j);
+  }
+  const float factor = maximum == softmax.maximum ? 1.0F : std::exp(softmax.maximum - maximum);
+  softmax = {maximum, softmax.sum * factor + sum_of_lanes(sums)};
+  return factor;
+}
+
+struct RowLanes {
+  Lanes weights, d_scores;
+};
+
+XLM_INLINE_WITH_BFLOAT16 RowLanes gradient_lanes(const float* scores, const float* d_weights, std::uint16_t lanes,
+                                                 float log_sum, float dot) {
+  if (lanes == 0) return {Lanes{}, Lanes{}};
+  const Lanes weights =
+      _mm512_maskz_mov_ps(lanes, exponential<16>(Lanes(_mm512_maskz_loadu_ps(lanes, scores)) - log_sum));
+  return {weights, weights * (Lanes(_mm512_maskz_loadu_ps(lanes, d_weights)) - dot)};
+}
+
+XLM_WITH_BFLOAT16 void gradients_in_lanes(const float* scores, const float* d_weights, const PairedRows<Bfloat16>& rows,
+                                          Bfloat16* weights, Bfloat16* d_scores, Bfloat16* d_scores_left) {
+  const auto& [first, second] = rows.seen;
+  const std::int64_t count = first.count;
+  for (std::int64_t j = 0; j < count; j += 16) {
+    const RowLanes a = gradient_lanes(scores + j, d_weights + j, seen_lanes(first, j), rows.log_sums[0], rows.dots[0]);
+    const RowLanes b = gradient_lanes(scores + count + j, d_weights + count + j, seen_lanes(second, j),
+                                      rows.log_sums[1], rows.dots[1]);
+    store_rounded_pairs(a.weights, b.weights, count - j, weights + 2 * j);
+    store_rounded_pairs(a.d_scores, b.d_scores, count - j, d_scores + 2 * j);
+    store_rounded(a.d_scores, count - j, d_scores_left + j);
+    store_rounded(b.d_scores, count - j, d_scores_left + count + j);
+  }
+}
+#endif
+
+/// Adds a row of `scores` [count] to its softmax. Writes exp(score − maximum) for the keys that are seen and 0 for the
+/// others as part of a left operand. `scores` is changed, and may be `weights`. Returns the factor for what was
+/// computed from earlier parts.
+template <class T>
+Sum<T> window_softmax(Sum<T>* scores, const SeenKeys& seen, RunningSoftmax<Sum<T>>& softmax, T* weights) {
+#if defined(__x86_64__)
+  if constexpr (kPair<T> == 2) {
+    if (rounds_by_instruction()) return softmax_in_lanes(scores, seen, softmax, weights);
+  }
+#endif
+  Sum<T> factor = 1;
+  if (seen.begin < seen.end) {
+    const SeenVectors part(seen);
+    hide_around(scores, seen, part);
+    factor = add_to_softmax(scores + part.begin, part.end - part.begin, softmax);
+  }
+  clear_unseen(scores, seen);
+  store_left(scores, seen.count, weights);
+  return factor;
+}
+
+/// `scores` and `d_weights`, the gradient of the weights, are rows [kPair, count] and changed. Writes weights and
+/// gradient of the scores, as parts of right operands, and the gradient also as part of a left operand.
+template <class T>
+void window_gradients(Sum<T>* scores, Sum<T>* d_weights, const PairedRows<T>& rows, T* weights, T* d_scores,
+                      T* d_scores_left) {
+#if defined(__x86_64__)
+  if constexpr (kPair<T> == 2) {
+    if (rounds_by_instruction()) return gradients_in_lanes(scores, d_weights, rows, weights, d_scores, d_scores_left);
+  }
+#endif
+  const std::int64_t count = rows.seen.front().count;
+  for (std::int64_t i = 0; i < kPair<T>; ++i) {
+    const SeenKeys& seen = rows.seen[static_cast<std::size_t>(i)];
+    Sum<T>* row = scores + i * count;
+    Sum<T>* d_row = d_weights + i * count;
+    if (seen.begin < seen.end) {
+      const SeenVectors part(seen);
+      hide_around(row, seen, part);
+      backward_row(row + part.begin, d_row + part.begin, {.band = part.end - part.begin}, {.log_sum = rows.log_sums[i]},
+                   rows.dots[i]);
+    }
+    clear_unseen(row, seen);
+    clear_unseen(d_row, seen);
+  }
+  store_right(scores, count, weights);
+  store_right(d_weights, count, d_scores);
+  store_left(d_weights, kPair<T> * count, d_scores_left);
+}
 
 struct CausalShape {
   CausalShape(const Tensor& query, const Tensor& key, std::int64_t seen)
@@ -44,7 +191,7 @@ struct CausalShape {
   /// The distance of rows of one number for each key. It is an odd number of cache lines: at powers of two, a column's
   /// numbers would displace each other from the cache.
   std::int64_t key_stride() const { return ((keys + kCacheLine - 1) / kCacheLine | 1) * kCacheLine; }
-  std::int64_t blocks() const { return (keys + kKeyBlock - 1) / kKeyBlock; }
+  std::int64_t blocks() const { return (keys + kKeysAtOnce - 1) / kKeysAtOnce; }
 
   std::int64_t batch, heads, queries, keys, width, window;
 };
@@ -54,9 +201,9 @@ struct WindowPiece {
   WindowPiece(const CausalShape& shape, std::int64_t tile, std::int64_t block)
       : first(tile * kQueryTile), count(std::min(kQueryTile, shape.queries - first)) {
     const std::int64_t own = shape.keys - shape.queries + first;  // the key of the first query
-    key = std::max(block * kKeyBlock, own - shape.window + 1);
+    key = std::max(block * kKeysAtOnce, own - shape.window + 1);
     key -= key % kCacheLine;
-    keys = std::min({(block + 1) * kKeyBlock, shape.keys, own + count}) - key;
+    keys = std::min({(block + 1) * kKeysAtOnce, shape.keys, own + count}) - key;
     begin_ = own - shape.window + 1 - key;
     end_ = own + 1 - key;
   }
@@ -142,9 +289,9 @@ void forward_window_head(const CausalShape& shape, const variable_list& in, cons
   const Right<T> keys = work.keys.right_transposed(key.data, key.stride, shape.keys, width, shape.key_stride());
   const Right<T> values = work.values.right(value.data, value.stride, shape.keys, width);
   work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>(), false);
-  work.sums.resize(static_cast<std::size_t>(kQueryTile * (kKeyBlock + width)));
+  work.sums.resize(static_cast<std::size_t>(kQueryTile * (kKeysAtOnce + width)));
   Sum<T>* scores = work.sums.data();
-  Sum<T>* attended = scores + kQueryTile * kKeyBlock;  // [kQueryTile, d]
+  Sum<T>* attended = scores + kQueryTile * kKeysAtOnce;  // [kQueryTile, d]
   for (std::int64_t tile = 0; tile < shape.tiles(); ++tile) {
     work.running.assign(kQueryTile, {});
     std::fill(attended, attended + kQueryTile * width, Sum<T>{0});
@@ -190,15 +337,15 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
   work.queries.load(head_of<T>(in[0], batch, head), shape.queries, width, shape.scale<T>(), true);
   work.upstreams.load(d_output, shape.queries, width, 1, true);
   work.sums.assign(static_cast<std::size_t>(width * (2 * shape.key_stride() + shape.queries + 2) + shape.queries +
-                                            2 * kQueryTile * kKeyBlock),
+                                            2 * kQueryTile * kKeysAtOnce),
                    0);
   Sum<T>* d_key = work.sums.data();  // [d, T], as the gradient of values
   Sum<T>* d_value = d_key + width * shape.key_stride();
   Sum<T>* d_queries = d_value + width * shape.key_stride();  // [M, d]
   Sum<T>* dots = d_queries + width * shape.queries;  // [M]: Σ weights · their gradient = output · its gradient
   Sum<T>* scores = dots + shape.queries;
-  Sum<T>* d_scores = scores + kQueryTile * kKeyBlock;
-  Sum<T>* row = d_scores + kQueryTile * kKeyBlock;  // [d], and once more
+  Sum<T>* d_scores = scores + kQueryTile * kKeysAtOnce;
+  Sum<T>* row = d_scores + kQueryTile * kKeysAtOnce;  // [d], and once more
   for (std::int64_t i = 0; i < shape.queries; ++i) {
     if (i + kAhead < shape.queries) output.prefetch(i + kAhead, width);
     dots[i] =
@@ -216,7 +363,7 @@ void backward_window_head(const CausalShape& shape, const variable_list& in, con
       T* pairs = work.d_scores_pairs.destination(d_scores, piece.count * piece.keys);
       T* left = work.d_scores.destination(d_scores, piece.count * piece.keys);
       for (std::int64_t i = 0; i < piece.count; i += kPair<T>) {
-        WindowRows<T> rows{{}, log_sum + piece.first + i, dots + piece.first + i};
+        PairedRows<T> rows{{}, log_sum + piece.first + i, dots + piece.first + i};
         for (std::int64_t of_pair = 0; of_pair < kPair<T>; ++of_pair) {
           rows.seen[static_cast<std::size_t>(of_pair)] = piece.seen(i + of_pair);
         }
@@ -288,11 +435,11 @@ class FusedWindowAttention : public torch::autograd::Function<FusedWindowAttenti
 
 }  // namespace
 
-Tensor window_attention_fused(const WindowAttentionInput& input) {
+Tensor causal_attention_fused(const CausalAttentionInput& input) {
   const bool even = input.query.size(2) % 2 == 0 && input.query.size(3) % 2 == 0 && input.key.size(2) % 2 == 0;
   const torch::ScalarType type = product_type(input.query.scalar_type(), even);
   return FusedWindowAttention::apply(input.query.to(type), input.key.to(type), input.value.to(type),
-                                     std::min(input.window, input.key.size(2)))
+                                     input.window > 0 ? std::min(input.window, input.key.size(2)) : input.key.size(2))
       .to(input.query.scalar_type());
 }
 
