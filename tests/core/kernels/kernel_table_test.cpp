@@ -71,7 +71,7 @@ TEST(KernelTable, ACallIsReadOffItsTensor) {
 
 TEST(KernelTable, EveryChoiceSaysWhyEarlierVersionsAreNotUsed) {
   const std::vector<KernelChoice> choices = kernel_choices(torch::kCPU, false);
-  ASSERT_EQ(choices.size(), 10U);
+  ASSERT_EQ(choices.size(), 9U);
   EXPECT_EQ(choices[1].operation, "linear layers");
   EXPECT_THAT(choices[1].passed_over, Contains(HasSubstr("no product in bfloat16 is asked for")));
   EXPECT_THAT(choices[3].passed_over, IsEmpty());
