@@ -9,7 +9,7 @@
 namespace xlm {
 
 /// The SHA-256 of the text of validation and test as decoded, with where its documents begin, by split. A split is left
-/// out in which characters are unknown. Kept beside the folder's verified hashes, so a split is read once.
+/// out in which characters are unknown. Kept with the verified hashes of the folder, so a split is read once.
 std::map<std::string, std::string> text_hashes(const fs::path& folder);
 
 }  // namespace xlm

@@ -79,7 +79,8 @@ inline std::string_view name_of(EndCause cause) { return kEndCauseNames[static_c
 /// Settings by dotted key.
 using SettingList = std::vector<std::pair<std::string, Json>>;
 
-/// Adds what an object holds to `out`, with `prefix` before its keys. Nested maps become dotted keys; lists stay values.
+/// Adds what an object holds to `out`, with `prefix` before its keys. Nested maps become dotted keys; lists stay
+/// values.
 void flatten(const Json& value, const std::string& prefix, SettingList& out);
 
 /// "data.name=pg-19@model.overlap=20": the part after the @ in the name of an evaluation's column.

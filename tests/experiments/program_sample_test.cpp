@@ -39,8 +39,8 @@ TEST_F(SampleCommand, TakesThePromptFromAnySource) {
     EXPECT_EQ(sample("< saved.txt").out, "begun ab ab \n") << text;
   }
   write_file(folder_.path() / "wide.txt", std::string("\xFF\xFE"
-                                                       "b\0e\0",
-                                                       6));
+                                                      "b\0e\0",
+                                                      6));
   EXPECT_EQ(sample("< wide.txt").code, kBadData) << "UTF-16";
   EXPECT_EQ(sample("--prompt 'Begun, 2 ' --clean text8").out, " begun two ab ab \n") << "words stay apart";
 }
@@ -69,8 +69,8 @@ TEST_F(SampleCommand, SegmentTakesATextFromAnySource) {
 }
 
 TEST_F(SampleCommand, EndsWhereTheModelEndsTheText) {
-  EXPECT_EQ(sample("--prompt 'the end' --tokens 5").out, "the endab \n");
-  EXPECT_EQ(Json::parse(sample("--prompt 'the end' --tokens 5 --json").out)["text"], "ab ");
+  EXPECT_EQ(sample("--prompt 'the end'").out, "the endab \n");
+  EXPECT_EQ(Json::parse(sample("--prompt 'the end' --json").out)["text"], "ab ");
 }
 
 TEST_F(SampleCommand, DrawsSeveral) {

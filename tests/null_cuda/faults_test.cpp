@@ -75,7 +75,8 @@ TEST_F(NullCudaFaults, MemoryThatIsFullFromAnyCallOnEndsTheRunInWords) {
 // As docs/clusters.md says: it continues with half as many rows at once.
 TEST_F(NullCudaFaults, AProductWithoutAWorkspaceHalvesTheRows) {
   bool halved = false;
-  for (const int call : {400, 550, 300, 700, 200, 900, 150, 100, 60}) {  // one of them falls into a step, and not before the first
+  for (const int call :
+       {400, 550, 300, 700, 200, 900, 150, 100, 60}) {  // one of them falls into a step, and not before the first
     const std::string runs = fmt::format("blas-{}", call);
     const ProgramResult result = train_with(runs, fmt::format("fail=blas:{}:once", call));
     EXPECT_THAT(result.code, AnyOf(0, 5)) << result.err;
