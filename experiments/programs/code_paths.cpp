@@ -200,6 +200,23 @@ bool is_result_or_note(const std::string& path) {
   return std::find(kEndings.begin(), kEndings.end(), fs::path(path).extension().string()) != kEndings.end();
 }
 
+/// Tables and texts are what commands print into files, or what a program reads: then the code, or the command, has
+/// their ending in it.
+std::set<std::string> endings_of_printed_files(const CodeRequest& request, const fs::path& folder,
+                                               const std::vector<std::string>& paths) {
+  std::set<std::string> endings{".csv", ".tsv", ".txt", ".json", ".jsonl"};
+  const auto forget = [&](const std::string& text) {
+    std::erase_if(endings, [&](const std::string& ending) { return text.find(ending) != std::string::npos; });
+  };
+  for (const std::string& word : request.words) forget(word);
+  constexpr std::uintmax_t kMaxCode = 1 << 20;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (looks_like_code(path) && fs::file_size(folder / path, error) <= kMaxCode) forget(read_file(folder / path));
+  }
+  return endings;
+}
+
 bool holds_runs(const fs::path& folder) {
   std::error_code ignored;
   return fs::exists(folder / ".programs", ignored);
@@ -334,19 +351,22 @@ std::vector<std::string> without_others(const CodeRequest& request, const fs::pa
                                         std::vector<std::string>& notes) {
   const Patterns patterns = sorted_patterns(request.patterns);
   const std::set<std::string> named = named_by(request, folder, patterns);
+  const std::set<std::string> printed =
+      whole_folder ? endings_of_printed_files(request, folder, paths) : std::set<std::string>();
   std::vector<std::string> results;
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
     if (std::any_of(patterns.others.begin(), patterns.others.end(), fits) || is_of_runs(folder, path)) return true;
     if (named.contains(path)) return false;
-    if (!whole_folder || !is_result_or_note(path)) return is_recipe(folder, path, notes);
+    const bool is_result = is_result_or_note(path) || printed.contains(fs::path(path).extension().string());
+    if (!whole_folder || !is_result) return is_recipe(folder, path, notes);
     results.push_back(path);
     return true;
   });
   if (!results.empty()) {
     notes.push_back(fmt::format(
-        "not in the copy of the code, as pictures, pages, notes and logs are none: {}\nif the program reads "
-        "them: program: {{code: [\"**\"]}}",
+        "these look like results and notes, and do not belong to the code: {}\nif the program reads them: program: "
+        "{{code: [\"**\"]}}",
         names_of(results)));
   }
   return paths;

@@ -74,7 +74,8 @@ TryBudget::TryBudget(const std::string& text, const std::string& option) : text_
     unit_ = unit;
     const std::string_view number = trim(std::string_view(text).substr(0, text.size() - unit.size()));
     if (parse_real(number, most_) && most_ > 0) return;
-    throw UsageError(fmt::format("{}: {} is not above 0", option, text));
+    throw UsageError(
+        fmt::format("{}: '{}' is no number of {} above 0: write 8runs, 1e15flops or 5e6tokens", option, text, unit));
   }
   try {
     most_ = read_duration(make_scalar(text, option), "it");

@@ -82,7 +82,7 @@ LawEstimate::LawEstimate(const LossPoints& points, const EstimateOptions& option
 }
 
 /// Least squares of ln residual² by ln product. Whatever the noise, ln of a squared normal number varies by π²/2, so
-/// the error of the slope is known. Nothing grows unless the slope is above 0 by a one-sided test of 5 %.
+/// the error of the slope is known. Nothing grows unless the slope is above 0 by a one-sided test of 10 %.
 void LawEstimate::find_growth(const LossPoints& points) {
   constexpr double kNone = 1e-12;  // of log loss: a residual that is rounding
   std::vector<double> sizes;
@@ -101,7 +101,7 @@ void LawEstimate::find_growth(const LossPoints& points) {
     xx += (sizes[i] - centre_) * (sizes[i] - centre_);
     xy += (sizes[i] - centre_) * (squares[i] - level);
   }
-  constexpr double kOfNormal = 1.644854;  // its quantile of 95 %
+  constexpr double kOfNormal = 1.281552;  // its quantile of 90 %
   const double error = std::numbers::pi / std::sqrt(2 * xx);
   if (xx > 0 && xy / xx > kOfNormal * error) growth_ = xy / xx / 2;
 }

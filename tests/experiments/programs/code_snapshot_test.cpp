@@ -304,8 +304,8 @@ TEST_F(FrozenCodeTest, ResultsAndNotesAreNoCodeOfAWholeFolder) {
   EXPECT_EQ(after.hash, before.hash);
   EXPECT_THAT(after.notes,
               ::testing::ElementsAre(::testing::HasSubstr(
-                  "as pictures, pages, notes and logs are none: curve.pdf, curve.svg, figures/curve.png, report.html, "
-                  "slurm-17.err and 4 others")));
+                  "do not belong to the code: curve.pdf, curve.svg, figures/curve.png, report.html, slurm-17.err and 4 "
+                  "others")));
   EXPECT_EQ(changes_of_code(after, place()), "");
   whole.patterns = {"**"};
   const Code all = read_code(whole);
@@ -319,6 +319,27 @@ TEST_F(FrozenCodeTest, ResultsAndNotesAreNoCodeOfAWholeFolder) {
   EXPECT_EQ(frozen_with_others(after, {.folder = at("plain"), .words = {"python3", "train.py"}}, place()).size(), 1U);
 }
 
+// What `xlm table --out` and a shell write next to a script is no code of it, but what it reads is.
+TEST_F(FrozenCodeTest, TablesAndTextsAreCodeWhereTheCodeReadsSome) {
+  put(at("plain/train.py"), "print('train')\n");
+  const CodeRequest whole{.folder = at("plain"), .words = {"python3", "train.py", "{seed}"}};
+  const std::string before = read_code(whole).hash;
+  for (const char* name : {"table.csv", "sweep.txt", "claims.json"}) put(at(std::string("plain/") + name), "printed");
+  EXPECT_EQ(read_code(whole).hash, before);
+  EXPECT_THAT(read_code(whole).notes,
+              ::testing::ElementsAre(::testing::HasSubstr("claims.json, sweep.txt, table.csv")));
+  const auto names = [&] {
+    std::vector<std::string> all;
+    for (const CodeFile& file : read_code(whole).files) all.push_back(file.path);
+    return all;
+  };
+  put(at("plain/train.py"), "words = open(f'{name}.txt')\n");
+  EXPECT_THAT(names(), ::testing::ElementsAre("sweep.txt", "train.py")) << "it may be any text";
+  put(at("plain/train.py"), "print('train')\n");
+  put(at("plain/settings.toml"), "rows = 'table.csv'\n");
+  EXPECT_THAT(names(), ::testing::ElementsAre("settings.toml", "table.csv", "train.py"));
+}
+
 TEST_F(FrozenCodeTest, ChangesSinceTheNewestCopyAreNamed) {
   put(at("plain/train.py"), "print('train')\n");
   put(at("plain/old.py"), "");
@@ -326,9 +347,9 @@ TEST_F(FrozenCodeTest, ChangesSinceTheNewestCopyAreNamed) {
   EXPECT_EQ(changes_of_code(read_code(whole), place()), "") << "there is no copy yet";
   freeze_code(read_code(whole), place());
   put(at("plain/train.py"), "print('edited')\n");
-  put(at("plain/words.txt"), "one\n");
+  put(at("plain/words.py"), "one\n");
   fs::remove(at("plain/old.py"));
-  EXPECT_EQ(changes_of_code(read_code(whole), place()), "old.py is gone, train.py was edited, words.txt is new");
+  EXPECT_EQ(changes_of_code(read_code(whole), place()), "old.py is gone, train.py was edited, words.py is new");
   put(at("other/train.py"), "print('other')\n");
   EXPECT_EQ(changes_of_code(read_code({.folder = at("other")}), place()), "") << "another folder";
 }

@@ -110,7 +110,7 @@ TEST(TryBudget, IsATimeOrANumber) {
   EXPECT_TRUE(TryBudget("1e15flops", "--spend").is_spent({.flops = 1e15}));
   EXPECT_TRUE(TryBudget("5e6tokens", "--spend").is_spent({.tokens = 5e6}));
   EXPECT_FALSE(TryBudget().is_spent({.runs = 9, .seconds = 1e9}));
-  for (const char* wrong : {"20", "-1runs", "many"}) {
+  for (const char* wrong : {"20", "-1runs", "2Mtokens", "many"}) {
     EXPECT_THAT(thrown_message<UsageError>([&] { TryBudget(wrong, "--spend"); }), HasSubstr("--spend")) << wrong;
   }
 }
