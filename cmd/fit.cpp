@@ -33,6 +33,13 @@ struct FitOptions : RecipeOptions {
   bool registers = false;
 };
 
+/// "--faster-than" of the key faster_than.
+std::string option_of(const std::string& key) {
+  std::string name = "--" + key;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
 FitDescription described_by_options(const FitOptions& options) {
   Yaml described = options.described;
   described.set("fit", make_scalar("of the options", "xlm fit"));
@@ -65,9 +72,9 @@ std::vector<FitDescription> descriptions_of(const FitOptions& options, const Rec
 void check_options(const FitOptions& options) {
   if (!options.file.empty() && !options.described.entries.empty()) {
     throw UsageError(
-        fmt::format("{} describes its fits itself: --{} is for a fit without a recipe\nremove it, or change "
+        fmt::format("{} describes its fits itself: {} is for a fit without a recipe\nremove it, or change "
                     "the recipe",
-                    options.file.string(), options.described.entries.front().first));
+                    options.file.string(), option_of(options.described.entries.front().first)));
   }
   if (options.file.empty() && !(options.name + options.profile).empty()) {
     throw UsageError("--name and --profile choose in a recipe, and none is given\nname it: xlm fit RECIPE.yaml");
@@ -137,11 +144,11 @@ void add_fit_keys(CLI::App& app, Yaml& described) {
   for (const OptionEntry& key : keys.entries()) {
     if (key.key == "name") continue;
     const bool is_column = key.value.is_string() && key.range.empty();
-    std::string name = "--" + key.key;
-    std::replace(name.begin(), name.end(), '_', '-');
     app.add_option_function<std::string>(
-           name,
-           [&described, key](const std::string& value) { described.set(key.key, make_scalar(value, "--" + key.key)); },
+           option_of(key.key),
+           [&described, key](const std::string& value) {
+             described.set(key.key, make_scalar(value, option_of(key.key)));
+           },
            key.help)
         ->default_str(key.value.is_string() ? key.value.get<std::string>() : key.value.dump())
         ->type_name(is_column ? "COLUMN" : "VALUE");

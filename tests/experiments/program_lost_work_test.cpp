@@ -81,17 +81,14 @@ TEST_F(ProgramTest, AMoveDuringASweepCopiesAndTheSweepContinues) {
 }
 
 // A container's own files are the lower layer of an overlay, where no folder can be renamed.
-/// A sanitizer itself reads /proc before the program begins.
-constexpr bool is_sanitized() {
+// A sanitizer itself reads /proc before the program begins: there is nothing to test then.
 #ifdef __has_feature
-  return __has_feature(address_sanitizer);
-#else
-  return false;
+#if __has_feature(address_sanitizer)
+#define XLM_IS_SANITIZED
 #endif
-}
-
+#endif
+#ifndef XLM_IS_SANITIZED
 TEST_F(ProgramTest, WithoutProcItSaysWhatIsMissing) {
-  if (is_sanitized()) return;
   write_sweep("sweep: {grid: {seed: [1]}}\n");
   const auto without_proc = [&](const std::string& command) {
     return shell(folder_.path(),
@@ -102,6 +99,7 @@ TEST_F(ProgramTest, WithoutProcItSaysWhatIsMissing) {
   EXPECT_EQ(result.code, kFailed) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("it is named by /proc: mount that"), Not(HasSubstr("terminate"))));
 }
+#endif
 
 TEST_F(ProgramTest, RunsInTheLowerLayerOfAnOverlayAreRemovedMovedAndUpdated) {
   const std::string mounted =
