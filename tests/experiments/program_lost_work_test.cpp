@@ -95,7 +95,7 @@ TEST_F(ProgramTest, WithoutProcItSaysWhatIsMissing) {
                  "unshare --user --map-root-user --mount sh -ec 'mount -t tmpfs none /proc; " + command + "'");
   };
   if (without_proc("true").code != 0) GTEST_SKIP() << needs::kNamespaces;
-  const ProgramResult result = without_proc("exec " XLM_FAKE_BINARY " sweep sweep.yaml");
+  const ProgramResult result = without_proc("exec \"" XLM_FAKE_BINARY "\" sweep sweep.yaml");
   EXPECT_EQ(result.code, kFailed) << result.err;
   EXPECT_THAT(result.err, AllOf(HasSubstr("it is named by /proc: mount that"), Not(HasSubstr("terminate"))));
 }

@@ -62,12 +62,12 @@ TEST_F(ProgramTest, NoMemberOfAGroupChangesTheProgramOfAnothersSweep) {
       "setpriv --reuid={0} --regid={0} --groups=2000 env HOME=/nonexistent sh -c 'umask 002; {1}'";
   if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const auto as = [&](int user, const std::string& command) { return fmt::format(fmt::runtime(kUser), user, command); };
-  if (shell(folder_.path(), as(3001, "test -x " XLM_FAKE_BINARY)).code != 0) GTEST_SKIP() << needs::kFileSystem;
+  if (shell(folder_.path(), as(3001, "test -x \"" XLM_FAKE_BINARY "\"")).code != 0) GTEST_SKIP() << needs::kFileSystem;
   fs::permissions(folder_.path(), fs::perms(01777));
   write_file(hold(), "");
   ASSERT_EQ(shell(folder_.path(), "chmod -R a+rX . && mkdir runs && chgrp 2000 runs && chmod 2775 runs").code, 0);
   write_sweep("sweep: {grid: {seed: [1, 2]}}\n");
-  BackgroundProgram sweep({"/bin/sh", "-c", as(3002, "exec " XLM_FAKE_BINARY " sweep sweep.yaml --jobs 1")},
+  BackgroundProgram sweep({"/bin/sh", "-c", as(3002, "exec \"" XLM_FAKE_BINARY "\" sweep sweep.yaml --jobs 1")},
                           folder_.path());
   until([&] { return count_running() == 1 || !sweep.is_running(); });
   write_file(folder_.path() / "evil", "#!/bin/sh\nid -u >>" + (folder_.path() / "ran").string() + "\n");
