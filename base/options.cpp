@@ -176,7 +176,12 @@ void OptionReader::check_unknown(const Level& level) const {
     const std::string place =
         levels_.size() > 1 ? fmt::format(" in '{}'", path("").substr(0, path("").size() - 1)) : "";
     std::vector<std::string> right = level.known;
-    if (levels_.size() == 1) right.insert(right.end(), others_.begin(), others_.end());
+    if (levels_.size() == 1) {
+      right.insert(right.end(), others_.begin(), others_.end());
+      for (const auto& [group, options] : level.map->entries) {  // `lr` in a grid may mean options.lr
+        if (options.is_map() && options.find(key) != nullptr) right.push_back(group + "." + key);
+      }
+    }
     throw UsageError(fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, did_you_mean(key, right)));
   }
 }

@@ -62,7 +62,9 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   const std::string* best = nullptr;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const bool is_its_end = candidate.size() > word.size() && candidate.ends_with(word) &&
+                            candidate[candidate.size() - word.size() - 1] == '.';
+    const std::size_t distance = is_its_end ? 0 : edit_distance(word, candidate);
     if (distance < best_distance) {
       best = &candidate;
       best_distance = distance;

@@ -11,7 +11,8 @@ namespace xlm {
 /// Levenshtein distance, counting a swap of neighbours as one.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-/// " (did you mean 'X'?)" for the nearest of `candidates` when one is near enough, otherwise "".
+/// " (did you mean 'X'?)" for the nearest of `candidates` when one is near enough, otherwise "". The last part of a
+/// dotted name means the name: "lr" is near optimizer.lr.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "3.2 s", "4 min 10 s", "2 h 05 min".

@@ -86,13 +86,14 @@ bool seeds_change_nothing(const std::vector<SweepRun>& planned, const std::vecto
   return have_equal_numbers(planned, runs, [&](std::size_t run) { return planned[run].setting; });
 }
 
-std::vector<std::string> flags_that_change_nothing(const std::vector<SweepRun>& planned,
-                                                   const std::vector<std::string>& keys, const std::vector<Run>& runs) {
+std::vector<std::string> options_that_change_nothing(const std::vector<SweepRun>& planned,
+                                                     const std::vector<std::string>& keys,
+                                                     const std::vector<Run>& runs) {
   std::vector<std::string> found;
   for (const std::string& key : keys) {
     std::set<std::string> values;
     for (const SweepRun& run : planned) values.insert(shown_value(run.point, key));
-    if (!key.starts_with("options.") || values != std::set<std::string>{"false", "true"}) continue;
+    if (!key.starts_with("options.") || values.size() < 2) continue;
     const auto others = [&](std::size_t run) {
       std::string text;
       for (const std::string& other : keys) text += other == key ? "" : shown_value(planned[run].point, other) + "\n";

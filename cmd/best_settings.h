@@ -20,9 +20,9 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
 /// setting that has several: such a program does not seem to use its seed.
 bool seeds_change_nothing(const std::vector<SweepRun>& planned, const std::vector<Run>& runs);
 
-/// Options that are true in some runs and false in others which have the same final numbers, bit for bit: they do not
-/// seem to reach the program.
-std::vector<std::string> flags_that_change_nothing(const std::vector<SweepRun>& planned,
-                                                   const std::vector<std::string>& keys, const std::vector<Run>& runs);
+/// Options in which runs differ that have the same final numbers, bit for bit: they do not seem to reach the program.
+std::vector<std::string> options_that_change_nothing(const std::vector<SweepRun>& planned,
+                                                     const std::vector<std::string>& keys,
+                                                     const std::vector<Run>& runs);
 
 }  // namespace xlm

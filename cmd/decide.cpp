@@ -17,6 +17,7 @@
 #include "cmd/try_text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/runs_in_use.h"
+#include "experiments/runs/submission.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "experiments/sweeps/try_budget.h"
 #include "results/judgement/plan.h"
@@ -116,14 +117,16 @@ class Decider {
 
   /// The claims by what the runs say now.
   std::vector<OpenClaim> look() {
+    has_submitted_ = false;
     Store store = open_store(quiet_);
     RunTable runs(store);
     std::vector<OpenClaim> all;
+    for (SweepRun& run : own_) xlm::look_at(run, false);
     for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {
       if (judged.description.needs == ClaimNeeds::kCosts) continue;
       all.push_back(candidate_of(runs, std::move(judged)));
     }
-    return all;
+    return has_submitted_ ? look() : all;  // the store does not know yet that those runs are of this experiment
   }
 
   /// What is known of a claim: at the first of its looks that decided it, or at the last. A look knows the seeds that
@@ -138,6 +141,13 @@ class Decider {
     if (settings.empty()) {
       const std::string& missing = one.judged.parts.front().missing;
       one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
+      return one;
+    }
+    const bool is_early = std::any_of(own_.begin(), own_.end(), [&](const SweepRun& run) {
+      return settings.contains(run.setting) && run.is_open() && !(run.status == RunStatus::kFailed);
+    });
+    if (is_early) {  // a look at a part of its seeds would be one more
+      one.why_not = "the sweep's own runs are not done";
       return one;
     }
     const std::set<std::int64_t> seeds = own_seeds(settings);
@@ -185,6 +195,11 @@ class Decider {
       const bool has_open =
           std::any_of(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
       if (has_open || look == kMaxLooks) return look;
+      for (const SweepRun& run : one.more) {  // done by another experiment, maybe
+        if (!submitted_.insert(run.id()).second) continue;
+        submit(run.planned);
+        has_submitted_ = true;
+      }
     }
   }
 
@@ -195,6 +210,7 @@ class Decider {
       if (!run.is_open() || !launched_.contains(run.id())) continue;
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
+    if (one.judged.too_weak) return "";  // one look would have decided it
     std::optional<std::int64_t> fewest = 0;
     for (const ClaimPart& part : one.judged.parts) {
       if (part.verdict == Verdict::kNotTried) return part.missing;
@@ -258,7 +274,13 @@ class Decider {
   /// Does the open ones of these runs, and tags them with their look. Whether the user and the budget let it go on.
   bool launch(const std::vector<SweepRun>& runs, std::int64_t look) {
     std::vector<SweepRun> open;
-    std::copy_if(runs.begin(), runs.end(), std::back_inserter(open), [](const SweepRun& run) { return run.is_open(); });
+    for (const SweepRun& run : runs) {
+      if (run.is_open()) {
+        open.push_back(run);
+      } else {
+        submit(run.planned);  // it may be done by another experiment
+      }
+    }
     if (open.empty()) return true;
     for (const SweepRun& run : open) {
       const fs::path& folder = run.planned.paths.folder;
@@ -323,6 +345,8 @@ class Decider {
   std::vector<SweepRun> own_;            // of the recipe's own seeds
   std::map<fs::path, TryCost> started_;  // folders of runs that this command did, with what they had cost
   std::set<std::string> launched_;       // their ids
+  std::set<std::string> submitted_;      // of those that were done already
+  bool has_submitted_ = false;           // since the last look began
 };
 
 int run_decide(const DecideCommand& command, const GlobalOptions& global) {

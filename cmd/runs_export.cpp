@@ -1,4 +1,5 @@
-// xlm runs export: CSV, JSON lines and Parquet of runs, series and evaluations; TensorBoard's event files.
+// xlm runs export: CSV, JSON lines and Parquet of runs, series and evaluations; TensorBoard's event files; what other
+// trackers' own libraries write.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,8 +10,10 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/staged_folder.h"
 #include "base/text.h"
 #include "cmd/results_store.h"
+#include "experiments/collections/foreign_runs.h"
 #include "results/exports/event_file.h"
 #include "results/exports/run_tables.h"
 #include "results/run_folder/run_folder.h"
@@ -27,6 +30,7 @@ struct ExportOptions {
 };
 
 constexpr const char* kTensorboard = "tensorboard";
+constexpr std::array<const char*, 3> kTrackers{"wandb", "mlflow", "trackio"};
 
 struct TableWriter {
   const char* format;
@@ -39,6 +43,7 @@ std::vector<std::string> export_formats() {
   std::vector<std::string> formats;
   for (const TableWriter& writer : kTableWriters) formats.emplace_back(writer.format);
   formats.emplace_back(kTensorboard);
+  formats.insert(formats.end(), kTrackers.begin(), kTrackers.end());
   return formats;
 }
 
@@ -73,15 +78,26 @@ std::vector<fs::path> table_files(RunTable& runs, const std::vector<std::size_t>
   return export_run_tables(runs, selected, options.out, "." + options.format, writer->make, options.tables);
 }
 
+std::vector<fs::path> tracker_files(RunTable& runs, const std::vector<std::size_t>& selected,
+                                    const ExportOptions& options) {
+  const StagedFolder tables(options.out / "tables", ".tables");
+  export_run_tables(runs, selected, tables.path(), ".jsonl", json_lines_writer);
+  return {write_for_tracker(options.format, fs::absolute(options.out), fs::absolute(tables.path()))};
+}
+
 int export_runs(const ExportOptions& options, const GlobalOptions& global) {
-  if (options.format == kTensorboard && !(options.tables.names.empty() && options.tables.quantities.empty())) {
-    throw UsageError("--only and --quantity choose among tables: they do not go with --format tensorboard");
+  const bool for_tracker = std::find(kTrackers.begin(), kTrackers.end(), options.format) != kTrackers.end();
+  const bool chooses = !options.tables.names.empty() || !options.tables.quantities.empty();
+  if (chooses && (for_tracker || options.format == kTensorboard)) {
+    throw UsageError(
+        fmt::format("--only and --quantity choose among tables: they do not go with --format {}", options.format));
   }
   Store store = open_store(global);
   RunTable runs(store);
   const std::vector<std::size_t> selected = exported_rows(runs, options, global);
-  const std::vector<fs::path> files = options.format == kTensorboard ? event_files(runs, selected, options, global)
-                                                                     : table_files(runs, selected, options);
+  const std::vector<fs::path> files = for_tracker                      ? tracker_files(runs, selected, options)
+                                      : options.format == kTensorboard ? event_files(runs, selected, options, global)
+                                                                       : table_files(runs, selected, options);
   if (global.json) {
     Json names = Json::array();
     for (const fs::path& file : files) names.push_back(file.string());
@@ -113,11 +129,13 @@ std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& glo
   app.add_option("--out", options->out, "Folder to write to")->required()->type_name("DIR");
   app.footer(
       "csv, jsonl and parquet: runs, series (metrics by step) and evaluations, a file each.\n"
-      "tensorboard: a folder for each run; tensorboard --logdir DIR shows them.\n\n"
+      "tensorboard: a folder for each run; tensorboard --logdir DIR shows them.\n"
+      "wandb, mlflow, trackio: their own library writes, in the Python that XLM_PYTHON names (default: python3).\n\n"
       "Examples:\n"
       "  xlm runs export --format parquet --out exported\n"
       "  xlm runs export --format csv --out exported --only series --quantity loss\n"
-      "  xlm runs export --where experiment=spans --format tensorboard --out events");
+      "  xlm runs export --where experiment=spans --format tensorboard --out events\n"
+      "  xlm runs export --format mlflow --out theirs");
   return [options, &global] { return export_runs(*options, global); };
 }
 

@@ -30,6 +30,23 @@ std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
   return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
 }
 
+/// "3 runs: 1 done already, 1 resumes from a checkpoint, 1 begins again"; empty if no run has begun, or none is left.
+std::string what_is_there(const std::vector<SweepRun>& runs) {
+  std::int64_t resume = 0;
+  std::int64_t again = 0;
+  for (const SweepRun& run : runs) {
+    if (run.action != SweepAction::kRun || run.status.is_absent() || run.status == RunStatus::kQueued) continue;
+    ++(run.checkpoint > 0 ? resume : again);
+  }
+  const std::int64_t done = count_runs(runs, SweepAction::kSkip);
+  std::vector<std::string> parts;
+  if (done > 0) parts.push_back(fmt::format("{} done already", done));
+  if (resume > 0) parts.push_back(fmt::format("{} resume{} from a checkpoint", resume, resume == 1 ? "s" : ""));
+  if (again > 0) parts.push_back(fmt::format("{} begin{} again", again, again == 1 ? "s" : ""));
+  if (parts.empty() || count_runs(runs, SweepAction::kRun) == 0) return "";
+  return fmt::format("{}: {}\n", counted(runs.size(), "run"), join(parts, ", "));
+}
+
 /// Without a lock, two commands that submit one list at once would both find it without workers.
 std::unique_ptr<RunLock> lock_list(const WorkList& list) {
   create_folders(list.folder());
@@ -61,6 +78,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
   if (options.warns) {
     for (const std::string& warning : unreached_axes(runs)) spdlog::warn("{}", warning);
     for (const std::string& warning : warmup_warnings(runs, core)) spdlog::warn("{}", warning);
+    if (entry_.waits && !global.quiet) say(what_is_there(runs));
   }
   request_.list.anyway = options.anyway;
   request_.list.early_stopping = recipe.early_stopping;

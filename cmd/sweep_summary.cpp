@@ -196,12 +196,17 @@ class SweepSummary {
       text += fmt::format("warning: code not frozen: {}; see docs/programs.md\n",
                           listed_names({unfrozen.begin(), unfrozen.end()}, 3));
     }
-    for (const std::string& flag : flags_that_change_nothing(planned_, varied_keys(planned_), runs_)) {
+    for (const std::string& option : options_that_change_nothing(planned_, varied_keys(planned_), runs_)) {
+      text += fmt::format("warning: {} changes no number, so it does not seem to reach the program\n", option);
+      const bool is_flag = std::all_of(planned_.begin(), planned_.end(), [&](const SweepRun& run) {
+        const std::string value = shown_value(run.point, option);
+        return value == "true" || value == "false";
+      });
+      if (!is_flag) continue;
       text += fmt::format(
-          "warning: {} changes no number, so it does not seem to reach the program\n"
           "  argparse's type=bool takes the text false for true; its BooleanOptionalAction takes --no-{}, as "
           "`flags: negated` passes it\n",
-          flag, flag.substr(std::string_view("options.").size()));
+          option.substr(std::string_view("options.").size()));
     }
     if (!seeds_change_nothing(planned_, runs_)) return text;
     return text + fmt::format("warning: {}\n", kSeedsSayNothing) +

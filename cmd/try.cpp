@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -26,6 +27,7 @@
 #include "results/quantities/number_format.h"
 #include "results/run_folder/registration.h"
 #include "results/store/directions.h"
+#include "results/store/selection.h"
 
 namespace xlm {
 namespace {
@@ -114,20 +116,31 @@ void freeze(Recipe& side, const SweepRun& first, const TryCommand& command, cons
   if (!better.is_null()) program->set("better", std::move(better));
 }
 
-/// A column that no run has is a mistake if there are runs.
-void check_value(const std::string& value, const GlobalOptions& global) {
+/// A column that no run has is a mistake if one of the sides is done.
+void check_value(const std::string& value, const TryQuestion& question, const GlobalOptions& global) {
+  if (!fs::exists(global.runs)) return;
   Store store = open_store(global);
   RunTable runs(store);
-  if (runs.size() > 0) runs.column(value);
+  for (const std::string& id : {question.change, question.base}) {
+    const std::optional<std::size_t> row = runs.row_of(id);
+    if (row && to_text(runs.column("status")[*row]) == name_of(RunStatus::kDone)) runs.column(value);
+  }
 }
 
-/// The try of a line that made this change its best.
+/// The try of a line that answered this question by making its change the best, against which it is asked again.
 std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOptions& global,
-                                     const std::string& change) {
+                                     const TryQuestion& question) {
   if (command.line.empty()) return std::nullopt;
   const TryLine line(global.runs, command.line);
   for (const TryRecord& tried : line.tries()) {
-    if (tried.change() == change && tried.is_kept()) return tried;
+    if (tried.change() != question.change || !tried.is_kept()) continue;
+    TryQuestion then = question;
+    then.base = tried.base();
+    if (tried.question == then.json()) return tried;
+    throw UsageError(
+        fmt::format("{} is the best of the line {} already: try {} kept it by another question\nname what it is tried "
+                    "against: --against FILE",
+                    question.change, command.line, tried.number));
   }
   return std::nullopt;
 }
@@ -157,23 +170,24 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   find_launcher(command.launcher);
   [[maybe_unused]] const TryBudget of_try(command.spend, "--spend");
   [[maybe_unused]] const TryBudget of_line(command.spend_line, "--spend-line");
-  if (!command.line.empty() && command.value.starts_with("test.")) {
+  if (!command.line.empty() && is_of_test(command.value)) {
     throw UsageError("a line does not choose by a test: try by valid.…, and measure its test at the end with --close");
   }
-  check_value(command.value, global);
   Recipe change = side_of(command.change, command, global);
   const SweepRun of_change = first_run(change, global);
   Recipe base = side_of(base_of(command, of_change.id(), global), command, global);
   const SweepRun of_base = first_run(base, global);
   TryQuestion question{of_change.id(), of_base.id(), command.value, command.min_gain, command.seeds, command.noise};
   if (question.change == question.base) {
-    if (const std::optional<TryRecord> kept = kept_before(command, global, question.change)) {
+    if (const std::optional<TryRecord> kept = kept_before(command, global, question)) {
       return report(kept->outcome, command, *kept, global, true);
     }
     throw UsageError(fmt::format("{} changes nothing: both sides are the run {}{}", command.change, question.base,
                                  note_on_sweep(command.change)));
   }
+  check_value(command.value, question, global);
   const std::vector<std::string> differ_in = what_changes(of_change.planned, of_base.planned);
+  if (const std::string note = note_on_sweep(command.change); !note.empty()) spdlog::warn("{}", trim(note));
   install_stop_handlers();
   create_folders(global.runs);
   const RunsInUse in_use(global.runs, RunsInUse::By::kSweep);
@@ -249,14 +263,30 @@ std::string value_of_test(const TryLine& line, const std::string& asked) {
   throw UsageError(fmt::format("the line chose by {}: name its test with --value", value));
 }
 
+/// A test that cannot be measured is said before the line is closed for it. A program has measured it; of a model it is
+/// known by what it measures on validation.
+void check_test(RunTable& runs, const ClosingPairs& pairs, const std::string& value) {
+  constexpr std::string_view kTest = "test.";
+  if (!value.starts_with(kTest)) {
+    throw UsageError(fmt::format("--close measures a test, and {} is none: --value test.loss", value));
+  }
+  if (is_missing(runs.column_or_nothing("program.name")[*runs.row_of(pairs.best.front())])) {
+    runs.column("valid." + value.substr(kTest.size()));
+    return;
+  }
+  AskedRows rows;
+  for (const std::vector<std::string>* side : {&pairs.best, &pairs.base}) numbers_in(runs, *side, value, rows);
+}
+
 Json measured(TryLine& line, const std::string& value, const GlobalOptions& global) {
-  const std::string base = line.tries().front().base();
+  const std::string base = line.first_base();
   const std::string best = line.best();
   ClosingPairs pairs;
   {
     Store store = open_store(global);
     RunTable runs(store);
     pairs = pairs_of(runs, best, base);
+    check_test(runs, pairs, value);
   }
   std::vector<Run> both;
   for (const std::vector<std::string>* side : {&pairs.best, &pairs.base}) {
@@ -306,7 +336,7 @@ int close_line(const std::string& name, const std::string& value, const GlobalOp
   TryLine line(global.runs, name);
   if (!line.exists()) throw DataError(fmt::format("there is no line '{}'", name));
   if (line.closing().is_null()) {
-    if (line.best() == line.tries().front().base()) {
+    if (line.best() == line.first_base()) {
       throw DataError(fmt::format("no try of the line {} was kept: there is nothing to measure its test for", name));
     }
     line.close(measured(line, value_of_test(line, value), global));

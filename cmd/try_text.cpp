@@ -104,12 +104,9 @@ std::string outcome_json(const Json& outcome) {
 }
 
 std::string line_text(const TryLine& line) {
-  std::size_t kept = 0;
-  TryCost cost;
-  for (const TryRecord& tried : line.tries()) {
-    kept += tried.is_kept() ? 1 : 0;
-    if (tried.outcome.is_object()) cost += cost_from_json(tried.outcome.value("cost", Json::object()));
-  }
+  const auto kept =
+      std::count_if(line.tries().begin(), line.tries().end(), [](const TryRecord& tried) { return tried.is_kept(); });
+  const TryCost cost = line.cost();
   const std::size_t all = line.tries().size();
   std::string text = fmt::format("{}: {} {}, {} kept; {}, {}\n", line.name(), all, all == 1 ? "try" : "tries", kept,
                                  counted(static_cast<std::size_t>(cost.runs), "run"), human_duration(cost.seconds));

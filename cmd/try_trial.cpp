@@ -166,16 +166,20 @@ void Trial::do_runs(const std::vector<SweepRun>& runs) {
 }
 
 LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
-  const std::int64_t fresh =
-      std::count_if(open.begin(), open.end(), [](const auto& run) { return run.status.is_absent(); });
+  const std::int64_t fresh = std::count_if(open.begin(), open.end(), [](const SweepRun& run) {
+    return run.status.is_absent() || !read_live_run(run.planned.paths.folder).started;
+  });
   if (!budget_.has_room_for(fresh, cost())) end_of_budget("--spend", budget_, fresh);
-  if (!line_budget_.has_room_for(fresh, cost_of_line())) end_of_budget("--spend-line", line_budget_, fresh);
+  if (!line_budget_.has_room_for(fresh, line_.cost())) end_of_budget("--spend-line", line_budget_, fresh);
   double next_look = 0;
   const auto should_stop = [this, next_look]() mutable {
     if (wall_seconds() < next_look) return false;
     next_look = wall_seconds() + kBetweenLooks;
     return has_spent();
   };
+  std::vector<std::string> ids;
+  for (const SweepRun& run : open) ids.push_back(run.id());
+  line_.note_runs(record_.number, ids);
   SweepLaunch sweep(find_launcher(command_.launcher), base_, open,
                     {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
   sweep.start();
@@ -259,19 +263,9 @@ TryCost Trial::cost() const {
   return cost_since(folders, record_.time);
 }
 
-TryCost Trial::cost_of_line() const {
-  TryCost all = cost();
-  for (const TryRecord& tried : line_.tries()) {
-    if (tried.number != record_.number && tried.outcome.is_object()) {
-      all += cost_from_json(tried.outcome.value("cost", Json::object()));
-    }
-  }
-  return all;
-}
-
 bool Trial::has_spent() const {
   if (budget_.is_limited() && budget_.is_spent(cost())) return true;
-  return line_budget_.is_limited() && line_budget_.is_spent(cost_of_line());
+  return line_budget_.is_limited() && line_budget_.is_spent(line_.cost());
 }
 
 void Trial::end(const char* verdict, const std::string& reason) {

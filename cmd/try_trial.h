@@ -67,7 +67,6 @@ class Trial {
   std::vector<double> numbers_of(const std::vector<SweepRun>& runs);
   std::int64_t highest_seed();
   TryCost cost() const;
-  TryCost cost_of_line() const;
   bool has_spent() const;
   [[noreturn]] void end(const char* verdict, const std::string& reason);
   [[noreturn]] void end_of_budget(const char* option, const TryBudget& budget, std::int64_t more);

@@ -309,8 +309,8 @@ class RecipeChecker {
     const std::string title = fmt::format("fit '{}'", description.name);
     check_conditions(title, description.place, description.where);
     std::size_t incomplete = 0;
-    std::vector<std::string> bad;
-    const std::vector<FitRuns> found = find_fit_runs(runs_, description, of_recipe_, incomplete, bad);
+    HiddenRuns hidden;
+    const std::vector<FitRuns> found = find_fit_runs(runs_, description, of_recipe_, incomplete, hidden);
     if (found.empty()) {
       return find(description.place, fmt::format("{} has nothing to show: no run has its numbers", title), kAskForRuns);
     }

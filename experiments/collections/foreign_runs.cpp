@@ -1,4 +1,4 @@
-// Talks to the script that reads runs of other trackers.
+// Talks to the scripts that read and write runs of other trackers.
 #include "experiments/collections/foreign_runs.h"
 
 #include <utility>
@@ -23,20 +23,30 @@ constexpr double kSecondsForARun = 3600;  // a store of many runs is read before
                                shell_word(python_program()), package));
 }
 
-}  // namespace
-
-ForeignRuns::ForeignRuns(const Json& request)
-    : python_(std::make_unique<Dialogue>(
-          std::vector<std::string>{python_program(), "-B", "-c", std::string(import_script())})) {
-  ask(request);
-}
-
-Json ForeignRuns::ask(const Json& request) {
-  const std::string text = python_->ask(request.dump(), kSecondsForARun);
+Json ask_script(Dialogue& python, const Json& request) {
+  const std::string text = python.ask(request.dump(), kSecondsForARun);
   Json answer = Json::parse(text, nullptr, false);
   if (!answer.is_object()) throw Error(fmt::format("{} answered no JSON: {:.200}", python_program(), first_line(text)));
   if (answer.contains("error")) refuse(answer);
   return answer;
+}
+
+std::vector<std::string> words_of(std::string_view script) {
+  return {python_program(), "-B", "-c", std::string(script)};
+}
+
+}  // namespace
+
+ForeignRuns::ForeignRuns(const Json& request) : python_(std::make_unique<Dialogue>(words_of(import_script()))) {
+  ask(request);
+}
+
+Json ForeignRuns::ask(const Json& request) { return ask_script(*python_, request); }
+
+fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables) {
+  Dialogue python(words_of(export_script()));
+  const Json request = {{"kind", kind}, {"place", place.string()}, {"tables", tables.string()}};
+  return ask_script(python, request).at("made").get<std::string>();
 }
 
 std::optional<Json> ForeignRuns::next() {

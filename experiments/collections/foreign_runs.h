@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/dialogue.h"
+#include "base/files.h"
 #include "base/json.h"
 
 namespace xlm {
@@ -33,7 +34,13 @@ class ForeignRuns {
   std::vector<std::string> warnings_;
 };
 
-/// The text of python/xlm/import_runs.py, which is part of the program.
+/// Writes runs for another tracker, which its own library does in the user's Python (python/xlm/export_runs.py), and
+/// returns what was made in the folder `place`. `tables`: the folder with the runs as JSON lines, as
+/// results/exports/run_tables.h writes them. Throws UsageError that says which package is missing, and DataError.
+fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables);
+
+/// The texts of python/xlm/import_runs.py and export_runs.py, which are part of the program.
 std::string_view import_script();
+std::string_view export_script();
 
 }  // namespace xlm

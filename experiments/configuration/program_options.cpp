@@ -272,12 +272,12 @@ void check_placeholders(const Yaml& node, const ProgramOptions& program, std::st
   for (const std::string& name : placeholders_in(node.scalar)) {
     const bool place = std::find(places.begin(), places.end(), name) != places.end();
     if (place || program.option(name) != nullptr) continue;
-    std::vector<std::string> known = places;
+    std::vector<std::string> known;
     for (const auto& [key, value] : program.options) known.push_back(key);
-    fail_at(node,
-            fmt::format("{{{}}} is no option and none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
-                        "{{{{{}}}}} for the text itself",
-                        name, join(places, ", "), did_you_mean(name, known), name, name));
+    known.insert(known.end(), places.begin(), places.end());
+    fail_at(node, fmt::format("{{{}}} is none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
+                              "{{{{{}}}}} for the text itself",
+                              name, join(known, ", "), did_you_mean(name, known), name, name));
   }
 }
 

@@ -140,7 +140,7 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
   }
   std::vector<std::string> left_out;
   const auto may_be_meant = [](const std::string& path) {  // and no copy of the code below a folder of runs
-    return looks_like_code(path) && path.find("/.programs/") == std::string::npos;
+    return (looks_like_code(path) || path.ends_with(".json")) && path.find("/.programs/") == std::string::npos;
   };
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), may_be_meant);
   std::vector<std::string> of_untracked;
@@ -198,6 +198,16 @@ bool is_result_or_note(const std::string& path) {
   constexpr std::array<std::string_view, 9> kEndings{".svg", ".pdf", ".png", ".html", ".tex",
                                                      ".md",  ".log", ".out", ".err"};
   return std::find(kEndings.begin(), kEndings.end(), fs::path(path).extension().string()) != kEndings.end();
+}
+
+/// Weights, arrays, caches and databases: each run begins with those that lie next to the code.
+bool is_state(const std::string& path) {
+  constexpr std::array<std::string_view, 17> kEndings{".ckpt",   ".pt",      ".pth",    ".safetensors", ".bin",  ".pkl",
+                                                      ".pickle", ".npy",     ".npz",    ".h5",          ".hdf5", ".db",
+                                                      ".sqlite", ".msgpack", ".joblib", ".wandb",       ".orbax"};
+  const std::string ending = fs::path(path).extension().string();
+  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end() ||
+         fs::path(path).filename().string().starts_with("events.out.tfevents.");
 }
 
 /// Tables and texts are what commands print into files, or what a program reads: then the code, or the command, has
@@ -363,6 +373,15 @@ std::vector<std::string> without_others(const CodeRequest& request, const fs::pa
     results.push_back(path);
     return true;
   });
+  std::vector<std::string> states;
+  std::copy_if(paths.begin(), paths.end(), std::back_inserter(states),
+               [&](const std::string& path) { return whole_folder && !named.contains(path) && is_state(path); });
+  if (!states.empty()) {
+    notes.push_back(
+        fmt::format("copied with the code, so every run finds what an earlier one may have left there: {}\nif that is "
+                    "not meant: program: {{code: [\"**\", \"!{}\"]}}",
+                    names_of(states), states.front()));
+  }
   if (!results.empty()) {
     notes.push_back(fmt::format(
         "these look like results and notes, and do not belong to the code: {}\nif the program reads them: program: "

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "experiments/programs/lines_reader.h"
 #include "experiments/programs/number_text.h"
+#include "experiments/programs/quantity_name.h"
 
 namespace xlm {
 namespace {
@@ -134,10 +135,24 @@ class CsvReader : public LinesReader {
     if (content_.empty() || is_repeated(content_)) return;
     const LinePlace place{name(), number};
     columns_.begin_row(place);
+    const std::string split = split_of_row();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
-      if (!cells_[i].empty()) columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text);
+      if (cells_[i].empty()) continue;
+      columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text,
+                   columns_.is_step(header_[i]) ? "" : split);
     }
     columns_.end_row(place);
+  }
+
+  /// Empty if no column says it.
+  std::string split_of_row() const {
+    for (const std::string_view column : kSplitColumns) {
+      const auto named = std::find(header_.begin(), header_.end(), column);
+      if (named == header_.end()) continue;
+      const std::string_view split = split_called(cells_[static_cast<std::size_t>(named - header_.begin())]);
+      if (!split.empty()) return std::string(split);
+    }
+    return "";
   }
 
   ForeignColumns columns_;

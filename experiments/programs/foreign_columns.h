@@ -1,6 +1,7 @@
 // Columns of a file that a program writes: which of them are read, and the quantities that they become.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +13,9 @@
 #include "experiments/programs/program_records.h"
 
 namespace xlm {
+
+/// Columns whose text may say the split of a row's numbers.
+inline constexpr std::array<std::string_view, 4> kSplitColumns{"split", "mode", "phase", "subset"};
 
 /// A cell of a row. It may be a number or not.
 struct ForeignCell {
@@ -39,6 +43,11 @@ class ForeignColumns {
   /// it cannot.
   void end_row(const LinePlace& place, const std::string* log = nullptr);
 
+  /// Whether this column is the step.
+  bool is_step(const std::string& theirs) const {
+    const auto named = names_.find(theirs);
+    return (named == names_.end() ? theirs : named->second) == "step";
+  }
   /// Whether `names` has this column.
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
   bool has_names() const { return !names_.empty(); }

@@ -3,6 +3,7 @@
 
 #include "experiments/programs/json_record.h"
 #include "experiments/programs/lines_reader.h"
+#include "experiments/programs/quantity_name.h"
 
 namespace xlm {
 namespace {
@@ -37,6 +38,12 @@ class JsonLinesReader : public LinesReader {
     if (!record || !record->is_object()) return false;
     if (is_repeated(text)) return true;
     const LinePlace place{name(), number};
+    split_.clear();
+    for (const std::string_view column : kSplitColumns) {
+      const auto found = record->find(column);
+      if (found != record->end() && found->is_string()) split_ = split_called(found->get_ref<const std::string&>());
+      if (!split_.empty()) break;
+    }
     columns_.begin_row(place);
     add(*record, "", place, text);
     columns_.end_row(place);
@@ -50,16 +57,20 @@ class JsonLinesReader : public LinesReader {
       if (value.is_object()) {
         add(value, name + ".", place, text);
       } else if (value.is_number()) {
-        columns_.add(name, {.text = {}, .number = value.get<double>()}, place, text);
+        columns_.add(name, {.text = {}, .number = value.get<double>()}, place, text, from_of(name));
       } else if (!value.is_null()) {
         const std::string shown = shown_json(value);
-        columns_.add(name, {.text = shown, .number = json_number_of(value)}, place, text);
+        columns_.add(name, {.text = shown, .number = json_number_of(value)}, place, text, from_of(name));
       }
     }
   }
 
+  /// The step is that of the row, whatever split it is of.
+  std::string from_of(const std::string& name) const { return columns_.is_step(name) ? "" : split_; }
+
   ForeignColumns columns_;
   JsonLineParser parser_;
+  std::string split_;  // that the row says of itself; empty: none
 };
 
 }  // namespace

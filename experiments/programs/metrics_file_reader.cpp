@@ -1,5 +1,6 @@
 // $XLM_METRICS: records as lines of JSON, each with its meaning.
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -80,6 +81,12 @@ class MetricsFileReader : public LinesReader {
 
   std::vector<std::string> never_came() const override { return {}; }  // it need not
 
+  std::vector<std::string> doubts() const override {
+    std::vector<std::string> doubts = LinesReader::doubts();
+    doubts.insert(doubts.end(), said_.begin(), said_.end());
+    return doubts;
+  }
+
   std::vector<std::string> warnings() const override {
     if (torn_ == 0) return {};
     return {fmt::format("{}: {} lines were cut off, as by a program that was killed, and are left out", name(), torn_)};
@@ -135,6 +142,8 @@ class MetricsFileReader : public LinesReader {
         costs = costs_in(value);
       } else if (key == "grid") {
         grid = grid_in(value);
+      } else if (key == "warning" && value.is_string()) {
+        if (said_.size() < kMaxSaid) said_.insert(value.get<std::string>());
       } else if (key != "split") {
         const double number = number_in(key, value);
         if (!is_quantity_name(key)) throw WrongRecord{wrong_quantity_name(key)};
@@ -184,6 +193,8 @@ class MetricsFileReader : public LinesReader {
   JsonLineParser parser_;
   std::optional<std::int64_t> step_;
   std::int64_t torn_ = 0;
+  std::set<std::string> said_;  // what the program warns of
+  static constexpr std::size_t kMaxSaid = 10;
 };
 
 }  // namespace

@@ -18,13 +18,15 @@ namespace {
 struct MeanRun {
   double steps = 0;
   double flops = 0;
-  double seconds = 0;
+  double seconds = 0;       // of training
+  double work_seconds = 0;  // in which workers had the run, with its start, its evaluations and what kills undid
   double params = 0;
 };
 
 std::optional<MeanRun> mean_run(const std::set<fs::path>& folders) {
   MeanRun mean;
   double count = 0;
+  double timed = 0;  // runs that say the time of their steps
   const auto add = [](double& sum, const Run& run, const char* cost) {
     const auto found = run.costs.find(cost);
     if (found != run.costs.end()) sum += found->second;
@@ -35,12 +37,17 @@ std::optional<MeanRun> mean_run(const std::set<fs::path>& folders) {
     if (run.status != RunStatus::kDone) continue;
     ++count;
     mean.steps += static_cast<double>(run.step);
-    mean.seconds += busy_seconds(run);
+    const auto of_step = run.costs.find("step_seconds");
+    timed += of_step == run.costs.end() ? 0 : 1;
+    if (of_step != run.costs.end()) mean.seconds += of_step->second * static_cast<double>(run.step);
+    mean.work_seconds += busy_seconds(run);
     add(mean.flops, run, "training_flops");
     add(mean.params, run, "params");
   }
   if (count == 0) return std::nullopt;
-  return MeanRun{mean.steps / count, mean.flops / count, mean.seconds / count, mean.params / count};
+  if (timed < count) mean.seconds = 0;
+  return MeanRun{mean.steps / count, mean.flops / count, mean.seconds / count, mean.work_seconds / count,
+                 mean.params / count};
 }
 
 /// "1.3 × the time"; empty if both are the same but for a share, or if one is unknown.
@@ -60,7 +67,9 @@ std::string equality_in_words(const std::set<fs::path>& change, const std::set<f
   std::string text = a->steps == b->steps ? fmt::format("equal steps ({:.0f})", a->steps)
                                           : fmt::format("unequal steps ({:.0f} against {:.0f})", a->steps, b->steps);
   text += ratio_text(a->flops, b->flops, kSameCount, "FLOPs");
-  text += ratio_text(a->seconds, b->seconds, kSameTime, "time");
+  const bool are_timed = a->seconds > 0 && b->seconds > 0;
+  text +=
+      ratio_text(are_timed ? a->seconds : a->work_seconds, are_timed ? b->seconds : b->work_seconds, kSameTime, "time");
   return text + ratio_text(a->params, b->params, kSameCount, "parameters");
 }
 

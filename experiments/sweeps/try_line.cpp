@@ -18,6 +18,7 @@ namespace xlm {
 namespace {
 
 constexpr const char* kTry = "try";
+constexpr const char* kRuns = "runs";
 constexpr const char* kConfirmation = "confirmation";
 constexpr const char* kOutcome = "outcome";
 constexpr const char* kClosing = "closing";
@@ -45,7 +46,8 @@ Json TryQuestion::json() const {
           {"min_gain", min_gain}, {"seeds", seeds}, {"noise", noise}};
 }
 
-TryLine::TryLine(const fs::path& runs, const std::string& name) : name_(name), folder_(lines_folder(runs) / name) {
+TryLine::TryLine(const fs::path& runs, const std::string& name)
+    : name_(name), runs_(runs), folder_(lines_folder(runs) / name) {
   const bool is_single = name.starts_with(kSingleTry);
   if (name.empty() || name.find_first_of("/ \t\r\n") != std::string::npos || (name.front() == '.' && !is_single)) {
     throw UsageError(fmt::format("'{}' is no name of a line\nuse letters, digits and dashes", name));
@@ -87,19 +89,38 @@ void TryLine::add(const Json& record) {
     return;
   }
   TryRecord& tried = numbered(record.value("try", std::int64_t{0}));
-  if (type == kConfirmation) {
+  if (type == kRuns) {
+    for (const Json& id : record.at("ids")) tried.runs.insert(id.get<std::string>());
+  } else if (type == kConfirmation) {
     tried.confirmation = {record.value("seeds", std::vector<std::int64_t>()), record.value("level", 0.0)};
   } else if (type == kOutcome && tried.outcome.is_null()) {
-    const std::string before = best();
     tried.outcome = record.value("outcome", Json::object());
+    const std::string before = best();
     tried.moved_best = tried.is_kept() && tried.base() == before && !is_closing_;
     if (tried.moved_best) best_ = tried.change();
   }
 }
 
-std::string TryLine::best() const {
+std::string TryLine::best() const { return best_.empty() ? first_base() : best_; }
+
+std::string TryLine::first_base() const {
   if (tries_.empty()) return "";
-  return best_.empty() ? tries_.front().base() : best_;
+  const auto ended =
+      std::find_if(tries_.begin(), tries_.end(), [](const TryRecord& one) { return one.outcome.is_object(); });
+  return (ended == tries_.end() ? tries_.front() : *ended).base();
+}
+
+TryCost TryLine::cost() const {
+  std::set<fs::path> folders;
+  TryCost all;
+  for (const TryRecord& tried : tries_) {
+    for (const std::string& id : tried.runs) folders.insert(runs_ / id);
+    if (tried.runs.empty() && tried.outcome.is_object()) {
+      all += cost_from_json(tried.outcome.value("cost", Json::object()));
+    }
+  }
+  all += cost_since(folders, 0);
+  return all;
 }
 
 template <typename Work>
@@ -128,6 +149,16 @@ TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
     journal.append(kTry, {{"question", asked}, {"note", note}, {"differ_in", differ_in}}, true);
   });
   return numbered(number);
+}
+
+void TryLine::note_runs(std::int64_t number, const std::vector<std::string>& ids) {
+  change_journal([&](Journal& journal) {
+    Json fresh = Json::array();
+    for (const std::string& id : ids) {
+      if (!numbered(number).runs.contains(id)) fresh.push_back(id);
+    }
+    if (!fresh.empty()) journal.append(kRuns, {{"try", number}, {"ids", std::move(fresh)}}, true);
+  });
 }
 
 TryConfirmation TryLine::confirm(std::int64_t number, std::int64_t seeds, std::int64_t highest) {

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/files.h"
 #include "base/json.h"
+#include "experiments/sweeps/try_budget.h"
 
 namespace xlm {
 
@@ -37,8 +39,9 @@ struct TryRecord {
   std::string note;
   std::vector<std::string> differ_in;
   std::optional<TryConfirmation> confirmation;
-  Json outcome;             // null: still open
-  bool moved_best = false;  // it was kept against the best of its time
+  std::set<std::string> runs;  // ids of those that it started
+  Json outcome;                // null: still open
+  bool moved_best = false;     // it was kept against the best of its time
 
   std::string change() const { return question.value("change", ""); }
   std::string base() const { return question.value("base", ""); }
@@ -58,11 +61,17 @@ class TryLine {
   /// As the journal has them now.
   const std::vector<TryRecord>& tries() const { return tries_; }
   /// The run with the first seed of the best so far: the last change that was kept against the best of its time, or
-  /// what the first try was against. Empty if there is none.
+  /// the first base. Empty if there is none.
   std::string best() const;
+  /// What the first try that came to its end was against: a base that failed is none. Before that, what the first was.
+  std::string first_base() const;
+  /// What all its tries have cost, also those that are not at their end: runs that several share count once.
+  TryCost cost() const;
 
   /// The try of a question; it begins if the line does not have it. Throws UsageError if the line is closed.
   TryRecord begin(const TryQuestion& question, const std::string& note, const std::vector<std::string>& differ_in);
+  /// Remembers runs that a try starts.
+  void note_runs(std::int64_t number, const std::vector<std::string>& ids);
   /// The fresh seeds of a try and their level, decided once: seeds above all that the line has used, and above
   /// `highest`.
   TryConfirmation confirm(std::int64_t number, std::int64_t seeds, std::int64_t highest);
@@ -84,6 +93,7 @@ class TryLine {
   void change_journal(const Work& work);
 
   std::string name_;
+  fs::path runs_;
   fs::path folder_;
   std::vector<TryRecord> tries_;
   std::string best_;  // a change that was kept; empty: none

@@ -74,7 +74,7 @@ class WaysIn {
  private:
   void add(const SweepRun& run) {
     const ProgramOptions& program = *run.planned.options.program;
-    has_flags_ = has_flags_ || program.flags != ProgramOptions::Flags::kNone;
+    if (program.flags != ProgramOptions::Flags::kNone && !program.options.empty()) has_flags_ = has_options_ = true;
     for (const std::string& word : program.command) {
       add_placeholders(word, placeholders_);
       add_variables(word, variables_);  // a word may be a script

@@ -154,39 +154,10 @@ class WinnerSearch {
     std::vector<std::string> keys = differing_keys(runs_, candidate.rows);
     std::erase(keys, "seed");
     if (keys.empty()) return;
-    const bool is_other_code = std::find(keys.begin(), keys.end(), kProgramFingerprint) != keys.end();
     fail(best_,
          fmt::format("the runs of {} with {}={} differ in {}", best_.file.filename().string(), best_.key,
                      to_text(candidate.values.front()), join(keys, ", ")),
-         is_other_code ? choice_of_code(candidate.rows)
-                       : fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
-  }
-
-  /// What to write if a program was edited between runs: its versions, the newest first.
-  std::string choice_of_code(const std::vector<std::size_t>& rows) {
-    struct Version {
-      double created = 0;  // of its newest run
-      std::size_t runs = 0;
-    };
-    std::map<std::string, Version> versions;
-    const std::vector<Value>& fingerprints = runs_.column(kProgramFingerprint);
-    const std::vector<Value>& created = runs_.column("created");
-    for (const std::size_t row : rows) {
-      Version& version = versions[to_text(fingerprints[row])];
-      version.created = std::max(version.created, as_number(created[row]).value_or(0));
-      ++version.runs;
-    }
-    std::vector<std::pair<std::string, Version>> newest(versions.begin(), versions.end());
-    std::stable_sort(newest.begin(), newest.end(),
-                     [](const auto& a, const auto& b) { return a.second.created > b.second.created; });
-    std::vector<std::string> texts;
-    for (const auto& [fingerprint, version] : newest) {
-      texts.push_back(fmt::format("{} ({})", fingerprint, counted(version.runs, "run")));
-    }
-    return fmt::format(
-        "the program was edited between them; say which version is meant, here the newest: `where: {{{}: \"{}\"}}`\n"
-        "its versions, the newest first: {}",
-        kProgramFingerprint, newest.front().first, join(texts, ", "));
+         fmt::format("say which are meant: `where: {{{}: VALUE}}`", keys.front()));
   }
 
   /// Which way `by` is better. Runs may be older than what the other file declares.

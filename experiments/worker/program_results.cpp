@@ -42,14 +42,21 @@ void ProgramResults::note_step(std::int64_t step) {
   if (step > first_step_) step_seconds_ = (now - first_time_) / static_cast<double>(step - first_step_);
 }
 
+void ProgramResults::note_of_attempt(std::int64_t step) {
+  if (!steps_) steps_ = {.first = step, .last = step};
+  steps_->last = std::max(steps_->last, step);
+}
+
 void ProgramResults::metrics(std::int64_t step, const std::map<std::string, double>& values) {
   note_step(step);
+  note_of_attempt(step);
   sink_.metrics(step, values);
   sink_.progress(step, values);
 }
 
 void ProgramResults::evaluation(const ProgramEvaluation& evaluation) {
   step_ = std::max(step_, evaluation.step);
+  note_of_attempt(evaluation.step);
   sink_.evaluation(as_evaluation(evaluation));
 }
 

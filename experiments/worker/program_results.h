@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "experiments/programs/program_end.h"
@@ -29,13 +30,24 @@ class ProgramResults final : public RecordSink {
   /// The last step that was reported; 0: none.
   std::int64_t step() const { return step_; }
 
+  /// The program starts now; what comes from here on is of this attempt.
+  void starts() { steps_.reset(); }
+  /// The first and the greatest step of this attempt; nothing: none was reported.
+  struct Steps {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+  };
+  const std::optional<Steps>& steps() const { return steps_; }
+
  private:
   void note_step(std::int64_t step);
+  void note_of_attempt(std::int64_t step);
 
   JournalSink& sink_;
   std::map<std::string, double> before_;
   std::map<std::string, double> reported_;
   std::int64_t step_ = 0;
+  std::optional<Steps> steps_;
   std::int64_t first_step_ = -1;  // of those that rose without a break
   double first_time_ = 0;
   double step_seconds_ = 0;  // 0: not known

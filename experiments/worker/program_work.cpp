@@ -80,9 +80,10 @@ void begin_again(const ProgramPaths& paths) {
 class Attempt {
  public:
   /// `before`: the costs of the attempts that this one continues.
-  Attempt(const RunPaths& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
+  Attempt(const Run& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
           const std::map<std::string, double>& before, bool resumes, JournalSink& sink, OutsideCode& outside)
-      : program_(program),
+      : run_(run),
+        program_(program),
         paths_(paths),
         setting_(setting),
         resumes_(resumes),
@@ -90,13 +91,14 @@ class Attempt {
         outside_(outside),
         results_(sink, before),
         readers_(described_metrics(program, setting.places, paths.work()), paths.metrics(), results_, paths.output()),
-        checkpoint_folder_(run.checkpoints()),
+        checkpoint_folder_(RunPaths{run.folder}.checkpoints()),
         checkpoints_(checkpoint_folder_) {}
 
   ProgramEnd run() {
     sink_.batch_evaluations();
     readers_.begin(position_of_earlier());
     note_position();
+    results_.starts();
     ProgramProcess process(command_of(setting_, program_, paths_,
                                       [this](std::string_view bytes) { read([&] { readers_.output(bytes); }); }));
     const auto poll = [this] { readers_.poll(); };
@@ -130,6 +132,7 @@ class Attempt {
       sink_.warn_at_end(join(unheard, "; ") +
                         "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
+    if (is_done && resumes_) warn_of_two_beginnings();
     if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
@@ -149,6 +152,25 @@ class Attempt {
       }
     }
     if (!unread_.empty() && readers_.lines() > lines_until_unread_) throw DataError(unread_);
+  }
+
+  /// Some programs save, but do not load what they saved.
+  void warn_of_two_beginnings() {
+    const std::optional<ProgramResults::Steps>& now = results_.steps();
+    std::optional<ProgramResults::Steps> before;
+    const auto add = [&](std::int64_t step) {
+      if (!before) before = {.first = step, .last = step};
+      before = {.first = std::min(before->first, step), .last = std::max(before->last, step)};
+    };
+    for (const auto& [name, series] : run_.metrics) {
+      for (const auto& [step, value] : series) add(step);
+    }
+    for (const RunEvaluation& evaluation : run_.evaluations) add(evaluation.step);
+    if (!now || !before || now->first > before->first || now->last >= before->last) return;
+    sink_.warn_at_end(
+        fmt::format("it had saved, and began again at step {}: numbers behind step {} are of an attempt before; if it "
+                    "cannot resume, say program: {{resume: restart}}",
+                    now->first, now->last));
   }
 
   /// The training is done, and what it said last can be read again.
@@ -226,6 +248,7 @@ class Attempt {
     write_file(paths_.position(), json_text(readers_.position()));
   }
 
+  const Run& run_;  // as it was before this attempt
   const ProgramOptions& program_;
   const ProgramPaths& paths_;
   const ProgramSetting& setting_;
@@ -283,7 +306,7 @@ class ProgramWork final : public Work {
                 .tensorboard = configuration.results.tensorboard});
     outside.begin(program.folder, setting);
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
-    const ProgramEnd end = Attempt({run.folder}, program, paths, setting, before, resumes, sink, outside).run();
+    const ProgramEnd end = Attempt(run, program, paths, setting, before, resumes, sink, outside).run();
     outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);

@@ -19,6 +19,7 @@
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/attempt_end.h"
+#include "results/run_folder/journal.h"
 
 namespace xlm {
 namespace {
@@ -148,6 +149,19 @@ std::optional<RunReport> do_training(const Run& run, const std::function<Core&()
   return report;
 }
 
+/// A run into which another user laid a link is not done. Its journal says why, unless that is such a link.
+void record_refusal(const fs::path& run_folder, const LockSettings& settings, const std::string& why) {
+  try {
+    const RunLock lock(run_folder, settings);
+    const Json record = {{"state", name_of(RunStatus::kFailed)},
+                         {"reason", why},
+                         {"cause", name_of(EndCause::kError)},
+                         {"pid", this_process().pid}};
+    Journal(RunPaths{run_folder}.journal(), nullptr, lock.token()).append("state", record, true);
+  } catch (const Error&) {  // its sweep says that a worker failed
+  }
+}
+
 /// Makes the evaluations that are wanted of a run that is done. What goes wrong with them leaves it done.
 RunReport do_evaluations(const fs::path& run_folder, const std::function<Core&()>& open_core,
                          const WorkSettings& settings, JournalSink& sink) {
@@ -172,7 +186,12 @@ RunReport execute(const fs::path& run_folder, const std::function<Core&()>& open
     remove_unfinished_files(run_folder);
     return *report;
   }
-  check_links(run_folder);
+  try {
+    check_links(run_folder);
+  } catch (const DataError& error) {
+    record_refusal(run_folder, settings.lock, error.what());
+    throw;
+  }
   const RunLock lock(run_folder, settings.lock);
   Run run = read_run(run_folder);  // another worker may just have finished it
   if (const auto report = settled(run, settings.retry)) return *report;

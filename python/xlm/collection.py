@@ -8,9 +8,9 @@ from typing import Any, List, Optional, Sequence, Union
 
 from .comparison import Comparison, comparison_of
 from .conditions import Where, conditions_of, where_arguments
-from .errors import BAD_DATA, Error
+from .errors import BAD_DATA, Error, UsageError
 from .executable import call, has_program
-from .export_runs import export_runs
+from .export_runs import ExportProblem, export_runs
 from .frames import frame_of_file, frame_of_rows, has, rows_of_frame
 from .stored_runs import StoredRuns
 from .table import Table, table_of
@@ -90,7 +90,10 @@ class Runs:
         Settings become parameters, series metrics, evaluations metrics `valid/loss`. Raises UsageError if the library is missing.
         """
         rows, series, evaluations = (rows_of_frame(each) for each in (self.frame(where), self.series(where=where), self.evaluations(where=where)))
-        return export_runs(kind, pathlib.Path(place), rows, series, evaluations)
+        try:
+            return export_runs(kind, pathlib.Path(place), rows, series, evaluations)
+        except ExportProblem as problem:
+            raise UsageError(f"{problem}\npip install {problem.package}" if problem.package else str(problem)) from None
 
     def compare(
         self,

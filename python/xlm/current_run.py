@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, Mapping, NoReturn, O
 
 from .checkpoints import newest, saving
 from .errors import STOPPED, UsageError
-from .metrics_file import RESERVED, MetricsFile, checked_split, checked_step, grid_of, numbers_of
+from .metrics_file import RESERVED, MetricsFile, checked_split, checked_step, grid_of, newest_step, numbers_of
 from .options import Options
 from .stop_signal import STOP
 
@@ -35,6 +35,7 @@ class Run:
         defaults: Mapping[str, Any],
         environment: Mapping[str, str],
         write: Callable[[Mapping[str, Any]], None],
+        metrics: Optional[pathlib.Path] = None,
         inside: bool,
         every_rank: bool,
     ) -> None:
@@ -48,6 +49,7 @@ class Run:
         self.inside = inside
         self.is_main = every_rank or environment.get("RANK", "0") in ("", "0")
         self._write = write
+        self._metrics = metrics
 
     def log(self, step: Any, /, **values: Any) -> None:
         """Reports quantities of a step, such as `run.log(100, loss=2.1)`.
@@ -83,6 +85,15 @@ class Run:
         """Reports what the run costs: `params`, `flops_per_token`, or any other number of the whole run."""
         if self.is_main:
             self._write({"costs": numbers_of(values)})
+
+    def warn(self, text: str) -> None:
+        """Says what a reader of the run's numbers must know: lists, tables and claims show it once the run is done."""
+        if self.is_main:
+            self._write({"warning": text})
+
+    def _last_step(self) -> int:
+        """The newest step that this run has reported, in earlier attempts, too; -1 if there is none."""
+        return newest_step(self._metrics) if self._metrics else -1
 
     def grid(
         self, step: Any, name: str, rows: Iterable[Iterable[Any]], columns: Optional[Iterable[int]] = None
@@ -137,6 +148,7 @@ def run(defaults: Optional[Mapping[str, Any]] = None, *, every_rank: bool = Fals
         defaults=defaults or {},
         environment=environment if inside else {"RANK": environment.get("RANK", "")},
         write=MetricsFile(environment["XLM_METRICS"]).append if inside else _print,
+        metrics=pathlib.Path(environment["XLM_METRICS"]) if inside else None,
         inside=inside,
         every_rank=every_rank,
     )
@@ -182,6 +194,8 @@ def _words_of(record: Mapping[str, Any]) -> Iterator[str]:
         yield f"step {record['step']}"
     if "costs" in record:
         yield "costs"
+    if "warning" in record:
+        yield f"warning: {record['warning']}"
     if "grid" in record:
         yield f"grid {record['grid']['name']}, {len(record['grid']['rows'])} rows"
     for name, value in (record.get("costs") or record).items():

@@ -1,5 +1,15 @@
-"""Writes runs for other trackers with the trackers' own libraries. Everything stays on this machine."""
+"""Writes runs for other trackers with the trackers' own libraries. Everything stays on this machine.
+
+`Runs.export` calls it, and the program contains this file, which `xlm runs export` starts with `python3 -c`. Then it reads one line of
+JSON, {"kind": "mlflow", "place": PATH, "tables": FOLDER} with the tables that `--format jsonl` writes, and answers with {"made": PATH} or
+{"error": …}, with "package" if one is missing.
+"""
 from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__":
+    sys.path[:] = [folder for folder in sys.path if folder]  # a file json.py of the current folder is not the library's
 
 import contextlib
 import datetime
@@ -10,11 +20,17 @@ import os
 import pathlib
 from typing import Any, Callable, Dict, Iterator, List, Mapping
 
-from .errors import UsageError
-
 Row = Dict[str, Any]
 _STATES = {"done": "FINISHED", "failed": "FAILED", "diverged": "FAILED"}
 _RUN_FIELDS = ("run_id", "experiment", "status", "reason", "created", "started", "finished", "seed_group", "tag", "note", "bad")
+
+
+class ExportProblem(Exception):
+    """What the user can mend: an unknown kind, or a library that is missing."""
+
+    def __init__(self, message: str, package: str = "") -> None:
+        super().__init__(message)
+        self.package = package
 
 
 class ExportedRun:
@@ -46,6 +62,8 @@ def _is_nothing(value: Any) -> bool:
 
 
 def _seconds(date: Any) -> float:
+    if isinstance(date, str):
+        date = datetime.datetime.fromisoformat(date.replace("Z", "+00:00"))
     return 0.0 if _is_nothing(date) else float(date.timestamp())
 
 
@@ -58,7 +76,7 @@ def _library(name: str, package: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise UsageError(f"the export is written by {package} itself: {error}\npip install {package}") from None
+        raise ExportProblem(f"the export is written by {package} itself: {error}", package) from None
 
 
 @contextlib.contextmanager
@@ -141,12 +159,37 @@ WRITERS: Mapping[str, Callable[[List[ExportedRun], pathlib.Path], pathlib.Path]]
 
 
 def export_runs(kind: str, place: pathlib.Path, rows: List[Row], series: List[Row], evaluations: List[Row]) -> pathlib.Path:
-    """Writes the runs below `place` and returns what was made. Raises UsageError for an unknown kind or a missing library."""
+    """Writes the runs below `place` and returns what was made. Raises ExportProblem."""
     if kind not in WRITERS:
-        raise UsageError(f"'{kind}' is none of {', '.join(WRITERS)}")
+        raise ExportProblem(f"'{kind}' is none of {', '.join(WRITERS)}")
     place.mkdir(parents=True, exist_ok=True)
     by_run: Dict[str, List[List[Row]]] = {str(row["run_id"]): [[], []] for row in rows}
     for which, table in enumerate((series, evaluations)):
         for each in table:
             by_run[str(each["run_id"])][which].append(each)
     return WRITERS[kind]([ExportedRun(row, *by_run[str(row["run_id"])]) for row in rows], place.resolve())
+
+
+def _rows(table: pathlib.Path) -> List[Row]:
+    with table.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def _answer(asked: Dict[str, str]) -> Dict[str, str]:
+    tables = (_rows(pathlib.Path(asked["tables"]) / f"{name}.jsonl") for name in ("runs", "series", "evaluations"))
+    try:
+        return {"made": str(export_runs(asked["kind"], pathlib.Path(asked["place"]), *tables))}
+    except ExportProblem as problem:
+        return {"error": str(problem), "package": problem.package}
+    except Exception as error:  # whatever the library throws
+        return {"error": f"{asked['kind']} cannot write to {asked['place']}: {type(error).__name__}: {error}"}
+
+
+def main() -> int:
+    out, sys.stdout = sys.stdout, sys.stderr  # what a library prints is no answer
+    print(json.dumps(_answer(json.loads(sys.stdin.readline()))), file=out, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

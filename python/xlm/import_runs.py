@@ -24,6 +24,7 @@ sys.path[:] = [folder for folder in sys.path if folder]  # a file json.py of the
 import csv
 import datetime
 import fnmatch
+import hashlib
 import importlib
 import json
 import math
@@ -74,6 +75,7 @@ class ForeignRun:
     tags: Sequence[str] = ()
     note: str = ""
     seen: float = 0  # when its file changed last
+    repeated_steps: int = 0  # rows whose step another row has, too
 
     def add(self, name: str, step: int, value: Any) -> None:
         """A number; later ones of the same step count."""
@@ -563,23 +565,36 @@ def _runs_of_rows(file: pathlib.Path, rows: List[Dict[str, Any]], request: Reque
 
 def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> None:
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    step_name = request.step or next((name for name in STEP_NAMES if name in columns), "")
+    if any(name.endswith("__MIN") for name in columns):
+        what = f"{run.project} is a chart that W&B's page exports, whose columns are runs"
+        raise ImportProblem(f"{what}\nexport the table of runs there, or import the folder wandb/")
+    step_name = request.step or next((column for name in STEP_NAMES for column in columns if column.lower() == name), "")
+    of_splits = all(isinstance(row.get("split"), str) for row in rows)
+    places = [(row["split"] if of_splits else "", _step_in(row, step_name, place)) for place, row in enumerate(rows, 1)]
+    run.repeated_steps += len(places) - len(set(places))
     for name in columns:
-        if name in (step_name, request.run):
+        if name in (step_name, request.run, "split" if of_splits else None):
             continue
         values = [row[name] for row in rows if name in row]
-        is_setting = name in request.settings or name == request.seed or not all(_is_number(value) for value in values)
+        is_named = name in request.settings or name == request.seed
+        is_setting = is_named or not all(_is_number(value) for value in values)
         if is_setting and all(value == values[0] for value in values):
             run.settings[name] = values[0]
-        elif not is_setting or name in request.settings:
+        elif is_named:
+            different = ", ".join(sorted({str(value) for value in values})[:3])
+            found = f"the run '{run.name}' has several values of the setting '{name}': {different}"
+            raise ImportProblem(f"{found}\n--run names a column that tells runs apart", usage=True)
+        elif not is_setting:
             is_summary = not step_name and len(rows) == 1
-            for place, row in enumerate(rows, 1):
+            for place, row in enumerate(rows):
                 if name not in row:
                     continue
+                split, step = places[place]
+                theirs = f"{split}/{name}" if split else name
                 if is_summary:
-                    run.summary[name] = float(row[name])
+                    run.summary[theirs] = float(row[name])
                 else:
-                    run.add(name, _step_in(row, step_name, place), row[name])
+                    run.add(theirs, step, row[name])
 
 
 def _is_number(value: Any) -> bool:
@@ -673,7 +688,7 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
         elif request.place.is_file():
             raise ImportProblem(f"{file} has no results of lm-eval: there are no keys results and config")
     runs: Dict[str, ForeignRun] = {}
-    found: Dict[str, Dict[Tuple[str, str, int], float]] = {}
+    found: Dict[str, Dict[Tuple[str, str, str], float]] = {}
     for date, file, content in sorted(contents, key=lambda each: (each[0], str(each[1]))):
         config = content["config"]
         arguments = config.get("model_args")
@@ -689,13 +704,32 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
             for metric, value in numbers.items():
                 number = number_of(value) if not isinstance(value, str) else None
                 if number is not None and metric not in ("alias", "sample_len"):
-                    found.setdefault(run_id, {})[task, _lm_eval_name(metric), int(shots.get(task) or 0)] = number
+                    settings = json.dumps(_lm_eval_settings(content, task, int(shots.get(task) or 0)), sort_keys=True)
+                    found.setdefault(run_id, {})[task, _lm_eval_name(metric), settings] = number
     for run_id, run in runs.items():
-        for (task, metric, count), number in found.get(run_id, {}).items():
-            settings = {"data.name": task, **({"shots": count} if count else {})}
-            at = {"split": "test", "settings": settings, "final": True, "steps": [0], "values": [number]}
+        for (task, metric, settings), number in found.get(run_id, {}).items():
+            at = {"split": "test", "settings": json.loads(settings), "final": True, "steps": [0], "values": [number]}
             run.evaluations.append({"name": metric, **at})
         yield run
+
+
+def _lm_eval_settings(content: Dict[str, Any], task: str, shots: int) -> Dict[str, Any]:
+    """What a number of a task depends on. A template or an instruction is long, so its hash stands for it."""
+    config = content["config"]
+    settings: Dict[str, Any] = {"data.name": task}
+    if shots:
+        settings["shots"] = shots
+        if config.get("fewshot_seed") not in (None, 1234):  # the seed that lm-eval takes by itself
+            settings["fewshot_seed"] = config["fewshot_seed"]
+    if config.get("limit"):
+        settings["limit"] = config["limit"]
+    for name in ("chat_template", "system_instruction"):
+        if content.get(name):
+            settings[name] = hashlib.sha256(str(content[name]).encode()).hexdigest()[:8]
+    version = (content.get("versions") or {}).get(task)
+    if version not in (None, 0, 1, 1.0, "Yaml"):
+        settings["task_version"] = version
+    return settings
 
 
 def _argument_words(text: str) -> Iterable[Tuple[str, Any]]:
@@ -739,6 +773,7 @@ class Answers:
         self._request = request
         self._without_seed = 0
         self._empty = 0
+        self._repeated: Dict[str, int] = {}
         self._used: Dict[str, bool] = {pattern: False for _, pattern in request.splits}
         self._used.update({pattern: False for pattern, _ in request.units})
         for _, unit in request.units:
@@ -753,6 +788,8 @@ class Answers:
         created = run.created or run.ended or run.seen
         numbers = self._numbers(run)
         self._empty += not numbers
+        if run.repeated_steps:
+            self._repeated[run.name] = run.repeated_steps
         answer: Dict[str, Any] = {
             "project": key_of(self._request.name or run.project).lower() if self._request.name or run.project else "",
             "config": self._config(run),
@@ -781,6 +818,9 @@ class Answers:
             found.append(f"{counted(self._without_seed, 'run')} without the setting '{self._request.seed}': no seed is known")
         if self._empty:
             found.append(f"{counted(self._empty, 'run')} without numbers")
+        for name, rows in self._repeated.items():
+            same = f"{name}: {counted(rows, 'row')} had a step that another row has"
+            found.append(f"{same}: of two numbers the later one counts; --step names another column")
         return found + [f"no number is called '{pattern}'" for pattern, used in self._used.items() if not used]
 
     def _config(self, run: ForeignRun) -> Dict[str, Any]:

@@ -10,11 +10,12 @@ import json
 import math
 import numbers
 import os
+import pathlib
 import re
 from typing import Any, Dict, Iterable, Mapping, Optional, Union
 
 Number = Union[int, float]
-RESERVED = ("step", "split", "final", "costs", "grid")  # keys of a line that are not quantities
+RESERVED = ("step", "split", "final", "costs", "grid", "warning")  # keys of a line that are not quantities
 SPLITS = ("train", "valid", "test")
 _NAME = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_-]|\.(?!\.|$))*")
 _MAX_NAME_BYTES = 100
@@ -130,3 +131,20 @@ class MetricsFile:
 def _shape(value: Any) -> str:
     shape = getattr(value, "shape", None)
     return f"its shape is {tuple(shape)}" if shape is not None else repr(value)[:100]
+
+
+def newest_step(file: pathlib.Path) -> int:
+    """The last step that the lines of the file say; -1 if there is none, or no file."""
+    newest = -1
+    try:
+        with file.open(encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if '"step"' not in line:
+                    continue
+                try:
+                    newest = int(json.loads(line)["step"])
+                except (ValueError, KeyError, TypeError):  # one that was cut off by a kill
+                    continue
+    except FileNotFoundError:
+        pass
+    return newest

@@ -267,7 +267,7 @@ class ClaimJudge {
           claim_.over, counted(static_cast<std::size_t>(looks_), "step"), level_of_look(looks_),
           p_text(*judged.too_weak)));
     }
-    if (!report_.left_out.empty()) notes.push_back(left_out_note({report_.left_out.begin(), report_.left_out.end()}));
+    if (!report_.left_out.empty()) notes.push_back(left_out_note(report_.left_out));
     std::string unfrozen = notes_on_runs(runs_, {report_.used.begin(), report_.used.end()});
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
     for (const ClaimPart& part : judged.parts) {

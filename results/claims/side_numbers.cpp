@@ -14,7 +14,6 @@
 #include "results/quantities/quantities.h"
 #include "results/run_folder/imported.h"
 #include "results/store/formula.h"
-#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -177,11 +176,11 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   if (!claim_.along.empty()) named.push_back(claim_.along);
   const ShownRows shown = shown_rows(runs_, filters, named);
   const std::vector<std::size_t>& all = shown.rows;
-  report_.left_out.insert(shown.left_out.begin(), shown.left_out.end());
+  report_.left_out.add(shown.left_out);
   const std::vector<std::size_t> rows = chosen_of(all, side, each);
   SideNumbers numbers;
   if (all.empty() && !shown.left_out.empty()) {
-    numbers.missing = "all runs are marked as bad";
+    numbers.missing = why_all_are_hidden(shown.left_out);
     return numbers;
   }
   if (rows.empty() && !all.empty()) {

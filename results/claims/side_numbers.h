@@ -11,6 +11,7 @@
 #include "results/claims/trend.h"
 #include "results/judgement/shared_noise.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 
@@ -29,8 +30,8 @@ struct SideNumbers {
 /// What a reader did with the runs of sides.
 struct SideReport {
   std::map<std::string, SettingChoice> choices;  // by the label of the side
-  std::set<std::string> left_out;                // bad runs
-  std::set<std::size_t> used;                    // rows whose numbers went in
+  HiddenRuns left_out;
+  std::set<std::size_t> used;  // rows whose numbers went in
 };
 
 /// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which

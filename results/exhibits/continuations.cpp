@@ -24,7 +24,7 @@ ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& r
   ContinuingModel model{.label = row.label, .run = "", .missing = ""};
   std::size_t done = 0;
   std::size_t found = 0;
-  for (const std::size_t place : without_bad(runs, newest_first(runs, filters), filters).rows) {
+  for (const std::size_t place : shown_among(runs, newest_first(runs, filters), filters).rows) {
     if (place >= runs.size()) continue;  // an evaluation of a run that is listed itself
     ++found;
     if (to_text(runs.column("status")[place]) != "done") continue;

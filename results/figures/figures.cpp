@@ -31,7 +31,7 @@ std::vector<std::string> columns_of_figure(const FigureDescription& description)
 /// The rows of a figure, with what was left out and what was chosen.
 struct RowsOfFigure {
   SettingChoice choice;
-  std::vector<std::string> left_out;  // bad runs
+  HiddenRuns left_out;
 };
 
 RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters) {
@@ -63,7 +63,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
   RowsOfFigure found = find_rows(runs, description, filters);
   const std::vector<std::size_t> selected = found.choice.rows;
   if (selected.empty() && !found.choice.undecided.empty()) return no_figure(description, "no setting can be chosen");
-  if (selected.empty() && !found.left_out.empty()) return no_figure(description, "all runs are marked as bad");
+  if (selected.empty() && !found.left_out.empty()) return no_figure(description, why_all_are_hidden(found.left_out));
   if (selected.empty()) {
     return no_figure(description,
                      unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));

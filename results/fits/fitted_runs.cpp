@@ -13,7 +13,6 @@
 #include "base/text.h"
 #include "results/figures/figure_series.h"
 #include "results/quantities/number_format.h"
-#include "results/store/shown_runs.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
 #include "results/store/variation.h"
@@ -254,8 +253,7 @@ void add_speed_ups(FitResult& result) {
 }  // namespace
 
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
-                                   const std::vector<Filter>& filters, std::size_t& incomplete,
-                                   std::vector<std::string>& left_out) {
+                                   const std::vector<Filter>& filters, std::size_t& incomplete, HiddenRuns& left_out) {
   ShownRows shown = shown_rows(runs, conditions_on_fit(description, filters), all_columns(description));
   left_out = std::move(shown.left_out);
   const std::vector<std::size_t>& selected = shown.rows;
@@ -325,7 +323,7 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
                                                  const std::vector<Filter>& filters) {
   FitResult result{.description = description, .laws = {}};
   std::vector<FitRuns> found = find_fit_runs(runs, description, filters, result.incomplete, result.left_out);
-  if (found.empty() && !result.left_out.empty()) return no_fit(description, {"all runs are marked as bad", ""});
+  if (found.empty() && !result.left_out.empty()) return no_fit(description, {why_all_are_hidden(result.left_out), ""});
   if (found.empty()) {
     const std::string unmet = unmet_condition(runs, conditions_on_fit(description, filters), all_columns(description));
     return no_fit(description,

@@ -11,6 +11,7 @@
 #include "results/fits/law_estimate.h"
 #include "results/store/nothing_to_show.h"
 #include "results/store/run_table.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 
@@ -58,16 +59,15 @@ struct FittedLaw {
 struct FitResult {
   FitDescription description;
   std::vector<FittedLaw> laws;
-  std::size_t incomplete = 0;         // runs that lack a number of one of the columns
-  std::vector<std::string> left_out;  // ids of bad runs
-  std::string unproved;               // code or data of runs that are not known
+  std::size_t incomplete = 0;  // runs that lack a number of one of the columns
+  HiddenRuns left_out;
+  std::string unproved;  // code or data of runs that are not known
 };
 
 /// The runs with all numbers, by the values of `by`, how many of the selected lack one, and the bad runs, which are
 /// left out unless a condition asks for them. Throws UsageError for a column that the store does not know.
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
-                                   const std::vector<Filter>& filters, std::size_t& incomplete,
-                                   std::vector<std::string>& left_out);
+                                   const std::vector<Filter>& filters, std::size_t& incomplete, HiddenRuns& left_out);
 
 /// Why so many settings cannot give a law, and what to do; empty: they can, if their sizes differ enough.
 struct FitProblem {

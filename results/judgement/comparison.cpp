@@ -15,7 +15,6 @@
 #include "results/quantities/quantities.h"
 #include "results/run_folder/run_folder.h"
 #include "results/store/directions.h"
-#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -24,7 +23,7 @@ namespace {
 /// Why a setting has no number at all: " (2 diverged, 1 queued)".
 std::string why_empty(const Setting& setting) {
   if (!setting.without_number.empty()) return " (" + setting.without_number_text() + ")";
-  return setting.left_out.empty() ? ": no such run" : ": its runs are marked as bad";
+  return setting.left_out.empty() ? ": no such run" : ": " + why_all_are_hidden(setting.left_out);
 }
 
 Verdict verdict_on_difference(Decision decision) {
@@ -180,7 +179,9 @@ std::optional<DocumentComparison> compare_documents(RunTable& runs, const SeedVa
 Setting read_setting(RunTable& runs, const SettingQuestion& side, const ComparisonQuestion& question) {
   std::vector<std::size_t> rows = runs.select(side.filters);
   if (!side.ids.empty()) std::erase_if(rows, [&](std::size_t row) { return !side.ids.contains(runs.id(row)); });
-  ShownRows shown = without_bad(runs, rows, side.filters);
+  std::vector<std::string> named;
+  if (!side.ids.empty()) named.emplace_back("run_id");
+  ShownRows shown = shown_among(runs, rows, side.filters, named);
   SettingChoice choice = choose_rows(runs, shown.rows, question.choose, question.over);
   if (choice.rows.empty() && !choice.undecided.empty()) {
     throw DataError(

@@ -14,6 +14,7 @@
 #include "results/judgement/verdict.h"
 #include "results/store/equal_budgets.h"
 #include "results/store/selection.h"
+#include "results/store/shown_runs.h"
 
 namespace xlm {
 
@@ -34,7 +35,7 @@ struct SettingQuestion {
 struct Setting : SeedValues {
   std::string name;
   SettingChoice choice = {};
-  std::vector<std::string> left_out = {};  // bad runs
+  HiddenRuns left_out = {};
 };
 
 /// Throws DataError if no run has a number, or if no setting can be chosen.

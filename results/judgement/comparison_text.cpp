@@ -67,9 +67,9 @@ std::string choice_lines(const Comparison& compared) {
        choice_notes(compared.question.choose, {{"A", compared.a.choice}, {"B", compared.b.choice}})) {
     lines += note + "\n";
   }
-  std::set<std::string> left_out(compared.a.left_out.begin(), compared.a.left_out.end());
-  left_out.insert(compared.b.left_out.begin(), compared.b.left_out.end());
-  if (!left_out.empty()) lines += left_out_note({left_out.begin(), left_out.end()}) + "\n";
+  HiddenRuns left_out = compared.a.left_out;
+  left_out.add(compared.b.left_out);
+  if (!left_out.empty()) lines += left_out_note(left_out) + "\n";
   return lines;
 }
 
@@ -186,7 +186,8 @@ Json setting_json(const Setting& setting, const Selection& selection) {
   const std::optional<double> deviation = sample_deviation(values);
   Json json = {{"setting", setting.name}, {"mean", mean(values)}, {"sd", deviation ? Json(*deviation) : Json()},
                {"n", values.size()},      {"runs", setting.runs}, {"mixes", setting.mixes}};
-  if (!setting.left_out.empty()) json["left_out"] = setting.left_out;
+  if (!setting.left_out.bad.empty()) json["left_out"] = setting.left_out.bad;
+  if (!setting.left_out.older.empty()) json["older_code"] = setting.left_out.older;
   if (!setting.without_number.empty()) json["without_number"] = setting.without_number;
   if (!selection.is_asked()) return json;
   json["chosen"] = Json::array();

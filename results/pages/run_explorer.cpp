@@ -189,6 +189,10 @@ std::vector<std::string> RunExplorer::columns_of(const Found& found, const std::
   for (const char* remark : {"tag", "note", "bad"}) {
     if (any_has(runs_, found.rows, remark)) names.emplace_back(remark);
   }
+  if (any_has(runs_, found.rows, kNotFrozen)) names.emplace_back(kNotFrozen);
+  const std::vector<Value>& reasons = runs_.column("reason");
+  const auto warns = [&](std::size_t row) { return is_warning(to_text(reasons[row])); };
+  if (std::any_of(found.rows.begin(), found.rows.end(), warns)) names.emplace_back("reason");
   for (const std::string& name : further) {
     runs_.column(name);  // complains of names that are not known
     if (!is_listed(names, name)) names.push_back(name);

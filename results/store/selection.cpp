@@ -28,14 +28,6 @@ constexpr std::size_t kLeastForAnEnd = 3;  // values tried, for an end to mean s
 
 using RowsBySetting = std::map<std::vector<Value>, std::vector<std::size_t>, ValueOrder>;
 
-bool is_of_test(const std::string& column) {
-  const std::vector<std::string> behind = columns_behind(column);
-  return std::any_of(behind.begin(), behind.end(), [](const std::string& name) {
-    const auto evaluation = evaluation_column(name);
-    return evaluation && evaluation->split == "test";
-  });
-}
-
 /// What is wrong with a selection, whatever the runs are; empty: nothing.
 std::string problem_of_selection(const Selection& selection) {
   for (const std::string& key : selection.over) {
@@ -119,6 +111,14 @@ std::string named_place(const std::string& name, const std::string& family) {
 std::string names_of_keys(const Selection& selection) { return listed_names(selection.over, selection.over.size()); }
 
 }  // namespace
+
+bool is_of_test(const std::string& column) {
+  const std::vector<std::string> behind = columns_behind(column);
+  return std::any_of(behind.begin(), behind.end(), [](const std::string& name) {
+    const auto evaluation = evaluation_column(name);
+    return evaluation && evaluation->split == "test";
+  });
+}
 
 Selection read_selection(const Yaml& node) {
   constexpr const char* kForm =

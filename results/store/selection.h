@@ -70,6 +70,9 @@ struct SettingChoice {
 SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, const Selection& selection,
                           const std::string& over);
 
+/// Whether a column, or a formula of columns, has a number of the test split.
+bool is_of_test(const std::string& column);
+
 /// By how many standard errors of its mean the best of so many equal settings is expected to look better than it is.
 double expected_lead(std::size_t settings);
 

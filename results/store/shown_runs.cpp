@@ -2,8 +2,11 @@
 #include "results/store/shown_runs.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
-#include <set>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -16,37 +19,113 @@ namespace {
 
 bool asks_for_bad(const std::string& column) { return column == "bad" || column == kIsBad; }
 
-}  // namespace
+bool asks_for_versions(const std::string& column) {
+  constexpr std::string_view kProgram = "program.";
+  return column == "run_id" || column == "tag" || column == "note" || is_time_column(column) ||
+         (column.starts_with(kProgram) && column != "program.name");
+}
 
-ShownRows without_bad(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<Filter>& filters,
-                      const std::vector<std::string>& named) {
-  const bool is_asked =
-      std::any_of(named.begin(), named.end(), asks_for_bad) ||
-      std::any_of(filters.begin(), filters.end(), [](const Filter& filter) { return asks_for_bad(filter.column); });
-  if (is_asked) return {.rows = rows, .left_out = {}};
-  const std::vector<Value>& bad = runs.column("bad");
-  ShownRows shown;
-  std::set<std::string> left_out;
-  for (const std::size_t row : rows) {
-    if (is_missing(bad[row])) {
-      shown.rows.push_back(row);
-    } else {
-      left_out.insert(runs.id(row));
+/// Whether a condition, or a column that is named otherwise, is one of those that `asks` knows.
+template <class Asks>
+bool is_asked(const std::vector<Filter>& filters, const std::vector<std::string>& named, const Asks& asks) {
+  return std::any_of(named.begin(), named.end(), asks) ||
+         std::any_of(filters.begin(), filters.end(), [&](const Filter& filter) { return asks(filter.column); });
+}
+
+/// Tells runs of programs' older versions. A run may be of several experiments, so where the conditions name one, its
+/// versions count, and else those of the experiment for which the run was made.
+class NewestCode {
+ public:
+  NewestCode(RunTable& runs, const std::vector<Filter>& filters)
+      : codes_(runs.column_or_nothing(kProgramFingerprint)),
+        names_(runs.column_or_nothing("program.name")),
+        experiments_(runs.column("experiment")) {
+    if (std::all_of(codes_.begin(), codes_.end(), is_missing)) return;
+    std::vector<Filter> named;
+    std::copy_if(filters.begin(), filters.end(), std::back_inserter(named),
+                 [](const Filter& filter) { return filter.column == "experiment"; });
+    is_of_one_ =
+        named.size() == 1 && named.front().relation == Filter::Relation::kEqual && named.front().values.size() == 1;
+    const std::vector<Value>& created = runs.column("created");
+    for (const std::size_t row : runs.select(named)) {
+      if (is_missing(codes_[row])) continue;
+      Version& newest = newest_[program_of(row)];
+      const double time = as_number(created[row]).value_or(0);
+      if (newest.code.empty() || time > newest.created) newest = {.code = to_text(codes_[row]), .created = time};
     }
   }
-  shown.left_out.assign(left_out.begin(), left_out.end());
+
+  bool is_older(std::size_t row) const {
+    if (newest_.empty() || is_missing(codes_[row])) return false;
+    const auto newest = newest_.find(program_of(row));
+    return newest != newest_.end() && newest->second.code != to_text(codes_[row]);
+  }
+
+ private:
+  struct Version {
+    std::string code;
+    double created = 0;  // of its newest run
+  };
+  using Program = std::pair<std::string, std::string>;
+
+  Program program_of(std::size_t row) const {
+    return {is_of_one_ ? "" : to_text(experiments_[row]), to_text(names_[row])};
+  }
+
+  const std::vector<Value>& codes_;
+  const std::vector<Value>& names_;
+  const std::vector<Value>& experiments_;
+  bool is_of_one_ = false;
+  std::map<Program, Version> newest_;
+};
+
+}  // namespace
+
+void HiddenRuns::add(const HiddenRuns& others) {
+  bad.insert(others.bad.begin(), others.bad.end());
+  older.insert(others.older.begin(), others.older.end());
+}
+
+ShownRows shown_among(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<Filter>& filters,
+                      const std::vector<std::string>& named) {
+  const std::vector<Value>& bad = runs.column("bad");
+  const bool with_bad = is_asked(filters, named, asks_for_bad);
+  std::optional<NewestCode> newest;
+  if (!is_asked(filters, named, asks_for_versions)) newest.emplace(runs, filters);
+  ShownRows shown;
+  for (const std::size_t row : rows) {
+    if (!with_bad && !is_missing(bad[row])) {
+      shown.left_out.bad.insert(runs.id(row));
+    } else if (newest && newest->is_older(row)) {
+      shown.left_out.older.insert(runs.id(row));
+    } else {
+      shown.rows.push_back(row);
+    }
+  }
   return shown;
 }
 
 ShownRows shown_rows(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& named) {
-  return without_bad(runs, runs.select(filters, named), filters, named);
+  return shown_among(runs, runs.select(filters, named), filters, named);
 }
 
-std::string left_out_note(const std::vector<std::string>& left_out) {
-  if (left_out.empty()) return "";
-  const bool is_one = left_out.size() == 1;
-  return fmt::format("{} marked as bad {} left out; the condition {}=0,1 includes {}.", counted(left_out.size(), "run"),
-                     is_one ? "is" : "are", kIsBad, is_one ? "it" : "them");
+std::string left_out_note(const HiddenRuns& left_out) {
+  std::vector<std::string> notes;
+  const auto add = [&](const std::set<std::string>& runs, const std::string& what, const std::string& condition) {
+    if (runs.empty()) return;
+    const bool is_one = runs.size() == 1;
+    notes.push_back(fmt::format("{} {} {} left out; the condition {} includes {}.", counted(runs.size(), "run"), what,
+                                is_one ? "is" : "are", condition, is_one ? "it" : "them"));
+  };
+  add(left_out.bad, "marked as bad", fmt::format("{}=0,1", kIsBad));
+  add(left_out.older, "of older versions of the program's code", fmt::format("{}!=null", kProgramFingerprint));
+  return join(notes, " ");
+}
+
+std::string why_all_are_hidden(const HiddenRuns& left_out) {
+  if (left_out.older.empty()) return "all runs are marked as bad";
+  if (left_out.bad.empty()) return "all runs are of older versions of the program's code";
+  return "all runs are marked as bad or of older versions of the program's code";
 }
 
 std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) {

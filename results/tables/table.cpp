@@ -121,7 +121,7 @@ class TableBuilder {
     notes_.left_out = left_out_note(selected.left_out);
     if (!selected_.empty()) return;
     unmet_ = selected.left_out.empty() ? unmet_condition(runs, filters, naming_columns(description))
-                                       : "all runs are marked as bad";
+                                       : why_all_are_hidden(selected.left_out);
   }
 
   std::variant<Table, NothingToShow> build() {

@@ -27,7 +27,8 @@ bool is_told_before(const Table& table, std::size_t column, const IsAlike& is_al
   return false;
 }
 
-/// "3 seeds; 1 seed for dynamic/64." Where runs differ in more than the seed, they are counted themselves.
+/// "3 seeds; 1 seed for dynamic/64; ± is their standard deviation." Where runs differ in more than the seed, they are
+/// counted themselves.
 std::string seeds_note(const Table& table) {
   std::map<std::pair<std::int64_t, std::string>, std::vector<std::string>> by_count;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
@@ -52,7 +53,12 @@ std::string seeds_note(const Table& table) {
   for (const auto& [count, cells] : by_count) {
     if (count != usual->first) note += fmt::format("; {} for {}", count.second, some_listed(cells));
   }
-  return note + (by_count.size() == 1 ? " in every cell." : ".");
+  const bool has_spread = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
+    return std::any_of(row.cells.begin(), row.cells.end(),
+                       [](const TableCell& cell) { return cell.spread.has_value(); });
+  });
+  return fmt::format("{}{}{}.", note, by_count.size() == 1 ? " in every cell" : "",
+                     has_spread ? "; ± is their standard deviation" : "");
 }
 
 /// "A/64: all seeds of a setting have the same number, …"

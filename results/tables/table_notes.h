@@ -25,7 +25,7 @@ struct TableNotes {
   std::set<std::string> mixed_in;  // and what else they differ in
   std::vector<std::string> lost;   // cells with runs that ended worse than guessing
   std::map<std::string, std::vector<std::string>> without;  // by why: cells whose runs do not all have a number
-  std::string left_out;                                     // how many runs are marked as bad
+  std::string left_out;                                     // how many runs, and why
   std::string unfrozen;                                     // code of programs that is in no copy
   std::string unmet;                                        // why the table has no runs at all
   std::string length;                // how long the runs train, if they are not configured as the paper's

@@ -69,6 +69,7 @@ TEST(Options, KeepsDefaultsAndTakesASingleNumberAsAList) {
 TEST(Options, ComplaintsNameFileLineKeyAndTheNearestRightOne) {
   EXPECT_EQ(complaint("flag: true\ncuont: 1\n"), "f.yaml:2: unknown key 'cuont' (did you mean 'count'?)");
   EXPECT_EQ(complaint("inner:\n  rat: 1\n"), "f.yaml:2: unknown key 'rat' in 'inner' (did you mean 'rate'?)");
+  EXPECT_EQ(complaint("rate: 1\ninner: {rate: 0.25}\n"), "f.yaml:1: unknown key 'rate' (did you mean 'inner.rate'?)");
   EXPECT_EQ(complaint("count: 0"), "f.yaml:1: count is 0, it must be ≥ 1");
   EXPECT_EQ(complaint("inner: {rate: 1}"), "f.yaml:1: inner.rate is 1, it must be ≥ 0, < 1");
   EXPECT_EQ(complaint("count: many"), "f.yaml:1: count must be a whole number, not 'many'");

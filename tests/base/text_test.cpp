@@ -52,6 +52,8 @@ TEST(Text, DurationsAreRoundedAndChangeTheirUnitsAtWholeOnes) {
 TEST(Text, SuggestsOnlySimilarWords) {
   EXPECT_EQ(did_you_mean("tarin", {"train", "eval"}), " (did you mean 'train'?)");
   EXPECT_EQ(did_you_mean("zebra", {"train", "eval"}), "");
+  EXPECT_EQ(did_you_mean("lr", {"ls", "optimizer.lr"}), " (did you mean 'optimizer.lr'?)");
+  EXPECT_EQ(did_you_mean("r", {"optimizer.lr"}), "");
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
   EXPECT_EQ(edit_distance("ab", "ba"), 1U);
 }

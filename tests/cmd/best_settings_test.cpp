@@ -90,12 +90,23 @@ TEST_F(BestSettings, FlagsOfAProgramThatChangeNothingAreNoted) {
     planned_.back().planned.options.program.emplace();
   };
   add_run("true", "0.1", 1.5);
-  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "nothing to compare";
+  EXPECT_THAT(options_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "nothing to compare";
   add_run("false", "0.1", 1.5);
   add_run("true", "0.2", 1.7);
-  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::ElementsAre("options.bias"));
+  EXPECT_THAT(options_that_change_nothing(planned_, keys, runs_), testing::ElementsAre("options.bias"));
   add_run("false", "0.2", 1.6);
-  EXPECT_THAT(flags_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "it changes something";
+  EXPECT_THAT(options_that_change_nothing(planned_, keys, runs_), testing::IsEmpty()) << "it changes something";
+}
+
+TEST_F(BestSettings, SoAreItsOtherOptions) {
+  const std::vector<std::string> keys{"options.lr", "seed"};
+  for (const char* lr : {"0.1", "0.2", "0.3"}) {
+    for (const char* seed : {"1", "2"}) {
+      add(point("options.lr", lr, seed), std::string(seed) == "1" ? 1.5 : 1.6);
+      planned_.back().planned.options.program.emplace();
+    }
+  }
+  EXPECT_THAT(options_that_change_nothing(planned_, keys, runs_), testing::ElementsAre("options.lr"));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "experiments/configuration/configuration.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/program.h"
+#include "tests/growth.h"
 #include "tests/temporary_folder.h"
 
 namespace xlm {
@@ -169,6 +170,20 @@ TEST(SweepCheck, FindsEachKindOfDefectAndNothingElse) {
       EXPECT_THAT(findings[i].message, HasSubstr(expected[i])) << recipe << "\n" << text_of(findings);
       EXPECT_THAT(findings[i].place, HasSubstr(recipe.filename().string() + ":"));
     }
+  }
+}
+
+TEST(SweepCheck, TakesTimeLinearInThePoints) {
+  const TemporaryFolder folder;
+  for (const char* table : {"", "tables: [{table: T, rows: model.span, cells: {value: test.bpc}}]\n"}) {
+    const auto check_of = [&](int points) {
+      std::string seeds;
+      for (int seed = 1; seed <= points; ++seed) seeds += fmt::format("{}{}", seed == 1 ? "" : ", ", seed);
+      const fs::path recipe = folder.path() / fmt::format("{}.yaml", points);
+      write_file(recipe, run_config("data", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n{}", seeds, table)));
+      return [recipe] { EXPECT_THAT(check(recipe).findings, IsEmpty()); };
+    };
+    EXPECT_LT(growth(check_of(200), check_of(3200)), 64) << table;
   }
 }
 

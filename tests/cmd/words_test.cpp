@@ -145,6 +145,9 @@ TEST_F(Names, ATildeBehindAnEqualsSignIsTheHomeFolder) {
   EXPECT_THAT(at_home("sweep train.yaml --dry-run").err, HasSubstr(temporary_.path().string() + "/corpus"));
   EXPECT_THAT(at_home("sweep train.yaml data.path=~/other --dry-run").err,
               HasSubstr(temporary_.path().string() + "/other"));
+  write("n.txt", "a text of some words\nand another line of it\n");
+  EXPECT_EQ(at_home("prepare-data text --unit byte --from=~/n.txt --out=~/made").code, 0);
+  EXPECT_TRUE(fs::exists(temporary_.path() / "made/meta.json"));
 }
 
 TEST_F(Names, RecipesOfTheProgramNeedNoFolder) {

@@ -79,6 +79,20 @@ TEST_F(Decide, ADecidedClaimStaysSoWhenAnotherOneAddsSeeds) {
   EXPECT_EQ(again["cost"]["runs"], 0);
 }
 
+TEST_F(Decide, RunsThatAnotherExperimentHasDoneCount) {
+  ASSERT_EQ(run({"sweep", "run.yaml", "experiment=other"}).code, kDone);
+  const Json found = decided("60runs", kDone);
+  EXPECT_EQ(found["claims"][0]["verdict"], "confirmed");
+  EXPECT_EQ(found["cost"]["runs"].get<int>(), 2 * found["claims"][0]["seeds"].get<int>() - 6);
+}
+
+TEST_F(Decide, APartOfItsOwnRunsDecidesNothing) {
+  write_script("train.py", "import time\ntime.sleep(0.8)\n" + read_file(folder_.path() / "code" / "train.py"));
+  const ProgramResult stopped = run({"--json", "decide", "run.yaml", "--spend", "1s", "--jobs", "1"});
+  EXPECT_EQ(stopped.code, kUndecided) << stopped.out << stopped.err;
+  EXPECT_EQ(Json::parse(stopped.out)["claims"][0]["why_no_more"], "the sweep's own runs are not done");
+}
+
 TEST_F(Decide, ABudgetIsNotExceeded) {
   const Json found = decided("13runs", kUndecided);
   EXPECT_LE(found["cost"]["runs"].get<int>(), 13);
@@ -115,7 +129,7 @@ TEST_F(Decide, RunsOfAnotherCodeAreNotOfTheSweep) {
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   write_script("train.py", "raise SystemExit('broken')\n");
   const Json found = decided("60runs", kUndecided);
-  EXPECT_EQ(found["claims"][0]["why_no_more"], "its runs are not of this sweep");
+  EXPECT_THAT(found["claims"][0]["why_no_more"].get<std::string>(), HasSubstr("no run has valid.loss yet (3 failed)"));
 }
 
 TEST_F(Decide, TheSweepsOwnRunsNeedRoom) {

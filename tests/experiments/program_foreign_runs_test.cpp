@@ -209,8 +209,8 @@ TEST_F(ProgramForeignRuns, NothingIsWrittenThroughALinkOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << needs::kRoot;
   const fs::path own = folder_.path() / "own.txt";
   write_file(own, "mine\n");
-  for (const char* name :
-       {"log.txt", "output.txt", "journal.jsonl", "checkpoints", "checkpoints/last", "metrics.position.json"}) {
+  for (const char* name : {"log.txt", "output.txt", "journal.jsonl", "checkpoints", "checkpoints/last",
+                           "metrics.position.json", "metrics.jsonl", "config.json", "environment.json"}) {
     fs::remove_all(runs_);
     work_after([&](const fs::path& run) {
       fs::remove_all(run / name);
@@ -220,7 +220,13 @@ TEST_F(ProgramForeignRuns, NothingIsWrittenThroughALinkOfAnotherUser) {
     });
     EXPECT_EQ(read_file(own), "mine\n") << name;
     EXPECT_FALSE(fs::exists(folder_.path() / "last")) << name;
-    for (const fs::path& folder : run_folders()) EXPECT_NE(read_live_run(folder).status, RunStatus::kDone) << name;
+    if (name == std::string("environment.json")) continue;  // the run cannot be read then
+    for (const fs::path& folder : run_folders()) {
+      const xlm::Run refused = read_live_run(folder);
+      EXPECT_NE(refused.status, RunStatus::kDone) << name;
+      if (name != std::string("config.json")) continue;
+      EXPECT_THAT(refused.reason, HasSubstr("config.json is a link that another user laid")) << "also in lists";
+    }
   }
 }
 

@@ -72,6 +72,7 @@ TEST_F(ProgramTest, AMoveDuringASweepCopiesAndTheSweepContinues) {
   fs::remove(hold());
   const ProgramResult swept = sweep.wait();
   EXPECT_EQ(swept.code, kDone) << swept.err;
+  EXPECT_THAT(swept.err, HasSubstr("3 runs: 1 done already\n"));
   EXPECT_THAT(swept.out, HasSubstr("3 of 3 runs done"));
   const ProgramResult moved = run({"runs", "merge", "runs", "--move", "--runs", "other"});
   EXPECT_THAT(moved.out, Not(HasSubstr("stays there")));

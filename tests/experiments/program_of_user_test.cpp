@@ -242,13 +242,15 @@ TEST_F(ProgramOfUser, AnAttemptThatIsRefusedRemovesNothing) {
 }
 
 TEST_F(ProgramOfUser, WhatFailsSaysHow) {
-  write_script("fail.sh", "echo nothing wrong so far; echo no such option >&2; exit 7\n");
-  configure("[/bin/sh, fail.sh]");
+  write_script("fail.sh", "echo valid 3; echo nothing wrong so far; echo no such option >&2; exit 7\n");
+  configure("[/bin/sh, fail.sh]", "  metrics: [{lines: 'valid (?<valid.loss>\\S+)'}]\n");
   const ProgramResult result = run({"train", "run.yaml"});
   EXPECT_EQ(result.code, kFailed);
   EXPECT_THAT(result.err, AllOf(HasSubstr("exit code 7"), HasSubstr("no such option")));
   EXPECT_EQ(only_run().status, RunStatus::kFailed);
   EXPECT_THAT(only_run().reason, AllOf(HasSubstr("exit code 7"), HasSubstr("no such option")));
+  EXPECT_EQ(only_run().evaluations.size(), 1U);
+  EXPECT_EQ(main_evaluation(only_run(), "valid"), nullptr) << "it ended badly, so this is no final number";
 }
 
 TEST_F(ProgramOfUser, ALossThatIsNoNumberDiverged) {
@@ -377,6 +379,17 @@ TEST_F(ProgramOfUser, AMistypedOptionIsRemarkedOn) {
   for (const char* meant : {"options.lr=0.2", "options.decay=0.2", "seed=2"}) {
     EXPECT_THAT(remarks(meant), Not(HasSubstr("does not have"))) << meant;
   }
+}
+
+TEST_F(ProgramOfUser, WholeNumbersThatWouldBecomeOneAreRefused) {
+  configure_training();
+  for (const char* assignment :
+       {"options.lr=12345678901234567890", "sweep.grid={options.lr: [12345678901234567890, 12345678901234567891]}"}) {
+    const ProgramResult refused = run({"sweep", "run.yaml", assignment});
+    EXPECT_EQ(refused.code, kUsage) << assignment;
+    EXPECT_THAT(refused.err, HasSubstr("12345678901234567890")) << assignment;
+  }
+  EXPECT_FALSE(fs::exists(runs_));
 }
 
 TEST_F(ProgramOfUser, EvaluationsOfSeveralProcessesAreAWarningInLists) {

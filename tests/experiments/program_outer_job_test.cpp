@@ -1,6 +1,7 @@
 // What a program takes over from the job in which xlm runs, and what a run without numbers is called.
 #include <gmock/gmock.h>
 
+#include "base/machine.h"
 #include "tests/experiments/program_of_user_fixture.h"
 
 namespace xlm {
@@ -61,6 +62,7 @@ TEST_F(OuterJob, ItsProcessesShareTheCores) {
     return std::stoi(all.substr(place + 16));
   };
   const int alone = threads(variables());
+  EXPECT_EQ(alone, available_cores()) << "those that a container or an affinity leaves, not the machine's";
   fs::remove_all(runs_);
   EXPECT_EQ(threads(variables("", "train: {processes: 2}\n")), std::max(alone / 2, 1));
 }

@@ -102,6 +102,9 @@ TEST_F(OutsideCodeTest, IsNamedOnEachPage) {
   EXPECT_THAT(all(run({"claims", "run.yaml"})), HasSubstr(mark));
   EXPECT_THAT(all(run({"compare", "options.lr=0.1", "options.lr=0.4", "--value", "test.loss"})), HasSubstr(mark));
   EXPECT_THAT(all(run({"pareto", "--x", "options.lr", "--y", "test.loss"})), HasSubstr(mark));
+  put(at("figure.yaml"), "figure: F\nkind: line\nx: options.lr\ny: test.loss\n");
+  ASSERT_EQ(run({"figure", "figure.yaml", "--format", "html", "--out", "figure.html"}).code, kDone);
+  EXPECT_THAT(read_file(at("figure.html")), HasSubstr("C" + mark));
   ASSERT_EQ(run({"report", "run.yaml", "--out", "report.html"}).code, kDone);
   const std::string report = read_file(at("report.html"));
   EXPECT_THAT(report, HasSubstr("C" + mark));

@@ -48,6 +48,29 @@ TEST_F(ProgramReread, ACorrectedPatternTrainsNothingAndReadsAgain) {
   EXPECT_EQ(attempts(), 1U);
 }
 
+TEST_F(ProgramReread, ALogThatMovesAfterAResumeGivesNoOldNumberAsFinal) {
+  write_script("talk.sh", R"(mkdir -p v0 v1
+if [ "$XLM_RESUME" ]; then printf 'step,val_loss\n2,3\n' >v1/m.csv; exit; fi
+printf 'step,val_loss\n1,5\n' >v0/m.csv
+trap 'echo x >$XLM_CHECKPOINTS/saved; exit 75' TERM
+echo ready
+while :; do sleep 0.01; done)");
+  configure_talk("[{csv: v0/m.csv}]");
+  BackgroundProgram first = start({"train", "run.yaml"});
+  until([&] {
+    return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
+           output(only_run()).find("ready") != std::string::npos;
+  });
+  first.kill(SIGTERM);
+  EXPECT_EQ(first.wait().code, kStopped);
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_THAT(run({"runs", "ls"}).out, AllOf(HasSubstr("done, warning"), HasSubstr("got nothing after the run was")));
+  EXPECT_EQ(main_evaluation(only_run(), "valid"), nullptr);
+  configure_talk("[{csv: v1/m.csv}]");
+  EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  EXPECT_EQ(main_evaluation(only_run(), "valid")->values.at("loss"), 3);
+}
+
 TEST_F(ProgramReread, FilesAreReadAgainAndAnEvaluationOfASecondCommandStays) {
   write_script(
       "talk.sh",

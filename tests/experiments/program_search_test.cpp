@@ -140,6 +140,23 @@ TEST_F(ProgramSearch, AKilledSearchAsksTheSameAgain) {
   EXPECT_EQ(results_in(runs_), whole);
 }
 
+TEST_F(ProgramSearch, AWorkerThatIsKilledIsNoResult) {
+  write_native();
+  const std::map<std::string, double> whole = results_elsewhere();
+  write_file(hold(), "");
+  BackgroundProgram sweep = start({"sweep", "sweep.yaml", "--jobs", "1"});
+  until([&] { return count_running() == 1; });
+  for (const fs::path& folder : run_folders()) {
+    const xlm::Run one = read_live_run(folder);
+    if (one.status == RunStatus::kRunning) ::kill(static_cast<pid_t>(one.history.back().pid), SIGKILL);
+  }
+  fs::remove(hold());
+  sweep.wait();
+  const ProgramResult again = run({"sweep", "sweep.yaml"});
+  EXPECT_EQ(again.code, kDone) << again.err << again.out;
+  EXPECT_EQ(results_in(runs_), whole) << "the same settings were asked for";
+}
+
 TEST_F(ProgramSearch, WorkersOfOneListAgree) {
   write_native("", "resources: {cpus: 1}\n");
   const ProgramResult submitted = run({"sweep", "sweep.yaml", "--launcher", "manual"});

@@ -136,6 +136,7 @@ TEST_F(ProgramTest, WorkersDieWithTheirSweepAndNoRunIsLostOrDoneTwice) {
   fs::remove(hold());
   const ProgramResult again = run({"sweep", "sweep.yaml", "--jobs", "2"});
   EXPECT_EQ(again.code, kDone) << again.err << again.out;
+  EXPECT_THAT(again.err, HasSubstr("4 runs: 2 ")) << "resume, or begin again if they had not saved";
   expect_all_done(4);
   for (const fs::path& folder : run_folders()) EXPECT_EQ(steps(folder).size(), 10U);  // workers saved before they went
 }

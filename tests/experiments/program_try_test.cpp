@@ -234,6 +234,48 @@ TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
   EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--spend", "20runs"}).code, 0);
 }
 
+TEST_F(ProgramTry, ABudgetOfOneRunMakesNone) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  const ProgramResult spent = try_change({"change.yaml", "--against", "base.yaml", "--spend", "1runs"});
+  EXPECT_THAT(spent.out, HasSubstr("--spend 1runs has no room for 2 more runs"));
+  for (const fs::path& folder : run_folders()) EXPECT_FALSE(read_live_run(folder).started);
+}
+
+TEST_F(ProgramTry, ALineOutlivesABaseThatFails) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  write_tried("bad.yaml", "{gain: 0, fails_with: 1}");
+  EXPECT_EQ(try_change({"change.yaml", "--against", "bad.yaml", "--line", "night"}).code, 1);
+  const ProgramResult kept = try_change({"change.yaml", "--against", "base.yaml", "--line", "night"});
+  EXPECT_EQ(kept.code, 0) << kept.err;
+  EXPECT_THAT(kept.out, HasSubstr("\"is_best\":true"));
+  write_tried("better.yaml", "{gain: 0.2}");
+  EXPECT_EQ(try_change({"better.yaml", "--line", "night"}).code, 0) << "the next is against it";
+}
+
+TEST_F(ProgramTry, ALineDoesNotChooseByATestAndIsNotClosedWithoutOne) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  for (const char* value : {"test.loss", "=1*test.loss"}) {
+    const ProgramResult refused =
+        run({"try", "change.yaml", "--against", "base.yaml", "--line", "night", "--value", value});
+    EXPECT_EQ(refused.code, kUsage) << value;
+    EXPECT_THAT(refused.err, HasSubstr("does not choose by a test")) << value;
+  }
+  ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night"}).code, 0);
+  EXPECT_NE(run({"try", "--close", "--line", "night"}).code, kDone) << "its program measures no test";
+  EXPECT_EQ(run({"try", "--close", "--line", "night", "--value", "valid.loss"}).code, kUsage);
+  write_tried("better.yaml", "{gain: 0.2}");
+  EXPECT_EQ(try_change({"better.yaml", "--line", "night"}).code, 0) << "the line is still open";
+}
+
+TEST_F(ProgramTry, AnotherQuestionAboutTheBestIsNoRepeatedAnswer) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night"}).code, 0);
+  EXPECT_EQ(try_change({"change.yaml", "--line", "night"}).code, 0) << "as it was answered";
+  const ProgramResult other = try_change({"change.yaml", "--line", "night", "--seeds", "9"});
+  EXPECT_EQ(other.code, kUsage) << other.out;
+  EXPECT_THAT(other.err, HasSubstr("is the best of the line night already"));
+}
+
 TEST_F(ProgramTry, TriesAtOnceOnOneLineSpendTheirOwnLevels) {
   write_tried("one.yaml", "{gain: 0.1}");
   write_tried("two.yaml", "{gain: 0.12}");

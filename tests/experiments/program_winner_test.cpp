@@ -218,7 +218,8 @@ TEST_F(ProgramWinnerTest, AProfileIsThatOfTheOtherFileToo) {
   write_file(file("rates.yaml"), run_config("data",
                                             "experiment: rates\nsweep: {grid: {optimizer.lr: [0.3, 0.2]}}\n"
                                             "profiles: {quick: {experiment: quick-rates, train: {steps: 9}}}\n"));
-  ASSERT_EQ(run({"sweep", "rates.yaml"}).code, kDone);
+  const ProgramResult rates = run({"sweep", "rates.yaml"});
+  ASSERT_EQ(rates.code, kDone) << rates.out << rates.err;
   write_file(file("asking.yaml"),
              run_config("data",
                         "optimizer: {lr: {best_of: rates.yaml, by: valid.loss}}\nsweep: {grid: {seed: [1]}}\n"

@@ -124,3 +124,35 @@ def test_a_script_of_wandb_that_fails_has_no_result(inside, tmp_path):
     command = [sys.executable, "-m", "xlm.adapters.wandb", str(tmp_path / "train.py")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 3 and (not (inside / "metrics.jsonl").exists() or lines_of(inside) == [])
+
+
+def test_a_script_of_wandb_that_resumes_counts_on(inside, tmp_path, monkeypatch):
+    import subprocess
+
+    (inside / "metrics.jsonl").write_text('{"step": 0, "loss": 5}\n{"step": 6, "loss": 4}\n{"ste')
+    monkeypatch.setenv("XLM_RESUME", "1")
+    script = "import wandb\nwandb.init()\nfor loss in (3, 2): wandb.log({'loss': loss})\nwandb.log({'loss': 9}, step=4)\n"
+    (tmp_path / "train.py").write_text(script + "wandb.run.summary['best_loss'] = 1.5\n")
+    done = subprocess.run([sys.executable, "-m", "xlm.adapters.wandb", str(tmp_path / "train.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    lines = (inside / "metrics.jsonl").read_text().splitlines()[2:]
+    records = [json.loads(line[4:] if line.startswith('{"ste{') else line) for line in lines if line]
+    assert [each["warning"] for each in records if "warning" in each] == [
+        "wandb.log counts steps by itself, after a resume from the last one on; log(…, step=STEP) says which they are",
+        "wandb.log counts steps by itself, after a resume from the last one on; log(…, step=STEP) says which they are",
+        "wandb.log: step 4 lies behind step 9, so what it logged is left out",
+    ]
+    assert [each for each in records if "warning" not in each] == [
+        {"step": 7, "loss": 3}, {"step": 8, "loss": 2}, {"costs": {"best_loss": 1.5}},
+    ]
+
+
+def test_a_script_of_wandb_that_resumes_and_says_its_steps_is_right(inside, tmp_path, monkeypatch):
+    import subprocess
+
+    (inside / "metrics.jsonl").write_text('{"step": 6, "loss": 4}\n')
+    monkeypatch.setenv("XLM_RESUME", "1")
+    (tmp_path / "train.py").write_text("import wandb\nwandb.init()\nfor step in (5, 6): wandb.log({'loss': step}, step=step)\n")
+    done = subprocess.run([sys.executable, "-m", "xlm.adapters.wandb", str(tmp_path / "train.py")], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert lines_of(inside)[1:] == [{"step": 5, "loss": 5}, {"step": 6, "loss": 6}]

@@ -365,8 +365,9 @@ print(json.dumps(found))
 }
 
 
+@pytest.mark.parametrize("by_command", [False, True])
 @pytest.mark.parametrize("kind", ["mlflow", "trackio", "wandb"])
-def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, made_runs, monkeypatch):
+def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, by_command, made_runs, monkeypatch):
     trackers = os.environ.get("XLM_TEST_TRACKERS") or str(SOURCE / ".deps" / "trackers")
     if not os.path.isdir(os.path.join(trackers, kind)):
         pytest.skip(f"[trackers] {kind} is not installed: make trackers test-skipped")
@@ -378,7 +379,13 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, made_runs, 
         return done.stdout.splitlines()[-1]
 
     native = xlm.Runs(made_runs.rename(tmp_path / "native"))
-    made = python(EXPORT, kind, native.folder, tmp_path / "out")
+    monkeypatch.setenv("PYTHONPATH", trackers)
+    if by_command:
+        command = ["runs", "export", "--format", kind, "--out", str(tmp_path / "out"), "--runs", str(native.folder)]
+        (made,) = xlm.call(command)["files"]
+        assert not list((tmp_path / "out").glob(".tables*"))
+    else:
+        made = python(EXPORT, kind, native.folder, tmp_path / "out")
     series = {(each["run_id"], each["name"], each["step"]): each["value"] for each in rows_of(native.series())}
     finals = {(each["run_id"], each["split"]): each["value"] for each in rows_of(native.evaluations("bpc"))}
     if kind in READ_BACK:  # wandb reads no offline runs itself
@@ -390,7 +397,6 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, made_runs, 
                 assert {(run, name, int(step)): value for step, value in points[name].items()}.items() <= series.items()
                 assert len(points[name]) == 2
             assert points["test/bpc"] == {"100": finals[run, "test"]} and points["valid/bpc"] == {"100": finals[run, "valid"]}
-    monkeypatch.setenv("PYTHONPATH", trackers)
     assert counts(imported(kind, made, "--seed", "seed", "--split", "test=test/*", "--split", "valid=valid/*")) == (6, 0, 0, 0)
     again = {row["imported.name"]: row for row in rows_of(imported.runs.frame())}
     for row in rows_of(native.frame()):
@@ -398,6 +404,47 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, made_runs, 
         assert [same["test.bpc"], same["valid.bpc"], same["seed"], same["options.model.span"], same["experiment"]] == [
             row["test.bpc"], row["valid.bpc"], row["seed"], row["model.span"], row["experiment"]
         ]
+
+
+def test_rows_of_one_run_that_cannot_be_one_run(imported, tmp_path):
+    (tmp_path / "table.csv").write_text("Name,lr,seed,val_loss\nbase,0.1,1,3.0\nbase,0.1,2,3.2\n")
+    for options in (["--seed", "seed"], ["--settings", "lr,seed"]):
+        error = imported("csv", tmp_path / "table.csv", "--run", "Name", *options, code=2)
+        assert "the run 'base' has several values of the setting 'seed': 1, 2" in str(error)
+    (tmp_path / "chart.csv").write_text('Step,"a - loss","a - loss__MIN","a - loss__MAX"\n100,1,1,1\n')
+    assert "is a chart that W&B's page exports" in str(imported("csv", tmp_path / "chart.csv", code=3))
+
+
+def test_rows_say_their_split_and_the_step_in_any_case(imported, tmp_path):
+    (tmp_path / "log.csv").write_text("Step,split,loss\n100,train,3\n100,valid,4\n200,train,1\n200,train,2\n")
+    assert counts(imported("csv", tmp_path / "log.csv")) == (1, 0, 0, 0)
+    series = {(each["name"], each["step"]): each["value"] for each in rows_of(imported.runs.series())}
+    assert series == {("loss", 100): 3, ("loss", 200): 2}
+    assert [(each["split"], each["step"], each["value"]) for each in rows_of(imported.runs.evaluations("loss"))] == [("valid", 100, 4)]
+
+
+def test_what_a_number_of_lm_eval_depends_on(imported, tmp_path):
+    def write(name, date, value, **more):
+        config = {"model": "hf", "model_args": "pretrained=gpt2", "limit": more.pop("limit", None)}
+        content = {"results": {"arc": {"acc,none": value}}, "config": config, "date": date, "versions": {"arc": more.pop("version", 1.0)}, **more}
+        (tmp_path / "lm" / name).write_text(json.dumps(content))
+
+    (tmp_path / "lm").mkdir()
+    write("results_1.json", 1.0, 0.29)
+    write("results_2.json", 2.0, 0.9, limit=10)
+    write("results_3.json", 3.0, 0.5, chat_template="{{x}}")
+    write("results_4.json", 4.0, 0.4, version=2.0)
+    assert counts(imported("lm-eval", tmp_path / "lm")) == (1, 0, 0, 0)
+    columns = ["test.acc@data.name=arc", "test.acc@data.name=arc@limit=10", "test.acc@data.name=arc@task_version=2.0"]
+    (row,) = rows_of(imported.runs.frame(columns=columns))
+    assert [row[name] for name in columns] == [0.29, 0.9, 0.4]
+
+
+def test_an_export_names_the_library_that_is_missing(imported, tmp_path, made_runs, monkeypatch):
+    (tmp_path / "mlflow.py").write_text("raise ImportError('no such module')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(xlm.UsageError, match="mlflow itself: no such module\n.* -m pip install mlflow"):
+        xlm.call(["runs", "export", "--format", "mlflow", "--out", str(tmp_path / "out"), "--runs", str(made_runs)])
 
 
 @pytest.mark.parametrize(

@@ -62,26 +62,37 @@ class Run:
         self.id = self._run.folder.name
         self.name = name or self.id
         self.dir = str(self._run.folder)
-        self._step = 0
+        self._step = self._run._last_step() + 1 if self._run.resuming else 0
+        self._counts = False  # whether a step was counted here
         self._waiting: Dict[str, Any] = {}
 
     def log(self, data: Mapping[str, Any], step: Optional[int] = None, commit: Optional[bool] = None, **_: Any) -> None:
-        """Reports the numbers of a step. What is no number is passed over."""
+        """Reports the numbers of a step. What is no number is passed over, and so is a step that lies behind, as W&B does."""
         if step is not None and step > self._step:
             self._report()
             self._step = step
+        elif step is not None and step < self._step and not (self._run.resuming and not self._counts):
+            self._run.warn(f"wandb.log: step {step} lies behind step {self._step}, so what it logged is left out")
+            return
+        elif step is not None:
+            self._step = step
+        if step is None and self._run.resuming:
+            self._run.warn("wandb.log counts steps by itself, after a resume from the last one on; log(…, step=STEP) says which they are")
+        self._counts = True
         self._waiting.update(_flat(data))
         if commit or (commit is None and step is None):
             self._report()
             self._step += 1
 
     def finish(self, exit_code: Optional[int] = None, **_: Any) -> None:
-        """Reports what is left, and the summary as final evaluations: `run.summary["test/loss"] = 1.5`."""
+        """Reports what is left, and the summary: `run.summary["test/loss"] = 1.5` is a final evaluation, others are costs."""
         self._report()
         if not exit_code:
             for split, numbers in by_split(_numbers(_flat(self.summary))).items():
                 if split and numbers:
                     self._run.evaluation(split, final=True, **numbers)
+                elif numbers:
+                    self._run.costs(**numbers)
         global run
         if run is self:
             run = None

@@ -131,6 +131,21 @@ TEST_F(RunMergeTest, RemarksThatWereMadeInBothPlacesAreUnited) {
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kSame));
 }
 
+TEST_F(RunMergeTest, TheNewestRemarkIsThatWhichCameLastWhateverTheClocksSay) {
+  const fs::path here = make_run("a", 1);
+  train(here, 10);
+  finish(here, 2.25);
+  now_ += 86400;
+  add(here, "remark", {{"note", "of a machine whose clock is ahead"}}, 0);
+  now_ -= 86400;
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  add(there, "remark", {{"note", "made later"}}, 0);
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kUpdated));
+  EXPECT_EQ(read_run(there).note, "made later");
+  EXPECT_EQ(read_run(here).note, "made later");
+}
+
 TEST_F(RunMergeTest, RemarksAreKeptWhicheverRunIsTaken) {
   const fs::path here = make_run("a", 1);
   copy(place("a"), place("b"));

@@ -145,7 +145,7 @@ TEST(ProgramOptions, WholeNumbersThatBeginWithZeroAreRefused) {
 
 TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
   const std::string start = "program:\n  command: [x, '{lr}']\n";
-  EXPECT_THAT(complaint_about(start), AllOf(HasSubstr("run.yaml:2"), HasSubstr("{lr} is no option")));
+  EXPECT_THAT(complaint_about(start), AllOf(HasSubstr("run.yaml:2"), HasSubstr("{lr} is none of ")));
   EXPECT_THAT(complaint_about("program:\n  command: [x, '{chekpoints}']\n"), HasSubstr("did you mean 'checkpoints'?"));
   const std::string whole = start + "options: {lr: 1}\n";
   EXPECT_EQ(complaint_about(whole), "");

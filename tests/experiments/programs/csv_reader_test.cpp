@@ -54,6 +54,12 @@ TEST_F(ProgramCsv, ColumnsAreQuantities) {
   EXPECT_THAT(records_of("\"step\",\"a \"\"b\"\"\",\"x,y\"\n\"1\",\"2\",3\n"), ElementsAre("1: a_b=2 x_y=3"));
 }
 
+TEST_F(ProgramCsv, ARowMaySayItsSplit) {
+  EXPECT_THAT(records_of("step,split,loss\n1,train,9\n1,val,1\n2,,3\n"),
+              ElementsAre("1: loss=9", "valid 1: loss=1", "2: loss=3"));
+  EXPECT_THAT(records_of("it,phase,l\n1,test,9\n", {{"it", "step"}, {"l", "loss"}}), ElementsAre("test 1: loss=9"));
+}
+
 TEST_F(ProgramCsv, WordsForNoNumberAreNone) {
   EXPECT_THAT(records_of("step,loss,val_acc\n1,NA,0.5\n2,2,None\n3,N/A,-\n4,null,\n5,--,1\n"),
               ElementsAre("valid 1: acc=0.5", "2: loss=2", "valid 5: acc=1"));

@@ -73,6 +73,22 @@ TEST_F(ImportHookTest, TheCopyComesBeforeThePathsOfThePythonPath) {
   EXPECT_THAT(reported(), ElementsAre(std::pair(at("other/helper.py").string(), sha256(""))));
 }
 
+// The package lies next to the folder of the script, so the path entry is that of the project itself.
+TEST_F(ImportHookTest, TheCopyIsImportedForAPackageInTheProjectsFolder) {
+  put(project() / "flat/__init__.py", "");
+  put(project() / "flat/model.py", "FACTOR = 1\n");
+  put(project() / "scripts/train.py", "import flat.model\nprint(flat.model.FACTOR)\n");
+  environment_["PYTHONPATH"] = project().string();
+  freeze_and_edit();
+  put(project() / "flat/model.py", "FACTOR = 100\n");
+  EXPECT_EQ(trained(), "1");
+  EXPECT_THAT(reported(), IsEmpty());
+  environment_.erase("PYTHONPATH");
+  put(site() / "__editable__.flat-0.1.pth", project().string() + "\n");
+  EXPECT_EQ(trained(), "1");
+  EXPECT_THAT(reported(), IsEmpty());
+}
+
 TEST_F(ImportHookTest, TheCopyIsImportedForAPackageThatIsInstalledAsALink) {
   put(site() / "__editable__.mine-0.1.pth", (project() / "src").string() + "\n");
   EXPECT_EQ(trained(), "1");

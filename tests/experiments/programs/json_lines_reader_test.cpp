@@ -50,6 +50,15 @@ TEST_F(ProgramJsonLines, NumbersAreTakenAndTheRestIsLeft) {
               ElementsAre("3: norm=nan"));
 }
 
+TEST_F(ProgramJsonLines, ARowMaySayItsSplit) {
+  EXPECT_THAT(
+      records_of("{\"step\": 1, \"split\": \"train\", \"loss\": 9}\n{\"step\": 1, \"split\": \"valid\", \"loss\": 1}\n"
+                 "{\"step\": 2, \"mode\": \"Test\", \"loss\": 3}\n{\"step\": 3, \"mode\": \"fast\", \"loss\": 4}\n"),
+      ElementsAre("1: loss=9", "valid 1: loss=1", "test 2: loss=3", "3: loss=4"));
+  EXPECT_THAT(records_of("{\"it\": 7, \"split\": \"val\", \"l\": 2}\n", {{"it", "step"}, {"l", "loss"}}),
+              ElementsAre("valid 7: loss=2"));
+}
+
 TEST_F(ProgramJsonLines, NamesSayWhatIsTaken) {
   const std::vector<std::pair<std::string, std::string>> names{
       {"global_step", "step"}, {"eval.loss", "valid.loss"}, {"l", "loss"}};

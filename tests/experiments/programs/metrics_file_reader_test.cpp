@@ -162,7 +162,9 @@ TEST_F(MetricsFile, TheNewestEvaluationsOfADoneRunBecomeFinal) {
 
   RecordingSink other;
   MetricReaders stopped({}, file_, other);
-  stopped.begin(readers.position());
+  stopped.begin(Json());
+  stopped.poll();
+  other.take();
   stopped.finish(false);
   EXPECT_THAT(other.take(), IsEmpty());
 }
@@ -336,6 +338,17 @@ TEST_F(MetricsFile, BehindADamagedPositionAllIsReadAgain) {
     EXPECT_THAT(sink.take(), ElementsAre("1: loss=2")) << position;
     EXPECT_THAT(readers.warnings(), ::testing::Contains(HasSubstr("all of it is read again"))) << position;
   }
+}
+
+TEST_F(MetricsFile, WhatAProgramWarnsOfIsADoubt) {
+  RecordingSink sink;
+  MetricReaders readers({}, file_, sink);
+  readers.begin(Json());
+  append(file_, "{\"warning\": \"steps are counted on\"}\n{\"step\": 2, \"loss\": 2, \"warning\": 3}\n");
+  readers.poll();
+  EXPECT_THAT(readers.doubts(), ElementsAre("steps are counted on"));
+  readers.finish(true);
+  EXPECT_THAT(sink.take(), ElementsAre("2: loss=2 warning=3")) << "a number of that name is a number";
 }
 
 }  // namespace

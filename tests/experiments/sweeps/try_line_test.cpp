@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "experiments/sweeps/try_budget.h"
+#include "results/run_folder/journal.h"
+#include "results/run_folder/run_folder.h"
 #include "tests/temporary_folder.h"
 #include "tests/thrown_message.h"
 
@@ -52,6 +54,37 @@ TEST_F(TryLineTest, ConfirmationsSpendTheLevelUnlessTheyKeep) {
   EXPECT_DOUBLE_EQ(one.confirm(3, 2, 5).level, 0.05 / 6) << "the second alone has spent";
   one.end(2, {{"verdict", "undecided"}});
   EXPECT_DOUBLE_EQ(one.confirm(4, 2, 5).level, 0.05 / 12);
+}
+
+TEST_F(TryLineTest, ABaseThatFailedIsNoBest) {
+  TryLine one = line();
+  begin(one, "a", "failing");
+  EXPECT_EQ(one.best(), "failing") << "until a try has come to its end";
+  begin(one, "a", "base");
+  one.end(2, {{"verdict", "keep"}});
+  EXPECT_EQ(one.first_base(), "base");
+  EXPECT_EQ(one.best(), "a");
+}
+
+TEST_F(TryLineTest, RunsThatSeveralTriesShareCostOnce) {
+  const auto make = [&](const std::string& id) {
+    create_folders(folder_.path() / id);
+    write_file(folder_.path() / id / "config.yaml", "seed: 1\n");
+    double now = 100;
+    Journal journal(RunPaths{folder_.path() / id}.journal(), [&] { return now; });
+    journal.append("state", {{"state", "running"}});
+    now += 10;
+    journal.append("state", {{"state", "done"}});
+  };
+  for (const char* id : {"base", "a", "b"}) make(id);
+  TryLine one = line();
+  for (const char* change : {"a", "b"}) begin(one, change, "base");
+  one.note_runs(1, {"base", "a"});
+  one.note_runs(2, {"base", "b"});
+  one.note_runs(2, {"b"});
+  EXPECT_EQ(one.cost().runs, 3) << "though neither try is at its end";
+  EXPECT_DOUBLE_EQ(one.cost().seconds, 30);
+  EXPECT_EQ(line().tries()[1].runs.size(), 2U);
 }
 
 TEST_F(TryLineTest, ABestMovesOnlyFromTheBestOfItsTime) {

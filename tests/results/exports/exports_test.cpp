@@ -155,6 +155,14 @@ TEST(JsonLines, HoldTypesAndMissingValues) {
 )");
 }
 
+TEST(Csv, KeepsFractionsOfSeconds) {
+  const TemporaryFolder folder;
+  const auto writer = csv_writer(folder.path() / "t.csv", {{"created", ExportType::kTime}});
+  writer->add({1.75e9 + 0.25});
+  writer->finish();
+  EXPECT_EQ(read_file(folder.path() / "t.csv"), "created\n2025-06-15T15:06:40.250000Z\n");
+}
+
 constexpr const char* kScalars = R"(
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 import sys

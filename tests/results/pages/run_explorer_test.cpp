@@ -13,6 +13,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -134,6 +135,18 @@ TEST_F(Explorer, ShowsWhatPeopleSayOfRuns) {
   EXPECT_EQ(cell(all, marked.id, "tag"), "odd");
   EXPECT_EQ(cell(all, marked.id, "bad"), "wrong data") << "it is listed, unlike in tables";
   EXPECT_THAT(ids(list({.where = {"tag=odd"}})), ElementsAre("00000001"));
+}
+
+TEST_F(Explorer, ShowsWhatANumberOfARunDependsOn) {
+  EXPECT_THAT(names(list({})), Not(AnyOf(Contains("reason"), Contains("program.not_frozen"))));
+  const MadeRun warned{.id = "adaptive-span-text8-00000001"};
+  const MadeRun outside{.id = "adaptive-span-text8-00000002"};
+  maker_.journal(warned).append("state", {{"state", "done"}, {"reason", "warning: no line of the output fits 'x'"}});
+  maker_.journal(outside).append("outside", {{"files", {{"mine/model.py", "3fa9c1d2"}}}});
+  store_.sync(maker_.runs());
+  const Json all = list({});
+  EXPECT_EQ(cell(all, warned.id, "reason"), "warning: no line of the output fits 'x'");
+  EXPECT_EQ(cell(all, outside.id, "program.not_frozen"), not_frozen_text({{"mine/model.py", "3fa9c1d2"}}));
 }
 
 TEST_F(Explorer, CurvesAreThoseOfTheJournals) {

@@ -45,10 +45,10 @@ TEST_F(BadRuns, AreLeftOutUnlessAConditionNamesThem) {
   RunTable runs(store_);
   const ShownRows shown = shown_rows(runs, parse_filters({"model.span=64", "model.span_type=fixed"}));
   EXPECT_EQ(shown.rows.size(), 3U);
-  EXPECT_THAT(shown.left_out, ElementsAre(kBad));
+  EXPECT_THAT(shown.left_out.bad, ElementsAre(kBad));
   EXPECT_EQ(left_out_note(shown.left_out), kLeftOut);
   EXPECT_EQ(left_out_note({}), "");
-  EXPECT_THAT(left_out_note({"a", "b"}), HasSubstr("2 runs marked as bad are left out"));
+  EXPECT_THAT(left_out_note({.bad = {"a", "b"}, .older = {}}), HasSubstr("2 runs marked as bad are left out"));
   EXPECT_EQ(shown_rows(runs, parse_filters({"is_bad=1"})).rows.size(), 1U);
   EXPECT_EQ(shown_rows(runs, parse_filters({"is_bad=0,1"})).rows.size(), 13U);
   EXPECT_EQ(shown_rows(runs, parse_filters({"is_bad=0"})).rows.size(), 12U);

@@ -66,7 +66,7 @@ TEST_F(Tables, AveragesOverSeeds) {
   EXPECT_EQ(cell.groups, 3);
   EXPECT_EQ(cell.runs.size(), 3);
   EXPECT_THAT(text(kGrid), HasSubstr("1.664 ± 0.010"));
-  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds in every cell."));
+  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds in every cell; ± is their standard deviation.\n"));
 }
 
 TEST_F(Tables, SaysWhereARunEndedWorseThanGuessing) {
@@ -132,7 +132,7 @@ TEST_F(Tables, PrunedRunsAreSaidToBeSoAndNeverAveragedIn) {
 TEST_F(Tables, SaysWhereSeedsDiffer) {
   maker_.make({.id = "r1", .type = "dynamic", .span = 64});
   sync();
-  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds; 1 seed for dynamic/64."));
+  EXPECT_THAT(text(kGrid), HasSubstr("3 seeds; 1 seed for dynamic/64; ± is their standard deviation."));
 }
 
 TEST_F(Tables, SayWhatTheirRunsDifferInBesideTheSeed) {
@@ -194,7 +194,7 @@ TEST_F(Tables, ANoteNamesACellOnceForItsFurtherValues) {
   maker_.make({.id = "adaptive-span-text8-000000aa", .type = "dynamic", .span = 64, .seed = 1});
   sync();
   const std::string shown = text(std::string(kGrid) + "also: [{value: test.average_span, label: span, digits: 0}]\n");
-  EXPECT_THAT(shown, HasSubstr("3 seeds; 1 seed for dynamic/64."));
+  EXPECT_THAT(shown, HasSubstr("3 seeds; 1 seed for dynamic/64; ± is their standard deviation."));
   EXPECT_THAT(shown, HasSubstr("– not there yet: dynamic/256 (no run)."));
 }
 
