@@ -198,7 +198,9 @@ void Trial::check_ended(const std::vector<SweepRun>& runs, const LaunchReport& r
     const Run run = read_live_run(planned.planned.paths.folder);
     if (run.status == RunStatus::kDone) continue;
     const auto killed = report.ended.find(run.id);
-    const std::string how = killed != report.ended.end() ? killed->second : first_line(run.reason);
+    std::string how = killed != report.ended.end() ? killed->second : first_line(run.reason);
+    const std::vector<std::string> said = split(std::string(trim(run.reason)), '\n');
+    if (killed == report.ended.end() && said.size() > 1) how += ": " + said.back();  // in Python, the exception
     const std::string text = fmt::format("{} {}{}", run.id, name_of(run.status), how.empty() ? "" : ": " + how);
     const bool of_change = change_runs_.contains(run.folder);
     const bool goes_on = may_go_on(run);

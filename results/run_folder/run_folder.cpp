@@ -378,6 +378,12 @@ void read_config(Run& run) {
   if (const auto code = run.contents.find("program.folder"); code != run.contents.end()) {
     run.params.emplace_back(kProgramFingerprint, code->second);
   }
+  const auto program = run.environment.find("program");
+  if (program != run.environment.end() && program->is_object() && program->contains("packages")) {
+    constexpr std::size_t kDigits = 8;
+    const std::string all = text_field(*program, "python") + "\n" + program->at("packages").dump();
+    run.params.emplace_back(kPackages, sha256(all).substr(0, kDigits));
+  }
   // The seed of the run it begins from, and the place of that run, are no settings.
   const auto parent = run.environment.find("parent");
   if (parent != run.environment.end() && parent->is_object()) {

@@ -104,6 +104,9 @@ inline constexpr std::string_view kChosenByNone = "fallback";
 /// The resolved key for the content of a program's code, 16 digits: versions of one program differ in it.
 inline constexpr const char* kProgramFingerprint = "program.fingerprint";
 
+/// A hash of the version of Python and the packages with which a program ran, 8 digits. It makes no other setting.
+inline constexpr const char* kPackages = "program.packages";
+
 /// The resolved key that names code of a program which is in no frozen copy: an edit of it is no other fingerprint.
 inline constexpr const char* kNotFrozen = "program.not_frozen";
 

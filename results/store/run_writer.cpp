@@ -96,7 +96,7 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 23> kWaysOfRunning{"data.path",
+  constexpr std::array<std::string_view, 24> kWaysOfRunning{"data.path",
                                                             "device",
                                                             "eval.by_document",
                                                             "eval.sealed",
@@ -104,6 +104,7 @@ bool says_how_it_ran(std::string_view key) {
                                                             "program.grace",
                                                             "program.metrics",
                                                             "program.name",
+                                                            kPackages,
                                                             "program.resume",
                                                             "program.stop",
                                                             "results.tensorboard",

@@ -159,6 +159,15 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) 
     notes.push_back(fmt::format("{}: {}", listed_names({ids.begin(), ids.end()}, 2), reason));
   }
   std::string text = unproved_note(runs, rows);
+  const std::vector<Value>& packages = runs.column_or_nothing(kPackages);
+  std::set<std::string> sets;
+  for (const std::size_t row : rows) {
+    if (!is_missing(packages[row])) sets.insert(to_text(packages[row]));
+  }
+  if (sets.size() > 1) {
+    text += fmt::format("{}Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.",
+                        text.empty() ? "" : " ", sets.size(), kPackages);
+  }
   if (notes.empty()) return text;
   constexpr std::size_t kShown = 3;
   const std::size_t more = notes.size() - std::min(notes.size(), kShown);

@@ -101,5 +101,20 @@ TEST_F(ProgramCodeVersions, AnotherSweepChoosesByTheNewest) {
   EXPECT_THAT(said(chosen), HasSubstr("options.lr is 0.1, the best of run.yaml"));
 }
 
+TEST_F(ProgramCodeVersions, OtherPackagesAreSaidWhereANumberIsOfBoth) {
+  configure_reporting("[0.1]", "0.1", "", "[1]");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const fs::path site = folder_.path() / "site";
+  create_folders(site / "further-1.0.dist-info");
+  write_file(site / "further-1.0.dist-info" / "METADATA", "Metadata-Version: 2.1\nName: further\nVersion: 1.0\n");
+  ::setenv("PYTHONPATH", site.c_str(), 1);
+  configure_reporting("[0.1]", "0.1", "", "[1, 2]");
+  EXPECT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  ::unsetenv("PYTHONPATH");
+  const std::string table = said(run({"table", "run.yaml"}));
+  EXPECT_THAT(table, AllOf(HasSubstr("2 seeds in every cell"), HasSubstr("2 sets of Python packages")));
+  EXPECT_THAT(said(run({"table", "run.yaml", "--where", "seed=2"})), Not(HasSubstr("sets of Python packages")));
+}
+
 }  // namespace
 }  // namespace xlm

@@ -67,7 +67,7 @@ TEST_F(ProgramTry, AChangeThatFailsIsBroken) {
   write_tried("change.yaml", "{gain: 0.1, fails_with: 7}");
   const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml"});
   EXPECT_EQ(result.code, 12) << result.out << result.err;
-  EXPECT_THAT(result.out, AllOf(HasSubstr("broken"), HasSubstr("failed")));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("broken"), HasSubstr("failed"), HasSubstr("no such layer")));
 }
 
 TEST_F(ProgramTry, ABaseThatFailsIsNoVerdict) {
