@@ -153,13 +153,13 @@ constexpr std::int64_t kCanarySteps = 10;
 constexpr const char* kCanaryPrefix = ".canary";
 
 /// The first run to be done, and the one that costs most. Runs that begin from runs of the sweep cannot begin yet.
-std::vector<SweepRun> canaries_of(const std::vector<SweepRun>& runs, const fs::path& folder) {
+std::vector<SweepRun> canaries_of(const std::vector<SweepRun>& runs, const fs::path& folder, bool is_said) {
   std::vector<SweepRun> open;
   for (const SweepRun& run : runs) {
-    if (run.planned.options.program)
+    if (run.planned.options.program && !is_said)
       throw UsageError(
-          "--canary does steps of built-in models: which option makes a program's run short is not known\n"
-          "make a profile with short runs: docs/sweeps.md");
+          "--canary: which option makes a program's run short is not known\n"
+          "say it, such as --canary-with options.steps=20");
     if (run.action == SweepAction::kRun && run.source.empty()) open.push_back(run);
   }
   if (open.size() < 2) return open;
@@ -191,13 +191,24 @@ SweepRun of_few_steps(SweepRun run, Planner& planner) {
   return run;
 }
 
+/// The run as the user makes it short, in another folder of runs.
+SweepRun short_run(const SweepRun& run, Recipe recipe, const std::vector<std::string>& with, const fs::path& folder,
+                   const ChooseValue& choose) {
+  recipe.run = at_point(recipe.run, run.point);
+  for (const std::string& assignment : with) apply_override(recipe.run, assignment);
+  recipe.points = {SweepPoint()};
+  SweepRun made = plan_sweep(recipe, folder, false, {.choose = choose}).front();
+  made.point = run.point;
+  return made;
+}
+
 /// Does a few steps of the first run to be done and of the one that costs most, with their evaluations, as the launcher
 /// would do the sweep, in a folder of runs that is removed. Throws Error if one fails. Returns kStopped if the user
 /// stopped it.
 ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vector<SweepRun>& runs,
-                    SweepLaunchOptions options, const GlobalOptions& global) {
+                    SweepLaunchOptions options, const std::vector<std::string>& with, const GlobalOptions& global) {
   options.warns = false;
-  std::vector<SweepRun> canaries = canaries_of(runs, global.runs);
+  std::vector<SweepRun> canaries = canaries_of(runs, global.runs, !with.empty());
   if (canaries.empty()) return kDone;
   const fs::path runs_folder = fs::absolute(global.runs);
   create_folders(runs_folder);
@@ -209,7 +220,10 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
   recipe.search.reset();
   recipe.early_stopping.reset();
   Planner planner(folder.path());
-  for (SweepRun& run : canaries) run = of_few_steps(std::move(run), planner);
+  for (SweepRun& run : canaries) {
+    run = with.empty() ? of_few_steps(std::move(run), planner)
+                       : short_run(run, recipe, with, folder.path(), choose_in_store(global));
+  }
   LaunchReport report;
   {
     SweepLaunch launch(launcher, recipe, canaries, options, there);
@@ -227,8 +241,8 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
                             words_of_point(run)));
   }
   if (!global.quiet)
-    say(fmt::format("canary: {} with their evaluations, at {}\n", counted(kCanarySteps, "step"),
-                    counted(canaries.size(), "point")));
+    say(fmt::format("canary: {} with their evaluations, at {}\n",
+                    with.empty() ? counted(kCanarySteps, "step") : "short runs", counted(canaries.size(), "point")));
   return kDone;
 }
 
@@ -270,8 +284,8 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     create_folders(global.runs);
     if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
   }
-  if (command.canary) {
-    const ExitCode code = try_canary(launcher, recipe, runs, options, global);
+  if (command.canary || !command.canary_with.empty()) {
+    const ExitCode code = try_canary(launcher, recipe, runs, options, command.canary_with, global);
     if (code != kDone) return code;
   }
   const SweepEnd finally(command, recipe.experiment, launch.list());
@@ -324,6 +338,10 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
       ->excludes("--dry-run");
   app.add_flag("--canary", command->canary,
                "First do ten steps of the first point and of the one that costs most, with their evaluations")
+      ->excludes("--dry-run", "--check");
+  app.add_option("--canary-with", command->canary_with, "The same, with runs that this makes short: options.steps=20")
+      ->allow_extra_args(false)
+      ->type_name("KEY=VALUE")
       ->excludes("--dry-run", "--check");
   app.add_flag("--shuffle", command->shuffle, "Shuffle the runs, so that half a sweep covers all of it");
   app.add_flag("--retry", command->retry, "Retry diverged runs");

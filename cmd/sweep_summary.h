@@ -27,6 +27,7 @@ struct SweepCommand {
   bool shuffle = false;
   bool wait = false;
   bool canary = false;
+  std::vector<std::string> canary_with;   // what makes its runs short, instead of ten steps
   std::optional<std::string> print_site;  // the queue's name; "": that of this machine
   fs::path site;
   fs::path trusted;  // folder of runs of others

@@ -131,6 +131,17 @@ std::vector<std::string> named_files(const CodeRequest& request, const std::vect
   return found;
 }
 
+/// The files that look like code, one behind the other, but for large ones.
+std::string text_of_code(const fs::path& folder, const std::vector<std::string>& paths) {
+  constexpr std::uintmax_t kMaxCode = 1 << 20;
+  std::string text;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    if (looks_like_code(path) && fs::file_size(folder / path, error) <= kMaxCode) text += read_file(folder / path);
+  }
+  return text;
+}
+
 std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedFiles& tracked,
                                       std::vector<std::string>& notes) {
   std::vector<std::string> found;
@@ -139,8 +150,14 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
     if (fs::symlink_status(request.folder / path, ignored).type() != fs::file_type::not_found) found.push_back(path);
   }
   std::vector<std::string> left_out;
-  const auto may_be_meant = [](const std::string& path) {  // and no copy of the code below a folder of runs
-    return (looks_like_code(path) || path.ends_with(".json")) && path.find("/.programs/") == std::string::npos;
+  std::optional<std::string> text;  // of the code
+  const auto is_named = [&](const std::string& path) {
+    if (!text) text = text_of_code(request.folder, found);
+    return text->find(fs::path(path).filename().string()) != std::string::npos;
+  };
+  const auto may_be_meant = [&](const std::string& path) {  // and no copy of the code below a folder of runs
+    if (path.find("/.programs/") != std::string::npos) return false;
+    return looks_like_code(path) || (path.ends_with(".json") && is_named(path));
   };
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), may_be_meant);
   std::vector<std::string> of_untracked;
@@ -219,11 +236,7 @@ std::set<std::string> endings_of_printed_files(const CodeRequest& request, const
     std::erase_if(endings, [&](const std::string& ending) { return text.find(ending) != std::string::npos; });
   };
   for (const std::string& word : request.words) forget(word);
-  constexpr std::uintmax_t kMaxCode = 1 << 20;
-  for (const std::string& path : paths) {
-    std::error_code error;
-    if (looks_like_code(path) && fs::file_size(folder / path, error) <= kMaxCode) forget(read_file(folder / path));
-  }
+  forget(text_of_code(folder, paths));
   return endings;
 }
 

@@ -138,8 +138,7 @@ class CsvReader : public LinesReader {
     const std::string split = split_of_row();
     for (std::size_t i = 0; i < cells_.size(); ++i) {
       if (cells_[i].empty()) continue;
-      columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text,
-                   columns_.is_step(header_[i]) ? "" : split);
+      columns_.add(header_[i], {.text = cells_[i], .number = {}}, place, text, columns_.from_row(header_[i], split));
     }
     columns_.end_row(place);
   }

@@ -31,6 +31,14 @@ std::string ForeignColumns::name_of(std::string_view theirs, const std::string& 
   return says_all ? named->second : quantity_name_from(fmt::format("{}/{}", from, named->second));
 }
 
+std::string ForeignColumns::from_row(const std::string& theirs, const std::string& split) const {
+  if (split.empty()) return "";
+  const auto named = names_.find(theirs);
+  const std::string ours = named == names_.end() ? quantity_name_from(theirs) : named->second;
+  const bool says_all = ours == kStepColumn || quantity_place(ours).kind != QuantityPlace::Kind::kTraining;
+  return says_all ? "" : split;
+}
+
 ForeignColumns::Column& ForeignColumns::column_of(std::string_view theirs, const LinePlace& place,
                                                   const std::string& from) {
   const std::string key = from.empty() ? std::string() : fmt::format("{}/{}", from, theirs);

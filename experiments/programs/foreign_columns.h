@@ -43,11 +43,9 @@ class ForeignColumns {
   /// it cannot.
   void end_row(const LinePlace& place, const std::string* log = nullptr);
 
-  /// Whether this column is the step.
-  bool is_step(const std::string& theirs) const {
-    const auto named = names_.find(theirs);
-    return (named == names_.end() ? theirs : named->second) == "step";
-  }
+  /// What `add` is told of a column in a row that says its split: nothing for the step, and for a column whose name
+  /// says a split itself.
+  std::string from_row(const std::string& theirs, const std::string& split) const;
   /// Whether `names` has this column.
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
   bool has_names() const { return !names_.empty(); }

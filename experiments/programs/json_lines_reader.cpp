@@ -57,16 +57,14 @@ class JsonLinesReader : public LinesReader {
       if (value.is_object()) {
         add(value, name + ".", place, text);
       } else if (value.is_number()) {
-        columns_.add(name, {.text = {}, .number = value.get<double>()}, place, text, from_of(name));
+        columns_.add(name, {.text = {}, .number = value.get<double>()}, place, text, columns_.from_row(name, split_));
       } else if (!value.is_null()) {
         const std::string shown = shown_json(value);
-        columns_.add(name, {.text = shown, .number = json_number_of(value)}, place, text, from_of(name));
+        columns_.add(name, {.text = shown, .number = json_number_of(value)}, place, text,
+                     columns_.from_row(name, split_));
       }
     }
   }
-
-  /// The step is that of the row, whatever split it is of.
-  std::string from_of(const std::string& name) const { return columns_.is_step(name) ? "" : split_; }
 
   ForeignColumns columns_;
   JsonLineParser parser_;

@@ -90,7 +90,9 @@ void TryLine::add(const Json& record) {
   }
   TryRecord& tried = numbered(record.value("try", std::int64_t{0}));
   if (type == kRuns) {
-    for (const Json& id : record.at("ids")) tried.runs.insert(id.get<std::string>());
+    for (const std::string& id : record.value("ids", std::vector<std::string>())) {
+      if (id.find('/') == std::string::npos) tried.runs.insert(id);  // a line may be of others, and these are folders
+    }
   } else if (type == kConfirmation) {
     tried.confirmation = {record.value("seeds", std::vector<std::int64_t>()), record.value("level", 0.0)};
   } else if (type == kOutcome && tried.outcome.is_null()) {

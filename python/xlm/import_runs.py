@@ -707,8 +707,14 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
                     settings = json.dumps(_lm_eval_settings(content, task, int(shots.get(task) or 0)), sort_keys=True)
                     found.setdefault(run_id, {})[task, _lm_eval_name(metric), settings] = number
     for run_id, run in runs.items():
-        for (task, metric, settings), number in found.get(run_id, {}).items():
-            at = {"split": "test", "settings": json.loads(settings), "final": True, "steps": [0], "values": [number]}
+        numbers = found.get(run_id, {})
+        versions = {(task, json.loads(settings)["task_version"]) for task, _, settings in numbers}
+        several = [task for task, _ in versions]  # a task in it more than once was measured in several versions
+        for (task, metric, settings), number in numbers.items():
+            kept = json.loads(settings)
+            if several.count(task) < 2:
+                del kept["task_version"]
+            at = {"split": "test", "settings": kept, "final": True, "steps": [0], "values": [number]}
             run.evaluations.append({"name": metric, **at})
         yield run
 
@@ -726,9 +732,7 @@ def _lm_eval_settings(content: Dict[str, Any], task: str, shots: int) -> Dict[st
     for name in ("chat_template", "system_instruction"):
         if content.get(name):
             settings[name] = hashlib.sha256(str(content[name]).encode()).hexdigest()[:8]
-    version = (content.get("versions") or {}).get(task)
-    if version not in (None, 0, 1, 1.0, "Yaml"):
-        settings["task_version"] = version
+    settings["task_version"] = (content.get("versions") or {}).get(task)
     return settings
 
 

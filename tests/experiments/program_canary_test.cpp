@@ -73,12 +73,23 @@ TEST_F(ProgramWithCanary, ThatFailsKeepsTheSweepFromBeginning) {
   EXPECT_EQ(run({"sweep", "sweep.yaml", "--canary", "train.steps=10"}).code, kDone);
 }
 
-TEST_F(ProgramWithCanary, OfAProgramIsRefused) {
+TEST_F(ProgramWithCanary, OfAProgramIsWhatTheUserMakesShort) {
   write_file(folder_.path() / "program.yaml",
-             "experiment: p\nprogram: {command: [echo, '{seed}']}\nsweep: {grid: {seed: [1]}}\n");
+             "experiment: p\nprogram: {command: [sh, -c, 'test {steps} -lt 30'], folder: code, code: [x.py]}\n"
+             "options: {steps: 20}\nsweep: {grid: {options.steps: [20, 25], seed: [1]}}\n");
+  create_folders(folder_.path() / "code");
+  write_file(folder_.path() / "code" / "x.py", "");
   const ProgramResult refused = run({"sweep", "program.yaml", "--canary"});
   EXPECT_EQ(refused.code, kUsage);
-  EXPECT_THAT(refused.err, HasSubstr("make a profile with short runs"));
+  EXPECT_THAT(refused.err, HasSubstr("say it, such as --canary-with options.steps=20"));
+  const ProgramResult failed = run({"sweep", "program.yaml", "--canary-with", "options.steps=30"});
+  EXPECT_EQ(failed.code, kFailed);
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("a canary ended as failed"), HasSubstr("it was the point options.steps=20")));
+  EXPECT_THAT(run_folders(), ::testing::IsEmpty());
+  const ProgramResult swept = run({"sweep", "program.yaml", "--canary-with", "options.steps=2", "--jobs", "1"});
+  EXPECT_EQ(swept.code, kDone) << swept.err;
+  EXPECT_THAT(swept.err, HasSubstr("canary: short runs with their evaluations, at 1 point\n"));
+  EXPECT_EQ(run_folders().size(), 2U);
 }
 
 }  // namespace

@@ -433,11 +433,21 @@ def test_what_a_number_of_lm_eval_depends_on(imported, tmp_path):
     write("results_1.json", 1.0, 0.29)
     write("results_2.json", 2.0, 0.9, limit=10)
     write("results_3.json", 3.0, 0.5, chat_template="{{x}}")
-    write("results_4.json", 4.0, 0.4, version=2.0)
     assert counts(imported("lm-eval", tmp_path / "lm")) == (1, 0, 0, 0)
-    columns = ["test.acc@data.name=arc", "test.acc@data.name=arc@limit=10", "test.acc@data.name=arc@task_version=2.0"]
+    columns = ["test.acc@data.name=arc", "test.acc@data.name=arc@limit=10"]
     (row,) = rows_of(imported.runs.frame(columns=columns))
-    assert [row[name] for name in columns] == [0.29, 0.9, 0.4]
+    assert [row[name] for name in columns] == [0.29, 0.9]
+
+
+def test_versions_of_a_task_of_lm_eval_are_two_numbers(imported, tmp_path):
+    config = {"model": "hf", "model_args": "pretrained=gpt2"}
+    for date, version, value in ((1.0, 1.0, 0.29), (2.0, 2.0, 0.4)):
+        content = {"results": {"arc": {"acc,none": value}}, "config": config, "date": date, "versions": {"arc": version}}
+        (tmp_path / f"results_{version}.json").write_text(json.dumps(content))
+    assert counts(imported("lm-eval", tmp_path)) == (1, 0, 0, 0)
+    columns = ["test.acc@data.name=arc@task_version=1.0", "test.acc@data.name=arc@task_version=2.0"]
+    (row,) = rows_of(imported.runs.frame(columns=columns))
+    assert [row[name] for name in columns] == [0.29, 0.4]
 
 
 def test_an_export_names_the_library_that_is_missing(imported, tmp_path, made_runs, monkeypatch):

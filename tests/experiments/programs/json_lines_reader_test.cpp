@@ -55,6 +55,8 @@ TEST_F(ProgramJsonLines, ARowMaySayItsSplit) {
       records_of("{\"step\": 1, \"split\": \"train\", \"loss\": 9}\n{\"step\": 1, \"split\": \"valid\", \"loss\": 1}\n"
                  "{\"step\": 2, \"mode\": \"Test\", \"loss\": 3}\n{\"step\": 3, \"mode\": \"fast\", \"loss\": 4}\n"),
       ElementsAre("1: loss=9", "valid 1: loss=1", "test 2: loss=3", "3: loss=4"));
+  EXPECT_THAT(records_of("{\"step\": 4, \"mode\": \"train\", \"val/loss\": 5, \"params\": 6}\n"),
+              ElementsAre("valid 4: loss=5", "costs: params=6"));
   EXPECT_THAT(records_of("{\"it\": 7, \"split\": \"val\", \"l\": 2}\n", {{"it", "step"}, {"l", "loss"}}),
               ElementsAre("valid 7: loss=2"));
 }
