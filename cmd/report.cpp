@@ -187,7 +187,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
     report.recipes.push_back(part_of(recipe, options, global, runs));
   }
   report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
-  report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, runs of {}", kVersion, kCommit,
+  report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, folder {}", kVersion, kCommit,
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
   write_output(options.out, report_page(store, report));
   const Json summary = summary_of(report, recipes, options.out);

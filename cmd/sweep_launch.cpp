@@ -30,7 +30,7 @@ std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
   return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
 }
 
-/// "3 runs: 1 done already, 1 resumes from a checkpoint, 1 begins again"; empty if no run has begun, or none is left.
+/// "3 runs: 1 done already, 1 with a checkpoint, 1 to begin again"; empty if no run has begun, or none is left.
 std::string what_is_there(const std::vector<SweepRun>& runs) {
   std::int64_t resume = 0;
   std::int64_t again = 0;
@@ -41,8 +41,8 @@ std::string what_is_there(const std::vector<SweepRun>& runs) {
   const std::int64_t done = count_runs(runs, SweepAction::kSkip);
   std::vector<std::string> parts;
   if (done > 0) parts.push_back(fmt::format("{} done already", done));
-  if (resume > 0) parts.push_back(fmt::format("{} resume{} from a checkpoint", resume, resume == 1 ? "s" : ""));
-  if (again > 0) parts.push_back(fmt::format("{} begin{} again", again, again == 1 ? "s" : ""));
+  if (resume > 0) parts.push_back(fmt::format("{} with a checkpoint", resume));
+  if (again > 0) parts.push_back(fmt::format("{} to begin again", again));
   if (parts.empty() || count_runs(runs, SweepAction::kRun) == 0) return "";
   return fmt::format("{}: {}\n", counted(runs.size(), "run"), join(parts, ", "));
 }

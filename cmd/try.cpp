@@ -127,6 +127,17 @@ void check_value(const std::string& value, const TryQuestion& question, const Gl
   }
 }
 
+/// Runs of a try stand in the tables of their experiment.
+void note_experiment(const std::string& experiment, const GlobalOptions& global) {
+  if (global.quiet || !fs::exists(global.runs)) return;
+  Store store = open_store(global);
+  RunTable runs(store);
+  if (runs.select({{"experiment", Filter::Relation::kEqual, {Value(experiment)}}}).empty()) return;
+  say(fmt::format(
+      "note: the runs of this try belong to the experiment {} and show in its tables; experiment=NAME separates them\n",
+      experiment));
+}
+
 /// The try of a line that answered this question by making its change the best, against which it is asked again.
 std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOptions& global,
                                      const TryQuestion& question) {
@@ -195,6 +206,7 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   TryRecord record = line.begin(question, command.note, differ_in);
   const bool is_answered = !record.outcome.is_null();
   if (!is_answered) {
+    if (record.number == 1 && record.runs.empty()) note_experiment(change.experiment, global);
     freeze(change, of_change, command, global);
     freeze(base, of_base, command, global);
     const TryEnd end = Trial(command, global, change, base, line, record).run();

@@ -166,11 +166,14 @@ class Attempt {
       for (const auto& [step, value] : series) add(step);
     }
     for (const RunEvaluation& evaluation : run_.evaluations) add(evaluation.step);
-    if (!now || !before || now->first > before->first || now->last >= before->last) return;
-    sink_.warn_at_end(
-        fmt::format("it had saved, and began again at step {}: numbers behind step {} are of an attempt before; if it "
-                    "cannot resume, say program: {{resume: restart}}",
-                    now->first, now->last));
+    const bool is_more = before && before->last > before->first;  // one step may be an evaluation at each start
+    if (!now || !is_more || now->first > before->first) return;
+    const std::string rest =
+        now->last >= before->last ? "" : fmt::format("; numbers behind step {} are of an attempt before", now->last);
+    sink_.warn_at_end(fmt::format(
+        "it had saved, and began again at step {}: it did not load that, or counts its steps from there{}; if "
+        "it cannot resume, say program: {{resume: restart}}",
+        now->first, rest));
   }
 
   /// The training is done, and what it said last can be read again.

@@ -60,14 +60,15 @@ void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vecto
 
 /// Puts samples by step at what the run had spent there. Between two records it is taken to grow evenly; a run whose
 /// records do not say it has no samples.
-std::vector<FigureSample> by_axis(RunTable& runs, const std::string& series, const std::vector<FigureSample>& samples) {
+std::vector<FigureSample> by_axis(RunTable& runs, const std::string& axis, const std::vector<FigureSample>& samples) {
   std::map<std::size_t, std::map<double, double>> spent;  // by run and step
   std::vector<FigureSample> placed;
   for (const FigureSample& sample : samples) {
     auto known = spent.find(sample.run);
     if (known == spent.end()) {
       std::vector<FigureSample> records;
-      add_steps(runs, series, sample.run, records);
+      add_steps(runs, axis_series(axis), sample.run, records);
+      if (records.empty()) add_steps(runs, axis, sample.run, records);  // as a program calls what it reports
       known = spent.emplace(sample.run, std::map<double, double>()).first;
       for (const FigureSample& record : records) known->second[as_number(record.x).value_or(0)] = record.y;
     }
@@ -89,9 +90,9 @@ std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& de
     for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
     return samples;
   }
-  if (const std::string series = axis_series(description.x); !series.empty()) {
+  if (!axis_series(description.x).empty()) {
     for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
-    return by_axis(runs, series, samples);
+    return by_axis(runs, description.x, samples);
   }
   const std::vector<Value>& xs = runs.column(description.x);
   const std::vector<Value>& ys = runs.column(description.y);

@@ -96,11 +96,12 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 24> kWaysOfRunning{"data.path",
+  constexpr std::array<std::string_view, 25> kWaysOfRunning{"data.path",
                                                             "device",
                                                             "eval.by_document",
                                                             "eval.sealed",
                                                             "program.code",
+                                                            "program.folder",
                                                             "program.grace",
                                                             "program.metrics",
                                                             "program.name",

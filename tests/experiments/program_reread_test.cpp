@@ -21,6 +21,18 @@ class ProgramReread : public ProgramOfUser {
   /// How often the program was started.
   std::size_t attempts() const { return fs::file_size(folder_.path() / "began") / 2; }
 
+  /// Trains until the program says that it is ready, stops it, and goes on.
+  void stop_and_resume() {
+    BackgroundProgram first = start({"train", "run.yaml"});
+    until([&] {
+      return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
+             output(only_run()).find("ready") != std::string::npos;
+    });
+    first.kill(SIGTERM);
+    EXPECT_EQ(first.wait().code, kStopped);
+    EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  }
+
   static double value(const xlm::Run& run, const std::string& name, std::int64_t step) {
     return run.metrics.at(name).at(step);
   }
@@ -56,19 +68,26 @@ trap 'echo x >$XLM_CHECKPOINTS/saved; exit 75' TERM
 echo ready
 while :; do sleep 0.01; done)");
   configure_talk("[{csv: v0/m.csv}]");
-  BackgroundProgram first = start({"train", "run.yaml"});
-  until([&] {
-    return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
-           output(only_run()).find("ready") != std::string::npos;
-  });
-  first.kill(SIGTERM);
-  EXPECT_EQ(first.wait().code, kStopped);
-  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  stop_and_resume();
   EXPECT_THAT(run({"runs", "ls"}).out, AllOf(HasSubstr("done, warning"), HasSubstr("got nothing after the run was")));
   EXPECT_EQ(main_evaluation(only_run(), "valid"), nullptr);
   configure_talk("[{csv: v1/m.csv}]");
   EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
   EXPECT_EQ(main_evaluation(only_run(), "valid")->values.at("loss"), 3);
+}
+
+TEST_F(ProgramReread, AProgramThatSavesAndDoesNotLoadIsNamed) {
+  write_script("talk.sh", R"(last=5
+[ "$XLM_RESUME" ] && last=3
+for s in $(seq $last); do echo step $s loss $s; done
+[ "$XLM_RESUME" ] && exit
+trap 'echo x >$XLM_CHECKPOINTS/saved; exit 75' TERM
+echo ready
+while :; do sleep 0.01; done)");
+  configure_talk(R"([{lines: 'step (?<step>\S+) loss (?<loss>\S+)'}])");
+  stop_and_resume();
+  EXPECT_THAT(run({"runs", "ls"}).out, AllOf(HasSubstr("done, warning"), HasSubstr("began again at step 1"),
+                                             HasSubstr("numbers behind step 3 are of an attempt before")));
 }
 
 TEST_F(ProgramReread, FilesAreReadAgainAndAnEvaluationOfASecondCommandStays) {
