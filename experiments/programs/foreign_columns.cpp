@@ -32,7 +32,7 @@ std::string ForeignColumns::name_of(std::string_view theirs, const std::string& 
 }
 
 std::string ForeignColumns::from_row(const std::string& theirs, const std::string& split) const {
-  if (split.empty()) return "";
+  if (split.empty() || split == "train") return "";  // a column that another row has without a split
   const auto named = names_.find(theirs);
   const std::string ours = named == names_.end() ? quantity_name_from(theirs) : named->second;
   const bool says_all = ours == kStepColumn || quantity_place(ours).kind != QuantityPlace::Kind::kTraining;

@@ -43,8 +43,8 @@ class ForeignColumns {
   /// it cannot.
   void end_row(const LinePlace& place, const std::string* log = nullptr);
 
-  /// What `add` is told of a column in a row that says its split: nothing for the step, and for a column whose name
-  /// says a split itself.
+  /// What `add` is told of a column in a row that says its split: nothing for the step, for numbers of training, and
+  /// for a column whose name says a split itself.
   std::string from_row(const std::string& theirs, const std::string& split) const;
   /// Whether `names` has this column.
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }

@@ -20,6 +20,11 @@ class JsonLinesReader : public LinesReader {
 
   Json position() const override { return position_with_step(columns_.step()); }
   std::vector<std::string> warnings() const override { return warnings_of(columns_); }
+  std::vector<std::string> doubts() const override {
+    std::vector<std::string> doubts = LinesReader::doubts();
+    if (says_final_) doubts.push_back(name() + ": no number is final that it calls so; lines of $XLM_METRICS say that");
+    return doubts;
+  }
 
  private:
   void line(std::string_view text, std::int64_t number) override {
@@ -38,6 +43,8 @@ class JsonLinesReader : public LinesReader {
     if (!record || !record->is_object()) return false;
     if (is_repeated(text)) return true;
     const LinePlace place{name(), number};
+    const auto final = record->find("final");
+    says_final_ = says_final_ || (final != record->end() && final->is_boolean() && final->get<bool>());
     split_.clear();
     for (const std::string_view column : kSplitColumns) {
       const auto found = record->find(column);
@@ -69,6 +76,7 @@ class JsonLinesReader : public LinesReader {
   ForeignColumns columns_;
   JsonLineParser parser_;
   std::string split_;  // that the row says of itself; empty: none
+  bool says_final_ = false;
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class ProgramJsonLines : public ::testing::Test {
  protected:
@@ -54,11 +55,18 @@ TEST_F(ProgramJsonLines, ARowMaySayItsSplit) {
   EXPECT_THAT(
       records_of("{\"step\": 1, \"split\": \"train\", \"loss\": 9}\n{\"step\": 1, \"split\": \"valid\", \"loss\": 1}\n"
                  "{\"step\": 2, \"mode\": \"Test\", \"loss\": 3}\n{\"step\": 3, \"mode\": \"fast\", \"loss\": 4}\n"),
-      ElementsAre("1: loss=9", "valid 1: loss=1", "test 2: loss=3", "3: loss=4"));
+      UnorderedElementsAre("1: loss=9", "valid 1: loss=1", "test 2: loss=3", "3: loss=4"));
   EXPECT_THAT(records_of("{\"step\": 4, \"mode\": \"train\", \"val/loss\": 5, \"params\": 6}\n"),
-              ElementsAre("valid 4: loss=5", "costs: params=6"));
+              UnorderedElementsAre("valid 4: loss=5", "costs: params=6"));
   EXPECT_THAT(records_of("{\"it\": 7, \"split\": \"val\", \"l\": 2}\n", {{"it", "step"}, {"l", "loss"}}),
               ElementsAre("valid 7: loss=2"));
+}
+
+TEST_F(ProgramJsonLines, WhatItCallsFinalIsADoubt) {
+  records_of("{\"step\": 1, \"test.loss\": 5, \"final\": false}\n");
+  EXPECT_THAT(readers_->doubts(), IsEmpty());
+  records_of("{\"step\": 1, \"test.loss\": 5, \"final\": true}\n{\"step\": 2, \"test.loss\": 6}\n");
+  EXPECT_THAT(readers_->doubts(), ElementsAre(HasSubstr("log.jsonl: no number is final that it calls so")));
 }
 
 TEST_F(ProgramJsonLines, NamesSayWhatIsTaken) {
