@@ -170,7 +170,8 @@ LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
     return run.status.is_absent() || !read_live_run(run.planned.paths.folder).started;
   });
   if (!budget_.has_room_for(fresh, cost())) end_of_budget("--spend", budget_, fresh);
-  if (!line_budget_.has_room_for(fresh, line_.cost())) end_of_budget("--spend-line", line_budget_, fresh);
+  const bool is_full = line_budget_.is_limited() && !line_budget_.has_room_for(fresh, line_.cost());
+  if (is_full) end_of_budget("--spend-line", line_budget_, fresh);
   double next_look = 0;
   const auto should_stop = [this, next_look]() mutable {
     if (wall_seconds() < next_look) return false;

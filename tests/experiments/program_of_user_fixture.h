@@ -119,6 +119,14 @@ class ProgramOfUser : public ProgramTest {
   }
 
   static std::string output(const xlm::Run& run) { return read_file(run.folder / "output.txt"); }
+
+  /// Waits until the program of the only run has said this.
+  void until_said(const std::string& text) const {
+    until([&] {
+      return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
+             output(only_run()).find(text) != std::string::npos;
+    });
+  }
 };
 
 }  // namespace xlm

@@ -253,6 +253,16 @@ TEST_F(ProgramOfUser, WhatFailsSaysHow) {
   EXPECT_EQ(main_evaluation(only_run(), "valid"), nullptr) << "it ended badly, so this is no final number";
 }
 
+TEST_F(ProgramOfUser, ItsOwnTokensAreAnAxis) {
+  write_script("tokens.sh",
+               "for s in 1 2; do echo '{\"step\": '$s', \"tokens\": '$s'00, \"loss\": 3}' >>$XLM_METRICS; done\n");
+  configure("[/bin/sh, tokens.sh]");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  write_file(folder_.path() / "figure.yaml", "figure: F\nkind: line\nx: tokens\ny: loss\n");
+  const ProgramResult drawn = run({"figure", "figure.yaml", "--format", "html", "--out", "figure.html"});
+  EXPECT_EQ(drawn.code, kDone) << drawn.err;
+}
+
 TEST_F(ProgramOfUser, ALossThatIsNoNumberDiverged) {
   write_script("nan.sh", "echo '{\"step\": 3, \"loss\": NaN}' >> $XLM_METRICS; sleep 60\n");
   configure("[/bin/sh, nan.sh]");

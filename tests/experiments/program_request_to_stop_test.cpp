@@ -30,10 +30,7 @@ class RequestToStop : public ProgramOfUser {
     write_script("helped.py", text);
     configure(command, "  metrics: [{lines: 'step (?<step>.+) loss (?<loss>.+)'}]\n" + program);
     BackgroundProgram sweep = start({"train", "run.yaml"});
-    until([&] {
-      return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
-             output(only_run()).find("step 1") != std::string::npos;
-    });
+    until_said("step 1");
     sweep.kill(SIGTERM);
     EXPECT_EQ(sweep.wait().code, kStopped);
     return only_run();

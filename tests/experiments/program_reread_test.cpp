@@ -24,10 +24,7 @@ class ProgramReread : public ProgramOfUser {
   /// Trains until the program says that it is ready, stops it, and goes on.
   void stop_and_resume() {
     BackgroundProgram first = start({"train", "run.yaml"});
-    until([&] {
-      return fs::exists(runs_) && !run_folders().empty() && fs::exists(run_folders()[0] / "output.txt") &&
-             output(only_run()).find("ready") != std::string::npos;
-    });
+    until_said("ready");
     first.kill(SIGTERM);
     EXPECT_EQ(first.wait().code, kStopped);
     EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);

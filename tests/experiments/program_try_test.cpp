@@ -234,6 +234,12 @@ TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
   EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--spend", "20runs"}).code, 0);
 }
 
+TEST_F(ProgramTry, SaysThatItsRunsShowInTheTablesOfTheirExperiment) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);
+  EXPECT_THAT(try_change({"change.yaml", "--against", "base.yaml"}).err, HasSubstr("belong to the experiment tries"));
+}
+
 TEST_F(ProgramTry, ABudgetOfOneRunMakesNone) {
   write_tried("change.yaml", "{gain: 0.1}");
   const ProgramResult spent = try_change({"change.yaml", "--against", "base.yaml", "--spend", "1runs"});

@@ -52,6 +52,8 @@ TEST_F(ProgramUnreachedAxes, OfSeedsAndFlagsAreJudgedByThemselves) {
               Not(HasSubstr(kSlip)));
   EXPECT_THAT(warnings_of("[python3, own.py, '{lr}']", kOfArguments, "  flags: true\n"),
               AllOf(HasSubstr("differ in seed, which"), Not(HasSubstr("options.dropout, which"))));
+  EXPECT_THAT(warnings_of("[python3, own.py]", kOfArguments, "  flags: true\n"), HasSubstr("differ in seed, which"))
+      << "flags pass the options, and no seed";
 }
 
 }  // namespace

@@ -49,10 +49,13 @@ TEST_F(CodeTest, UntrackedCodeIsNamedAndUntrackedDataIsNot) {
   make_repository();
   put(at("code/new_model.py"), "");
   put(at("code/output.txt"), "");
+  put(at("code/results.json"), "{}");
   const Code code = read_code(request());
   ASSERT_THAT(code.notes, SizeIs(1));
   EXPECT_THAT(code.notes[0],
               AllOf(HasSubstr("does not track it: new_model.py"), HasSubstr("git add"), Not(HasSubstr("output"))));
+  put(at("code/main.py"), "import os\nif os.path.exists('results.json'): print('local')\n");
+  EXPECT_THAT(read_code(request()).notes, ElementsAre(HasSubstr("new_model.py, results.json"))) << "the code names it";
 }
 
 TEST_F(CodeTest, OfAFolderInsideARepositoryIsThatFolder) {
@@ -320,6 +323,16 @@ TEST_F(CodeTest, GitsStateIsTold) {
   EXPECT_LE(facts["diff"].get<std::string>().size(), 60U);
   EXPECT_EQ(facts["diff"].get<std::string>().back(), '\n');
   EXPECT_GT(facts["diff_bytes"].get<std::size_t>(), 60U);
+}
+
+TEST_F(CodeTest, WeightsNextToAScriptAreCopiedAndNamed) {
+  put(at("code/out/last.ckpt"), "weights");
+  EXPECT_THAT(paths(), ElementsAre("lib/model.py", "main.py", "out/last.ckpt", "run.sh"));
+  EXPECT_THAT(read_code(request()).notes, ElementsAre(HasSubstr("copied with the code, so every run finds")));
+  CodeRequest what = request();
+  what.patterns = {"**", "!out/last.ckpt"};
+  EXPECT_THAT(paths_of(read_code(what)), ElementsAre("lib/model.py", "main.py", "run.sh"));
+  EXPECT_THAT(read_code(what).notes, SizeIs(0));
 }
 
 }  // namespace
