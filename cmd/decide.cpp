@@ -23,6 +23,7 @@
 #include "results/judgement/plan.h"
 #include "results/quantities/number_format.h"
 #include "results/run_folder/remark.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -117,22 +118,22 @@ class Decider {
 
   /// The claims by what the runs say now.
   std::vector<OpenClaim> look() {
-    has_submitted_ = false;
+    has_entered_ = false;
     Store store = open_store(quiet_);
     RunTable runs(store);
     std::vector<OpenClaim> all;
     for (SweepRun& run : own_) xlm::look_at(run, false);
     for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {
       if (judged.description.needs == ClaimNeeds::kCosts) continue;
-      all.push_back(candidate_of(runs, std::move(judged)));
+      all.push_back(candidate_of(std::move(judged)));
     }
-    return has_submitted_ ? look() : all;  // the store does not know yet that those runs are of this experiment
+    return has_entered_ ? look() : all;  // the store does not know yet that those runs are of this experiment
   }
 
-  /// What is known of a claim: at the first of its looks that decided it, or at the last. A look knows the seeds that
-  /// it was about, though some of its settings may have more by now, for the sake of other claims.
-  OpenClaim candidate_of(RunTable& runs, JudgedClaim judged) {
-    OpenClaim one{.judged = std::move(judged), .level = level_of_look(0)};
+  /// What is known of a claim.
+  OpenClaim candidate_of(JudgedClaim judged) {
+    OpenClaim one{.judged = std::move(judged)};
+    one.level = level_of_look(one.judged.look);
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
     for (const SweepRun& run : own_) {
@@ -153,28 +154,16 @@ class Decider {
     const std::set<std::int64_t> seeds = own_seeds(settings);
     const std::int64_t looks = go_to_next_look(one, settings, seeds);
     one.look = looks + 1;
-    for (std::int64_t look = 0; look <= looks && !one.is_decided; ++look) {
-      look_at(runs, one, look, *seeds.rbegin() + (std::ssize(seeds) << look) - std::ssize(seeds));
-    }
-    if (one.is_decided) return one;
-    one.why_not = why_no_more(one, std::ssize(seeds), looks);
-    if (one.why_not.empty()) expect_cost(one, used);
-    return one;
-  }
-
-  /// Judges a claim by its seeds up to the last one of a look.
-  void look_at(RunTable& runs, OpenClaim& one, std::int64_t look, std::int64_t last_seed) {
-    RecipeView view = view_;
-    view.filters.push_back({"seed", Filter::Relation::kLessOrEqual, {last_seed}});
-    one.judged = std::move(claims_of(runs, view, command_, one.name(), global_.runs).claims.front());
-    one.level = level_of_look(look);
-    one.seeds = 0;
     bool is_exact = true;
     for (const ClaimPart& part : one.judged.parts) {
       one.seeds = std::max(one.seeds, part.seeds);
       is_exact = is_exact && part.is_exact;
     }
     one.is_decided = has_verdict(one.judged) && (is_exact || one.judged.p.value_or(1) < one.level);
+    if (one.is_decided) return one;
+    one.why_not = why_no_more(one, std::ssize(seeds), looks);
+    if (one.why_not.empty()) expect_cost(one, used);
+    return one;
   }
 
   std::set<std::int64_t> own_seeds(const std::set<std::string>& settings) const {
@@ -195,11 +184,7 @@ class Decider {
       const bool has_open =
           std::any_of(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
       if (has_open || look == kMaxLooks) return look;
-      for (const SweepRun& run : one.more) {  // done by another experiment, maybe
-        if (!submitted_.insert(run.id()).second) continue;
-        submit(run.planned);
-        has_submitted_ = true;
-      }
+      for (const SweepRun& run : one.more) has_entered_ = enter(run, look + 1) || has_entered_;
     }
   }
 
@@ -271,6 +256,23 @@ class Decider {
     return all;
   }
 
+  static void tag(const SweepRun& run, std::int64_t look) {
+    const fs::path& folder = run.planned.paths.folder;
+    const std::string name = kLookTag + std::to_string(look);
+    const std::vector<std::string> tags = read_run(folder).tags;
+    if (look == 0 || std::find(tags.begin(), tags.end(), name) != tags.end()) return;
+    append_remark(folder, {{"tag", name}, {"given", true}});
+  }
+
+  /// Makes a run that has ended one of this experiment and of a look: another experiment may have done it. Whether it
+  /// is the first time here.
+  bool enter(const SweepRun& run, std::int64_t look) {
+    if (!entered_.insert(run.id()).second) return false;
+    submit(run.planned);
+    tag(run, look);
+    return true;
+  }
+
   /// Does the open ones of these runs, and tags them with their look. Whether the user and the budget let it go on.
   bool launch(const std::vector<SweepRun>& runs, std::int64_t look) {
     std::vector<SweepRun> open;
@@ -278,7 +280,7 @@ class Decider {
       if (run.is_open()) {
         open.push_back(run);
       } else {
-        submit(run.planned);  // it may be done by another experiment
+        enter(run, look);
       }
     }
     if (open.empty()) return true;
@@ -291,9 +293,7 @@ class Decider {
     SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
                       {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
     sweep.start();
-    for (const SweepRun& run : look > 0 ? open : std::vector<SweepRun>()) {
-      append_remark(run.planned.paths.folder, {{"tag", kLookTag + std::to_string(look)}, {"given", true}});
-    }
+    for (const SweepRun& run : open) tag(run, look);
     return !sweep.wait().interrupted;
   }
 
@@ -345,8 +345,8 @@ class Decider {
   std::vector<SweepRun> own_;            // of the recipe's own seeds
   std::map<fs::path, TryCost> started_;  // folders of runs that this command did, with what they had cost
   std::set<std::string> launched_;       // their ids
-  std::set<std::string> submitted_;      // of those that were done already
-  bool has_submitted_ = false;           // since the last look began
+  std::set<std::string> entered_;        // of those that were done already
+  bool has_entered_ = false;             // since the last look began
 };
 
 int run_decide(const DecideCommand& command, const GlobalOptions& global) {

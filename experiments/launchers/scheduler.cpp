@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
+#include "experiments/runs/process_identity.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/sweeps/folder_status.h"
 #include "results/run_folder/journal.h"
@@ -214,12 +215,13 @@ bool Scheduler::may_retry(const Run& run, const AttemptEnd& end) const {
   }
 }
 
-/// Writes the final record that a worker did not write. The lock must be held. Returns whether to retry the run. If
-/// not, it has ended.
-bool Scheduler::record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end,
-                                    std::int64_t token) {
+/// Writes the final record that a worker did not write. The lock must be held. `is_now`: it has just ended. Returns
+/// whether to retry the run. If not, it has ended.
+bool Scheduler::record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token,
+                                    bool is_now) {
   const bool again = may_retry(present, end);
-  const Json record = record_of_end(present, end, again);
+  Json record = record_of_end(present, end, again);
+  if (is_now) record["pid"] = this_process().pid;  // so the attempt's time is known (busy_seconds)
   Journal(run.planned.paths.journal(), nullptr, token).append("state", record, true);
   const auto how = record.at("reason").get<std::string>();
   board_.note(fmt::format("{}: {}", run.id(), how));
@@ -242,7 +244,7 @@ void Scheduler::handle_lost_worker(const SweepRun& run, const AttemptEnd& end, d
     // A worker that found the run without its process may have said so first. An attempt is lost once.
     const RunState* last = present.history.empty() ? nullptr : &present.history.back();
     const bool is_said = last != nullptr && !last->cause.empty() && last->time >= started;
-    if (!is_said && !record_lost_attempt(run, present, end, lock.token())) return;
+    if (!is_said && !record_lost_attempt(run, present, end, lock.token(), true)) return;
     board_.waits(run);
     queue_.push_back(&run);
   } catch (const RunLockedError&) {
@@ -262,7 +264,7 @@ bool Scheduler::record_gone_worker(const SweepRun& run) {
     const RunState& last = present.history.back();
     const bool ask = !last.job.empty() && settings_.job_state != nullptr;
     return record_lost_attempt(run, present, end_of_gone_worker(last, ask ? settings_.job_state(last.job) : ""),
-                               lock.token());
+                               lock.token(), false);
   } catch (const Error&) {
     return true;  // another worker was faster, or the folder is damaged, which the next worker reports
   }

@@ -128,7 +128,8 @@ class Scheduler {
   bool has_time_for(const SweepRun& run) const;
   bool may_take(const SweepRun& run);
   bool may_retry(const Run& run, const AttemptEnd& end) const;
-  bool record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token);
+  bool record_lost_attempt(const SweepRun& run, const Run& present, const AttemptEnd& end, std::int64_t token,
+                           bool is_now);
   void give_up(const SweepRun& run, const std::string& how);
   void handle_lost_worker(const SweepRun& run, const AttemptEnd& end, double started);
   bool record_gone_worker(const SweepRun& run);

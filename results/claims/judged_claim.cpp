@@ -24,13 +24,20 @@ constexpr double kRefuted = 0.05;  // corrected p below which one part refutes t
 
 class ClaimJudge {
  public:
-  ClaimJudge(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context)
-      : runs_(runs), claim_(claim), context_(context), reader_(runs, claim, context, report_) {}
+  /// The verdict of the look `look`: by its seeds and those before it. `level`: that its p has to be below; 1: it is
+  /// the only look.
+  ClaimJudge(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, std::int64_t look,
+             double level)
+      : runs_(runs),
+        claim_(claim),
+        context_(context),
+        look_(look),
+        level_(level),
+        reader_(runs, claim, context, report_, look) {}
 
   JudgedClaim judge() {
-    JudgedClaim judged{.description = claim_};
+    JudgedClaim judged{.description = claim_, .look = look_};
     std::vector<PartNumber> numbers = numbers_of_parts(runs_, claim_, reader_);
-    looks_ = looks();
     for (PartNumber& number : numbers) {
       decide(number);
       leave_if_smaller(number.part);
@@ -47,21 +54,25 @@ class ClaimJudge {
     return judged;
   }
 
- private:
-  /// How many looks there were before the last seeds came: of the setting with the fewest, as others may have more
-  /// seeds for the sake of other claims.
-  std::int64_t looks() const {
+  /// How many looks there were after the first: of the setting with the fewest, as others may have more seeds for the
+  /// sake of other claims. Nothing: xlm decide made none of its runs.
+  std::optional<std::int64_t> looks() const {
     std::map<std::string, std::int64_t> by_setting;
     const std::vector<Value>& settings = runs_.column("seed_group");
+    bool has_any = false;
     for (const std::size_t row : report_.used) {
+      const std::int64_t look = look_of(runs_, row);
       std::int64_t& most = by_setting[to_text(settings[row])];
-      most = std::max(most, look_of(runs_, row));
+      most = std::max(most, look);
+      has_any = has_any || look > 0;
     }
+    if (!has_any) return std::nullopt;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     for (const auto& [setting, look] : by_setting) fewest = std::min(fewest, look);
-    return by_setting.empty() ? 0 : fewest;
+    return fewest;
   }
 
+ private:
   void decide(PartNumber& number) const {
     ClaimPart& part = number.part;
     if (number.estimate.seeds == 0) return;
@@ -207,8 +218,7 @@ class ClaimJudge {
     const double refuted = *std::min_element(whole.refuting.begin(), whole.refuting.end());
     whole.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
     if (!is_confirmed) whole.p = refuted;
-    const bool is_too_weak = looks_ > 0 && whole.p >= level_of_look(looks_);
-    if (whole.verdict == Verdict::kUndecided || !is_too_weak) return whole;
+    if (whole.verdict == Verdict::kUndecided || whole.p < level_) return whole;
     whole.verdict = Verdict::kUndecided;
     whole.too_weak = std::exchange(whole.p, 1);
     return whole;
@@ -262,10 +272,15 @@ class ClaimJudge {
     }
     if (std::string bias = note_on_choice(); !bias.empty()) notes.push_back(std::move(bias));
     if (judged.too_weak) {
-      notes.push_back(fmt::format(
-          "xlm decide added {}s in {}, so p has to be below {:.2g}. It is {}, which one look would have decided.",
-          claim_.over, counted(static_cast<std::size_t>(looks_), "step"), level_of_look(looks_),
-          p_text(*judged.too_weak)));
+      notes.push_back(
+          fmt::format("xlm decide looks again and again, so p has to be below {:.2g} at look {}. It is {}, which one "
+                      "look would have "
+                      "decided.",
+                      level_, look_ + 1, p_text(*judged.too_weak)));
+    }
+    if (!report_.later.empty()) {
+      notes.push_back(fmt::format("{} that xlm decide made for later looks of other claims: left out here",
+                                  counted(report_.later.size(), "run")));
     }
     if (!report_.left_out.empty()) notes.push_back(left_out_note(report_.left_out));
     std::string unfrozen = notes_on_runs(runs_, {report_.used.begin(), report_.used.end()});
@@ -306,7 +321,8 @@ class ClaimJudge {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const ClaimContext& context_;
-  std::int64_t looks_ = 0;  // after which seeds were added
+  std::int64_t look_;
+  double level_;
   SideReport report_;
   SideReader reader_;
 };
@@ -314,7 +330,18 @@ class ClaimJudge {
 }  // namespace
 
 JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, const ClaimContext& context) {
-  return ClaimJudge(runs, description, context).judge();
+  ClaimJudge judge_of_all(runs, description, context, kAllLooks, 1);
+  JudgedClaim judged = judge_of_all.judge();
+  const std::optional<std::int64_t> looks = judge_of_all.looks();
+  if (!looks) {
+    judged.look = 0;
+    return judged;
+  }
+  for (std::int64_t look = 0; look <= *looks; ++look) {
+    judged = ClaimJudge(runs, description, context, look, level_of_look(look)).judge();
+    if (judged.verdict == Verdict::kConfirmed || judged.verdict == Verdict::kRefuted) break;
+  }
+  return judged;
 }
 
 std::optional<double> printed_value(const ClaimDescription& claim) {

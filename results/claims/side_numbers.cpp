@@ -66,11 +66,21 @@ std::vector<Filter> SideReader::conditions(const ClaimSide* side, const std::vec
   return filters;
 }
 
+ShownRows SideReader::shown(const std::vector<Filter>& filters, const std::vector<std::string>& named) const {
+  ShownRows shown = shown_rows(runs_, filters, named);
+  std::erase_if(shown.rows, [&](std::size_t row) {
+    const bool is_later = look_of(runs_, row) > last_look_;
+    if (is_later) report_.later.insert(row);
+    return is_later;
+  });
+  return shown;
+}
+
 std::vector<std::vector<Filter>> SideReader::each_of() const {
   if (claim_.each.empty()) return {{}};
   std::vector<Value> values;
   const auto add = [&](const ClaimSide* side) {
-    for (const std::size_t row : shown_rows(runs_, conditions(side, {}), {claim_.each}).rows) {
+    for (const std::size_t row : shown(conditions(side, {}), {claim_.each}).rows) {
       const Value& value = runs_.column(claim_.each)[row];
       const auto same = [&](const Value& other) { return same_value(value, other); };
       if (!is_missing(value) && std::none_of(values.begin(), values.end(), same)) values.push_back(value);
@@ -174,13 +184,13 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   const std::vector<Filter> filters = conditions(side, each);
   std::vector<std::string> named;
   if (!claim_.along.empty()) named.push_back(claim_.along);
-  const ShownRows shown = shown_rows(runs_, filters, named);
-  const std::vector<std::size_t>& all = shown.rows;
-  report_.left_out.add(shown.left_out);
+  const ShownRows found = shown(filters, named);
+  const std::vector<std::size_t>& all = found.rows;
+  report_.left_out.add(found.left_out);
   const std::vector<std::size_t> rows = chosen_of(all, side, each);
   SideNumbers numbers;
-  if (all.empty() && !shown.left_out.empty()) {
-    numbers.missing = why_all_are_hidden(shown.left_out);
+  if (all.empty() && !found.left_out.empty()) {
+    numbers.missing = why_all_are_hidden(found.left_out);
     return numbers;
   }
   if (rows.empty() && !all.empty()) {
@@ -244,7 +254,7 @@ SideReader::Noise SideReader::noise(const std::vector<std::size_t>& rows, const 
                  [](const Filter& filter) { return filter.column.starts_with(kSettingPrefix); });
   }
   std::map<std::string, std::vector<std::size_t>> settings;
-  for (const std::size_t row : shown_rows(runs_, filters).rows) {
+  for (const std::size_t row : shown(filters).rows) {
     settings[to_text(runs_.column("seed_group")[row])].push_back(row);
   }
   std::vector<ByGroup> all;

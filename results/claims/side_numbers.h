@@ -1,6 +1,8 @@
 // The numbers that the sides of a claim have: of runs by seed, of a grid, or of configurations.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -27,19 +29,24 @@ struct SideNumbers {
   std::vector<std::string> chosen_among = {};  // keys in which settings differ of which the nearest one was taken
 };
 
+inline constexpr std::int64_t kAllLooks = std::numeric_limits<std::int64_t>::max();
+
 /// What a reader did with the runs of sides.
 struct SideReport {
   std::map<std::string, SettingChoice> choices;  // by the label of the side
   HiddenRuns left_out;
-  std::set<std::size_t> used;  // rows whose numbers went in
+  std::set<std::size_t> used;   // rows whose numbers went in
+  std::set<std::size_t> later;  // those of later looks of xlm decide
 };
 
 /// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which
-/// settings were chosen, if the claim asks for that, and which runs were left out.
+/// settings were chosen, if the claim asks for that, and which runs were left out: also those that `xlm decide` made
+/// for looks after `last_look`.
 class SideReader {
  public:
-  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, SideReport& report)
-      : runs_(runs), claim_(claim), context_(context), report_(report) {}
+  SideReader(RunTable& runs, const ClaimDescription& claim, const ClaimContext& context, SideReport& report,
+             std::int64_t last_look = kAllLooks)
+      : runs_(runs), claim_(claim), context_(context), report_(report), last_look_(last_look) {}
 
   /// Values of the column `each` that runs of the sides have, and the empty filter where the claim has none.
   std::vector<std::vector<Filter>> each_of() const;
@@ -73,6 +80,8 @@ class SideReader {
   std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
                                      const std::vector<Filter>& each) const;
   std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;
+  /// Runs under these conditions, but for those of later looks.
+  ShownRows shown(const std::vector<Filter>& filters, const std::vector<std::string>& named = {}) const;
   /// What rows have in a column, or in the claim's grid if it is empty.
   SeedValues of_rows(std::vector<std::size_t> rows, const std::string& column) const;
   SideNumbers of_configuration(const ClaimSide* side, const std::string& column) const;
@@ -81,6 +90,7 @@ class SideReader {
   const ClaimDescription& claim_;
   const ClaimContext& context_;
   SideReport& report_;
+  std::int64_t last_look_;
 };
 
 }  // namespace xlm

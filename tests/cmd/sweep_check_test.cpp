@@ -183,7 +183,7 @@ TEST(SweepCheck, TakesTimeLinearInThePoints) {
       write_file(recipe, run_config("data", fmt::format("sweep: {{grid: {{seed: [{}]}}}}\n{}", seeds, table)));
       return [recipe] { EXPECT_THAT(check(recipe).findings, IsEmpty()); };
     };
-    EXPECT_LT(growth(check_of(200), check_of(3200)), 64) << table;
+    EXPECT_LT(growth(check_of(100), check_of(1600)), 64) << table;
   }
 }
 

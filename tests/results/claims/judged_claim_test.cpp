@@ -74,7 +74,8 @@ TEST_F(Claims, SeedsThatWereAddedAfterLooksNeedASmallerP) {
   EXPECT_EQ(looked.parts.front().verdict, Verdict::kUndecided);
   EXPECT_EQ(looked.p, 1);
   EXPECT_NEAR(*looked.too_weak, 0.0377496, 1e-6) << "Student's t of 5 with 2 degrees, scipy";
-  EXPECT_THAT(looked.notes, Contains(HasSubstr("added seeds in 1 step, so p has to be below 0.005. It is 0.038")));
+  EXPECT_THAT(looked.notes,
+              Contains(HasSubstr("looks again and again, so p has to be below 0.005 at look 2. It is 0.038")));
   EXPECT_EQ(verdict(kAdaptiveOrFixed), Verdict::kConfirmed) << "p is far smaller";
 }
 
