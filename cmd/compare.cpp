@@ -1,5 +1,6 @@
 // xlm compare: whether two settings differ in one value, and how sure that is.
 #include <algorithm>
+#include <array>
 #include <memory>
 
 #include <fmt/format.h>
@@ -19,7 +20,7 @@ struct CompareOptions {
   std::string a;
   std::string b;
   std::vector<std::string> where;
-  std::string value = "test.bpc";
+  std::string value;
   std::string over = "seed";
   std::vector<std::string> choose;
   std::string by;
@@ -69,14 +70,29 @@ SettingQuestion asked_setting(RunTable& runs, const std::string& text, const std
   return side;
 }
 
+/// What is compared if nobody says it: the first of these that runs of a side have.
+std::string usual_value(RunTable& runs, const SettingQuestion& side) {
+  constexpr std::array<const char*, 4> kUsual{"test.bpc", "test.loss", "valid.bpc", "valid.loss"};
+  const std::vector<std::size_t> rows = runs.select(side.filters);
+  for (const char* name : kUsual) {
+    const std::vector<Value>& column = runs.column_or_nothing(name);
+    const bool has_any = std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
+      return (side.ids.empty() || side.ids.contains(runs.id(row))) && !is_missing(column[row]);
+    });
+    if (has_any) return name;
+  }
+  return kUsual.front();
+}
+
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
-  const ComparisonQuestion question{.value = options.value,
+  const SettingQuestion of_a = asked_setting(runs, options.a, options.where);
+  const ComparisonQuestion question{.value = options.value.empty() ? usual_value(runs, of_a) : options.value,
                                     .over = options.over,
                                     .choose = selection_of(listed_columns(options.choose), options.by),
                                     .level = options.level / 100};
-  Setting a = read_setting(runs, asked_setting(runs, options.a, options.where), question);
+  Setting a = read_setting(runs, of_a, question);
   Setting b = read_setting(runs, asked_setting(runs, options.b, options.where), question);
   const Comparison compared = compare_settings(runs, std::move(a), std::move(b), question, global.runs);
   print(global.json ? json_text(to_json(compared)) : comparison_text(compared));
@@ -90,7 +106,8 @@ std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global)
   app.add_option("A", options->a, "A condition (model.span_type=fixed), or a run, which stands for all its seeds")
       ->required();
   app.add_option("B", options->b, "The setting to compare with")->required();
-  app.add_option("--value", options->value, "Column to compare")->capture_default_str();
+  app.add_option("--value", options->value,
+                 "Column to compare; by itself test.bpc, test.loss, valid.bpc or valid.loss, the first that A has");
   app.add_option("--where", options->where, "Only runs with KEY=VALUE");
   app.add_option("--over", options->over, "Column that pairs runs")->capture_default_str();
   app.add_option("--choose", options->choose, "Compare the best settings over these keys, by the column of --by")

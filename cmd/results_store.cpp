@@ -15,6 +15,7 @@
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/winners.h"
 #include "results/store/run_list.h"
+#include "results/store/shown_runs.h"
 #include "results/store/unmet_condition.h"
 
 namespace xlm {
@@ -177,6 +178,14 @@ void add_where(CLI::App& app, std::vector<std::string>& where, std::string_view 
   app.add_option("--where", where, fmt::format("{} runs with KEY=VALUE (!=, <, <=, >, >=); all must hold", which))
       ->allow_extra_args(false)
       ->type_name("CONDITION");
+}
+
+void warn_of_older_code(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<Filter>& filters,
+                        const std::vector<std::string>& columns) {
+  const std::size_t older = shown_among(runs, rows, filters, columns).left_out.older.size();
+  if (older == 0) return;
+  spdlog::warn("{} of an older version of a program's code {} among these; tables leave {} out ({})",
+               counted(older, "run"), older == 1 ? "is" : "are", older == 1 ? "it" : "them", kProgramFingerprint);
 }
 
 }  // namespace xlm

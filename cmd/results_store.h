@@ -38,6 +38,10 @@ std::string no_runs_hint(const GlobalOptions& global);
 /// a path outside the folder of runs.
 std::string find_run(const RunTable& runs, const std::string& name, const GlobalOptions& global);
 
+/// Says how many of the rows are of older versions of their program's code: a mean over these describes no version.
+void warn_of_older_code(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<Filter>& filters,
+                        const std::vector<std::string>& columns = {});
+
 inline constexpr const char* kColumnList = "COLUMN,…";
 
 /// The columns in such lists. A comma in quotes or in brackets is part of a column: `=min(a,b)`,

@@ -384,7 +384,13 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
   if (!run.tags.empty()) head.emplace_back("tags", join(run.tags, ", "));
   if (!run.note.empty()) head.emplace_back("note", join(split(run.note, '\n'), "; "));
   if (!run.bad.empty()) head.emplace_back("bad", paint(view.terminal, Colour::kRed, run.bad));
-  for (const auto& [file, hash] : run.outside) head.emplace_back("code not frozen", file);
+  std::size_t unfrozen = 0;
+  constexpr std::size_t kShownFiles = 5;
+  for (const auto& [file, hash] : run.outside) {
+    if (++unfrozen <= kShownFiles) head.emplace_back("code not frozen", file);
+  }
+  if (unfrozen > kShownFiles)
+    head.emplace_back("", fmt::format("and {} more, which --json lists", unfrozen - kShownFiles));
   if (!run.parent.empty()) head.emplace_back("parent", fmt::format("{} at step {}", run.parent, run.parent_step));
   if (!children.empty()) head.emplace_back("children", join(children, ", "));
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));

@@ -105,6 +105,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
   }
   if (json) {
     if (options.columns.empty() && !options.all) options.columns = default_columns_of(runs, selected);
+    warn_of_older_code(runs, selected, filters, options.columns);
     print(list_json(runs, selected, options.columns));
     return kDone;
   }

@@ -95,6 +95,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
   Store store = open_store(global);
   RunTable runs(store);
   const std::vector<std::size_t> selected = exported_rows(runs, options, global);
+  warn_of_older_code(runs, selected, parse_filters(options.where));
   const std::vector<fs::path> files = for_tracker                      ? tracker_files(runs, selected, options)
                                       : options.format == kTensorboard ? event_files(runs, selected, options, global)
                                                                        : table_files(runs, selected, options);

@@ -8,12 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <set>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -255,6 +257,29 @@ bool is_metadata_name(const std::string& relative_path) {
          std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
 }
 
+namespace {
+
+/// "data-00000-of-00002.arrow" next to "data-00003-of-00004.arrow": a set was saved into the folder of an older one,
+/// whose parts are still there. Throws DataError.
+void check_parts(const std::vector<SourceFile>& sources) {
+  static const RE2 part(R"((.*)-\d{5}-of-(\d{5})(.*))");
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> counts;  // and a file of it
+  for (const SourceFile& source : sources) {
+    std::string before;
+    std::string count;
+    std::string behind;
+    if (!RE2::FullMatch(source.name, part, &before, &count, &behind)) continue;
+    const auto [first, is_new] = counts.emplace(std::pair(before, behind), std::pair(count, source.name));
+    if (is_new || first->second.first == count) continue;
+    throw DataError(
+        fmt::format("{} and {} are parts of two sets: one was saved over the other\n"
+                    "remove the older parts, or name those of one set: --glob '*-of-{}{}'",
+                    first->second.second, source.name, count, behind));
+  }
+}
+
+}  // namespace
+
 std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const std::string& glob,
                                      const PrepareObserver& observer) {
   std::vector<SourceFile> sources;
@@ -264,6 +289,7 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
     if (!fs::exists(status)) throw_file_error("read", path, error ? error.value() : ENOENT);
     if (fs::is_directory(status)) {
       std::vector<SourceFile> found = FolderWalk(path, glob, observer).files();
+      check_parts(found);
       std::move(found.begin(), found.end(), std::back_inserter(sources));
     } else if (fs::is_regular_file(status)) {
       sources.push_back({path, path.filename().string(), true, fs::file_size(path), {}, {}});

@@ -14,6 +14,7 @@ def begin(here):
     plain = ("SourceFileLoader", "SourcelessFileLoader", "ExtensionFileLoader")
     reached = []  # places in `folder` from which Python imports
     seen = set()
+    doubles = set()  # modules of the copy that Python takes from installed packages
 
     def is_in(path, place):
         return path == place or path.startswith(place + os.sep)
@@ -28,14 +29,18 @@ def begin(here):
     def is_library(path):
         return path.startswith(library) or "/site-packages/" in path or "/dist-packages/" in path
 
-    def note(path):
-        if path in seen or is_library(path):
+    def is_in_code(name):
+        places = [os.path.join(copy, *parts) for parts in ((name,), ("src", name))]
+        return any(os.path.isfile(place + ".py") or os.path.isfile(os.path.join(place, "__init__.py")) for place in places)
+
+    def note(path, is_double=False):
+        if path in seen or (is_library(path) and not is_double):
             return
         seen.add(path)
         file = os.path.realpath(path)
         while not os.path.isfile(file) and file != os.path.dirname(file):
             file = os.path.dirname(file)  # an archive of modules
-        if is_library(file) or is_in(file, os.path.dirname(copy)) or not os.path.isfile(file):
+        if (is_library(file) and not is_double) or is_in(file, os.path.dirname(copy)) or not os.path.isfile(file):
             return
         if is_in(file, temporary) and os.stat(file).st_mtime > began:
             return  # the program wrote it
@@ -55,6 +60,11 @@ def begin(here):
         path, inner = spec.origin, spec.submodule_search_locations
         top = path if inner is None else os.path.dirname(path)
         if is_library(path) and ("." in name or not os.path.islink(top)):
+            first = name.split(".")[0]
+            if "." not in name and is_in_code(name):
+                doubles.add(name)
+            if first in doubles:
+                note(path, True)
             return spec
         file = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
         mine = in_copy(file)

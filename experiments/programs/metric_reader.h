@@ -20,8 +20,8 @@ class MetricReader {
  public:
   virtual ~MetricReader() = default;
   virtual void begin(const Json& /*position*/) {}
-  /// Reads all again that earlier attempts have left.
-  virtual void begin_again() { begin(Json::object()); }
+  /// Reads all again that the present result is of. `position` is where an earlier attempt ended; null: not known.
+  virtual void begin_again(const Json& /*position*/) { begin(Json::object()); }
   virtual void output(std::string_view /*bytes*/) {}
   virtual void poll() {}
   virtual void finish(bool is_done) = 0;

@@ -59,7 +59,7 @@ void MetricReaders::begin(const Json& position) {
     begin_at(position);
   } catch (const Json::exception& error) {
     left_wrong_ = fmt::format("it is not known how far it was read, so all of it is read again ({})", reason_of(error));
-    for (const auto& reader : readers_) reader->begin_again();
+    for (const auto& reader : readers_) reader->begin_again(Json());
   }
   if (position.is_null()) return;
   try {
@@ -104,7 +104,7 @@ bool MetricReaders::finish(bool is_done) {
   return !is_left;
 }
 
-bool MetricReaders::read_all(bool is_done) {
+bool MetricReaders::read_all(bool is_done, const Json& position) {
   const auto read = [](const auto& action) {
     try {
       action();
@@ -112,7 +112,9 @@ bool MetricReaders::read_all(bool is_done) {
       // That is known of the run.
     }
   };
-  for (const auto& reader : readers_) reader->begin_again();
+  // Patterns may be others now, and with them which reader is which: that of the output was the last one.
+  const Json of_readers = position.is_object() ? position.value("readers", Json::array()) : Json::array();
+  for (const auto& reader : readers_) reader->begin_again(of_readers.empty() ? Json() : of_readers.back());
   read([&] { poll(); });
   read([&] { finish(is_done); });
   const auto is_whole = [](const auto& reader) { return reader->is_whole(); };

@@ -46,9 +46,10 @@ class MetricReaders {
   /// nothing has come of a file that earlier attempts have read: the program may write to another one now.
   bool finish(bool is_done);
 
-  /// Reads all that earlier attempts have left, in place of `begin`, `poll` and `finish`. Returns whether that is all
+  /// Reads all that the last attempt and those that it continued have left, in place of `begin`, `poll` and `finish`.
+  /// `position` is that of the last attempt; null: it is lost, and all attempts are read. Returns whether that is all
   /// that they had reported: files may be gone, and numbers may have had a step only while they were read.
-  bool read_all(bool is_done);
+  bool read_all(bool is_done, const Json& position = Json());
   /// How many lines with numbers were read so far.
   std::int64_t lines() const;
   /// Where reading is, small, for `begin` of a later attempt. To be kept once what was handed on is kept.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "experiments/programs/shown_line.h"
 
@@ -82,6 +83,34 @@ std::string thousands_remedy(std::string_view text) {
     return fmt::format("\nif '{0}' stands between thousands, say so: {{lines: …, thousands: \"{0}\"}}", sign);
   }
   return "";
+}
+
+std::string_view without_marks_behind(std::string_view text) {
+  const std::size_t last = text.find_last_not_of(",;:.)]}");
+  return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
+}
+
+std::string_view number_around(std::string_view line, std::string_view part) {
+  // Digits; then a point or an exponent with digits, or thousands of three digits each.
+  static const RE2 rest(R"(^(?:\d+|\.\d|[eE][-+]?\d|,\d{3}(?:\D|$)))");
+  static const RE2 whole(R"(^[-+]?[\d.]*(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?)");
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto begin = static_cast<std::size_t>(part.data() - line.data());
+  const std::size_t end = begin + part.size();
+  const bool goes_on = RE2::PartialMatch(re2::StringPiece(line.data() + end, line.size() - end), rest);
+  std::size_t first = begin;
+  while (first > 0 && (is_digit(line[first - 1]) || line[first - 1] == '.')) --first;
+  const bool has_sign = first > 0 && line[first - 1] == '-' &&
+                        (first == 1 || line[first - 2] == ' ' || line[first - 2] == '=' || line[first - 2] == ':');
+  if (has_sign) --first;
+  const std::string_view before = line.substr(first, begin - first);
+  const bool is_padding =  // "0012", or dots of a sentence
+      before.find_first_of("123456789-") == std::string_view::npos && before.find("0.") == std::string_view::npos;
+  if (part.empty() || !is_digit(part.back()) || (!goes_on && is_padding)) return {};
+  re2::StringPiece found;
+  const re2::StringPiece from(line.data() + first, line.size() - first);
+  if (!whole.Match(from, 0, from.size(), RE2::ANCHOR_START, &found, 1)) return {};
+  return {found.data(), found.size()};
 }
 
 std::optional<std::int64_t> whole_step(double number) {

@@ -1,10 +1,12 @@
 // Patterns over a program's output.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -13,6 +15,7 @@
 #include "experiments/programs/metric_reader.h"
 #include "experiments/programs/number_text.h"
 #include "experiments/programs/program_log.h"
+#include "experiments/programs/quantity_name.h"
 #include "experiments/programs/shown_line.h"
 
 namespace xlm {
@@ -31,29 +34,50 @@ class OutputReader : public MetricReader {
   }
 
   void begin(const Json& position) override {
-    if (!position.is_object()) return;
-    if (position.contains("step")) step_ = position["step"].get<std::int64_t>();
-    left_ = position.value("log", log_.empty() ? Json() : begin_of_log());
+    attempts_ = Json::array();
+    if (position.is_object()) {
+      if (position.contains("step")) step_ = position["step"].get<std::int64_t>();
+      left_ = position.value("log", log_.empty() ? Json() : begin_of_log());
+      attempts_ = position.value(kAttempts, attempts_);
+    }
+    if (!log_.empty()) attempts_.push_back(end_of_log(log_, 0));
   }
 
-  void begin_again() override {
-    if (!log_.empty()) left_ = begin_of_log();
+  void begin_again(const Json& position) override {
+    attempts_ = position.is_object() ? position.value(kAttempts, Json::array()) : Json::array();
+    if (!log_.empty()) left_ = attempts_.empty() ? begin_of_log() : attempts_.front();
   }
 
-  /// What an earlier attempt said behind its position: its worker was killed.
+  /// What earlier attempts said behind a position: a worker was killed, or all is read again.
   void poll() override {
     if (left_.is_null()) return;
+    std::string text;
+    read_log_behind(log_, std::exchange(left_, Json()), [&](std::string_view bytes) { text += bytes; });
     reads_again_ = true;
-    read_log_behind(log_, std::exchange(left_, Json()), [this](std::string_view bytes) { output(bytes); });
-    pending_.clear();  // a line without an end may be a part of one
-    pending_bytes_ = 0;
+    std::size_t begin = 0;
+    const auto read_to = [&](std::size_t end) {
+      output(std::string_view(text).substr(begin, end - begin));
+      pending_.clear();  // a line without an end may be a part of one
+      pending_bytes_ = 0;
+      begin = end;
+    };
+    for (const Json& place : attempts_) {
+      const std::uint64_t behind = bytes_behind(log_, place);
+      if (behind >= text.size() - begin || behind == 0) continue;
+      read_to(text.size() - behind);
+      records_.begin_attempt();
+    }
+    read_to(text.size());
     reads_again_ = false;
     lines_ = 0;
   }
 
   Json position() const override {
     Json position = Json::object();
-    if (!log_.empty()) position["log"] = end_of_log(log_, pending_bytes_);
+    if (!log_.empty()) {
+      position["log"] = end_of_log(log_, pending_bytes_);
+      position[kAttempts] = attempts_;
+    }
     if (step_) position["step"] = *step_;
     return position;
   }
@@ -119,11 +143,16 @@ class OutputReader : public MetricReader {
   }
 
   std::vector<std::string> doubts() const override {
-    if (unsure_ == 0) return {};
-    return {
-        fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
-                    "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
-                    unsure_)};
+    std::vector<std::string> doubts;
+    if (unsure_ > 0) {
+      doubts.push_back(
+          fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
+                      "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
+                      unsure_));
+    }
+    if (!cut_.empty()) doubts.push_back(cut_);
+    if (!taken_twice_.empty()) doubts.push_back(taken_twice_);
+    return doubts;
   }
 
  private:
@@ -151,9 +180,40 @@ class OutputReader : public MetricReader {
       text = plain_;
     }
     kept_[kept_count_++ % kKeptLines].assign(text.substr(0, kKeptOfOutput));
+    finite_.clear();
+    taken_.clear();
     for (Pattern& pattern : patterns_) {
-      if (pattern.expression.match(text, groups_)) use(pattern, text);
+      if (pattern.expression.match(text, groups_) || fits_where_not_finite(pattern, text)) use(pattern, text);
     }
+  }
+
+  /// Whether a pattern for digits, as `[\d.]+`, would fit with a number in place of "nan" or "inf". What stands there
+  /// is the number then.
+  bool fits_where_not_finite(Pattern& pattern, std::string_view text) {
+    if (finite_.empty()) finite_ = with_numbers_for_words(text);
+    if (finite_ == text || !pattern.expression.match(finite_, groups_)) return false;
+    bool is_any = false;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      if (groups_[i].data() == nullptr) continue;
+      groups_[i] = text.substr(static_cast<std::size_t>(groups_[i].data() - finite_.data()), groups_[i].size());
+      const std::optional<double> number = printed_number(groups_[i]);
+      const bool is_not_finite = number && !std::isfinite(*number);
+      if (!number || (is_not_finite && pattern.expression.names()[i] == kStepGroup)) return false;
+      is_any = is_any || is_not_finite;
+    }
+    return is_any;
+  }
+
+  /// A line with "0.0" for each word that is a number which is not finite, of the same length.
+  static std::string with_numbers_for_words(std::string_view text) {
+    static const RE2 word(R"((?i)\b(nan|infinity|inf)\b)");
+    std::string made(text);
+    re2::StringPiece rest(text.data(), text.size());
+    for (re2::StringPiece found; RE2::FindAndConsume(&rest, word, &found);) {
+      const auto place = static_cast<std::size_t>(found.data() - text.data());
+      made.replace(place, found.size(), "0." + std::string(found.size() - 2, '0'));
+    }
+    return made;
   }
 
   void use(Pattern& pattern, std::string_view text) {
@@ -162,10 +222,12 @@ class OutputReader : public MetricReader {
     records_.reading(place);
     if (pattern.matches++ == 0) {
       for (const std::string& name : names)
-        pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(name, place));
+        pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(quantity_of(name), place));
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == kStepGroup && groups_[i].data() != nullptr) take_step(pattern, groups_[i], place, text);
+      if (names[i] != kStepGroup || groups_[i].data() == nullptr) continue;
+      note_doubts(pattern, i, text, place);
+      take_step(pattern, groups_[i], place, text);
     }
     const std::int64_t step = step_.value_or(records_.newest_step());
     // Several steps of another source came together with this line, or several such lines with one step.
@@ -175,8 +237,7 @@ class OutputReader : public MetricReader {
     pattern.piece = pieces_;
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (pattern.names[i] == nullptr || groups_[i].data() == nullptr) continue;
-      const std::optional<std::string> plain = pattern.plain(groups_[i]);
-      const std::optional<double> number = plain ? printed_count(*plain) : std::nullopt;
+      const std::optional<double> number = number_in(pattern, groups_[i]);
       if (!number) {
         const std::string remedy = pattern.thousands == 0 ? thousands_remedy(groups_[i]) : "";
         records_.fault(place, no_number(names[i], groups_[i]) + remedy, text);
@@ -187,12 +248,40 @@ class OutputReader : public MetricReader {
         continue;
       }
       if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
+      note_doubts(pattern, i, text, place);
       records_.number(*pattern.names[i], step, *number, place);
     }
   }
 
+  static std::optional<double> number_in(const Pattern& pattern, std::string_view group) {
+    for (const std::string_view text : {group, without_marks_behind(group)}) {
+      const std::optional<std::string> plain = pattern.plain(text);
+      if (const auto number = plain ? printed_count(*plain) : std::nullopt) return number;
+    }
+    return std::nullopt;
+  }
+
+  /// A group may end before its number does, and a pattern for one name may fit where another one stands.
+  void note_doubts(const Pattern& pattern, std::size_t i, std::string_view text, const LinePlace& place) {
+    const std::string_view group = groups_[i];
+    const std::string& name = pattern.expression.names()[i];
+    if (cut_.empty() && pattern.thousands == 0) {
+      const std::string_view whole = number_around(text, group);
+      if (!whole.empty()) {
+        cut_ = fmt::format("'{}' took '{}' of '{}' ({}): let its pattern take all of a number, as \\S+ does", name,
+                           group, whole, place.text());
+      }
+    }
+    for (const auto& [begin, other] : taken_) {
+      if (!taken_twice_.empty() || begin != group.data() || *other == name) continue;
+      taken_twice_ = fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it",
+                                 *other, name, place.text());
+    }
+    taken_.emplace_back(group.data(), &name);
+  }
+
   void take_step(const Pattern& pattern, std::string_view group, const LinePlace& place, std::string_view text) {
-    const std::optional<std::string> plain = pattern.plain(group);
+    const std::optional<std::string> plain = pattern.plain(without_marks_behind(group));
     const std::optional<double> number = plain ? printed_number(*plain) : std::nullopt;
     const std::optional<std::int64_t> step = number ? whole_step(*number) : std::nullopt;
     if (!step) {
@@ -214,7 +303,13 @@ class OutputReader : public MetricReader {
     return warning;
   }
 
+  /// "val_loss" is "valid.loss", as in files.
+  static std::string quantity_of(const std::string& group) {
+    return quantity_place(group).kind == QuantityPlace::Kind::kEvaluation ? group : quantity_name_from(group);
+  }
+
   static constexpr std::string_view kStepGroup = "step";
+  static constexpr const char* kAttempts = "attempts";
   static const std::string& output_name() {
     static const std::string name = "output";
     return name;
@@ -223,11 +318,16 @@ class OutputReader : public MetricReader {
   fs::path log_;
   Json left_;                      // the place in the log up to which an earlier attempt has read
   bool reads_again_ = false;       // what is behind it
-  std::int64_t pieces_ = 0;        // of output
-  std::int64_t steps_before_ = 0;  // of all sources, before the last piece but one
-  std::int64_t steps_now_ = 0;     // and before the last piece
-  std::int64_t unsure_ = 0;        // lines without a step
-  std::int64_t passed_again_ = 0;  // numbers that cannot be read again
+  Json attempts_ = Json::array();  // places in the log where this attempt, and those that it continues, begin
+  std::string finite_;             // the line with numbers for what is not finite; empty: not made yet
+  std::vector<std::pair<const char*, const std::string*>> taken_;  // numbers of the line, and their names
+  std::string cut_;                                                // the first number that a group took a part of
+  std::string taken_twice_;                                        // the first that two names took
+  std::int64_t pieces_ = 0;                                        // of output
+  std::int64_t steps_before_ = 0;                                  // of all sources, before the last piece but one
+  std::int64_t steps_now_ = 0;                                     // and before the last piece
+  std::int64_t unsure_ = 0;                                        // lines without a step
+  std::int64_t passed_again_ = 0;                                  // numbers that cannot be read again
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;
   std::vector<std::string_view> groups_;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/text.h"
 
@@ -51,6 +52,12 @@ std::string signal_name(int signal) {
 }
 
 }  // namespace
+
+bool ends_with_exception(std::string_view last_lines) {
+  static const RE2 last(
+      R"((?s)(?:Traceback \(most recent call last\)|\n  File "[^"]+", line \d+).*\n(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)(?:: [^\n]*)?\s*$)");
+  return RE2::PartialMatch({last_lines.data(), last_lines.size()}, last);
+}
 
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line) {
   std::vector<std::string> lines = split(last_lines, '\n');

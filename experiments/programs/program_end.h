@@ -45,6 +45,9 @@ std::string reason_with_output(const ProgramEnd& end);
 /// A reason whose last lines of output, if it has any, are replaced by where they are to be found.
 std::string without_output(const std::string& reason);
 
+/// Whether the last lines of an output are those of an exception in Python that nothing caught, or that was printed.
+bool ends_with_exception(std::string_view last_lines);
+
 /// The line of a program's last output that says that memory was too small; nothing found: kNone. `line` may be null.
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line);
 

@@ -141,6 +141,12 @@ Json end_of_log(const fs::path& file, std::uint64_t back) {
 
 Json begin_of_log() { return {{"in_end", false}, {"offset", 0}, {"known", sha256("")}}; }
 
+std::uint64_t bytes_behind(const fs::path& file, const Json& place) {
+  std::uint64_t bytes = 0;
+  read_log_behind(file, place, [&](std::string_view piece) { bytes += piece.size(); });
+  return bytes;
+}
+
 void read_log_behind(const fs::path& file, const Json& place, const std::function<void(std::string_view)>& take) {
   const auto offset = place.at("offset").get<std::uint64_t>();
   const std::vector<fs::path> files = files_of_log(file);

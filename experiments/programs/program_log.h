@@ -53,6 +53,9 @@ Json end_of_log(const fs::path& file, std::uint64_t back);
 /// The place of its first byte.
 Json begin_of_log();
 
+/// How many bytes the log has behind a place; 0 if the place is gone.
+std::uint64_t bytes_behind(const fs::path& file, const Json& place);
+
 /// Hands on what the log has behind a place, also if its files have been renamed since. Nothing if the place is gone.
 void read_log_behind(const fs::path& file, const Json& place, const std::function<void(std::string_view)>& take);
 

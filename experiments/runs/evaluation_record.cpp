@@ -159,11 +159,12 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
   return folder;
 }
 
-void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation) {
+void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation, const std::string& doubt) {
   evaluation.step = step_of_model(run);
   evaluation.final = differing_settings(run, settings).empty();
   Json record = evaluation_record(evaluation);
   record["settings"] = settings;
+  if (!doubt.empty()) record["doubt"] = doubt;
   Journal(RunPaths{run.folder}.journal()).append("evaluation", record, true);
 }
 

@@ -36,8 +36,9 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
                            const std::function<void(const Run& run)>& before = nullptr);
 
 /// Adds an evaluation of the weights of a program's run, made with `settings`, to the run's journal. One without
-/// different settings takes the place of what the program itself reported of the split.
-void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation);
+/// different settings takes the place of what the program itself reported of the split. `doubt`: what may have changed
+/// its numbers, for lists; empty: nothing.
+void record_evaluation(const Run& run, const Json& settings, Evaluation evaluation, const std::string& doubt = "");
 
 /// An evaluation as a journal record, without its trace and the losses of its parts, which are separate records.
 Json evaluation_record(const Evaluation& evaluation);

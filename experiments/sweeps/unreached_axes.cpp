@@ -18,6 +18,8 @@ constexpr std::string_view kOptionAxis = "options.";
 constexpr std::string_view kSeedKey = "seed";
 constexpr const char* kConfigVariable = "XLM_CONFIG";
 constexpr const char* kSeedVariable = "XLM_SEED";
+constexpr const char* kSplitVariable = "XLM_SPLIT";
+constexpr const char* kMetricsVariable = "XLM_METRICS";
 constexpr const char* kOwnModule = "xlm";  // in Python, it reads them for the program
 
 void add_placeholders(std::string_view text, std::set<std::string>& names) {
@@ -33,7 +35,7 @@ void add_placeholders_below(const Json& value, std::set<std::string>& names) {
 
 /// Adds those of the variables that a text names.
 void add_variables(std::string_view text, std::set<std::string>& found) {
-  for (const char* name : {kConfigVariable, kSeedVariable, kOwnModule}) {
+  for (const char* name : {kConfigVariable, kSeedVariable, kSplitVariable, kMetricsVariable, kOwnModule}) {
     if (text.find(name) != std::string_view::npos) found.insert(name);
   }
 }
@@ -68,6 +70,9 @@ class WaysIn {
     return is_seed ? variables_.contains(kSeedVariable) : has_flags_;
   }
 
+  /// The variables that the code names.
+  const std::set<std::string>& variables() const { return variables_; }
+
   /// Whether options are handed on by placeholders at all.
   bool has_options() const { return has_options_; }
 
@@ -97,16 +102,68 @@ class WaysIn {
   bool has_options_ = false;
 };
 
-/// The axes in which runs of programs differ.
+/// Whether a text names a split of its own, as the pattern "test (?<test.bpc>…)".
+bool names_a_split(const std::string& text) {
+  return text.find("valid.") != std::string::npos || text.find("test.") != std::string::npos;
+}
+
+/// What the second commands of programs are asked for, by command: values of `split` and of options that its
+/// evaluations change.
+std::map<Json, std::map<std::string, std::set<std::string>>> asked_of_commands(const std::vector<SweepRun>& runs) {
+  std::map<Json, std::map<std::string, std::set<std::string>>> asked;
+  for (const SweepRun& run : runs) {
+    for (const WantedEvaluation& wanted : run.evaluations) {
+      if (wanted.program.is_null() || wanted.program.contains("code")) continue;
+      auto& values = asked[wanted.program];
+      values["split"].insert(wanted.split);
+      for (const auto& [key, value] : wanted.changes) {
+        if (key.starts_with(kOptionAxis)) values[key].insert(value.dump());
+      }
+    }
+  }
+  return asked;
+}
+
+/// A warning for each thing that several evaluations by one command differ in, and that does not seem to reach it.
+std::vector<std::string> unreached_by_evaluations(const std::vector<SweepRun>& runs,
+                                                  const std::set<std::string>& variables) {
+  std::vector<std::string> warnings;
+  for (const auto& [program, asked] : asked_of_commands(runs)) {
+    std::set<std::string> placeholders;
+    add_placeholders_below(program, placeholders);
+    std::set<std::string> known = variables;
+    add_variables(program.dump(), known);
+    if (placeholders.contains("config") || known.contains(kConfigVariable) || known.contains(kOwnModule)) continue;
+    for (const auto& [key, values] : asked) {
+      const bool is_split = key == "split";
+      const std::string name = is_split ? key : key.substr(kOptionAxis.size());
+      if (placeholders.contains(name) || (is_split && values.size() < 2)) continue;
+      const bool says_split = known.contains(kSplitVariable) || known.contains(kMetricsVariable) ||
+                              names_a_split(program.value("metrics", Json()).dump());
+      if (is_split && says_split) continue;
+      warnings.push_back(fmt::format(
+          "evaluations differ in {0}, which does not seem to reach their command: no placeholder {{{1}}} stands in it, "
+          "and no code reads {2}\nhand it on in the command of evaluate: \"{{{1}}}\"",
+          key, name, is_split ? kSplitVariable : kConfigVariable));
+    }
+  }
+  return warnings;
+}
+
+/// The axes in which runs of programs differ, and options that have one value.
 std::vector<std::string> axes_of_programs(const std::vector<SweepRun>& runs) {
   std::map<std::string, std::set<std::string>> values;
   for (const SweepRun& run : runs) {
     if (!run.planned.options.program) continue;
     for (const auto& [key, value] : run.point) values[key].insert(to_text(value));
+    for (const auto& [name, value] : run.planned.options.program->options) {
+      values[std::string(kOptionAxis) + name].insert(value.dump());
+    }
   }
   std::vector<std::string> axes;
   for (const auto& [key, several] : values) {
-    if (several.size() > 1 && (key == kSeedKey || key.starts_with(kOptionAxis))) axes.push_back(key);
+    const bool is_axis = key == kSeedKey && several.size() > 1;
+    if (is_axis || key.starts_with(kOptionAxis)) axes.push_back(key);
   }
   return axes;
 }
@@ -117,17 +174,17 @@ std::vector<std::string> unreached_axes(const std::vector<SweepRun>& runs) {
   const std::vector<std::string> axes = axes_of_programs(runs);
   if (axes.empty()) return {};
   const WaysIn ways(runs);
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = unreached_by_evaluations(runs, ways.variables());
   if (!ways.has_options()) return warnings;
   for (const std::string& key : axes) {
     if (ways.may_reach(key)) continue;
     const bool is_seed = key == kSeedKey;
     const std::string name = is_seed ? key : key.substr(kOptionAxis.size());
-    warnings.push_back(fmt::format(
-        "runs differ in {0}, which does not seem to reach the program: no placeholder {{{1}}} stands in its "
-        "command or environment, and its code does not read {2}\n"
-        "hand it on in program.command: \"{{{1}}}\"",
-        key, name, is_seed ? "XLM_SEED or XLM_CONFIG" : "XLM_CONFIG"));
+    warnings.push_back(
+        fmt::format("{0} does not seem to reach the program: no placeholder {{{1}}} stands in its "
+                    "command or environment, and its code does not read {2}\n"
+                    "hand it on in program.command: \"{{{1}}}\"",
+                    key, name, is_seed ? "XLM_SEED or XLM_CONFIG" : "XLM_CONFIG"));
   }
   return warnings;
 }

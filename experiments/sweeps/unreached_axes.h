@@ -8,9 +8,10 @@
 
 namespace xlm {
 
-/// A warning for each option, and for the seed, in which runs of a program differ though no placeholder of the command,
-/// the environment or the paths of metrics names it, while others are named, and its code does not read the variables
-/// that hold it. A program that is not part of its code may read them all the same.
+/// A warning for each option, and for the seed where runs differ in it, if no placeholder of the command, the
+/// environment or the paths of metrics names it, while others are named, and the program's code does not read the
+/// variables that hold it. The same for what several evaluations by one command differ in. A program that is not part
+/// of its code may read them all the same.
 std::vector<std::string> unreached_axes(const std::vector<SweepRun>& runs);
 
 }  // namespace xlm

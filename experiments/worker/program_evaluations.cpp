@@ -122,7 +122,8 @@ class ProgramEvaluations {
     if (const std::string own = own_code(wanted); !own.empty()) put_code(programs_, own, paths.work());
     write_file(paths.config(), json_text(to_json(resolved(changed))));
     const double began = monotonic_seconds();
-    const auto reported = run_command(changed, paths, wanted.split);
+    std::string doubt;
+    const auto reported = run_command(changed, paths, wanted.split, doubt);
     const double seconds = monotonic_seconds() - began;
     sink_.check_owner();
     for (const auto& [split, values] : reported) {
@@ -133,15 +134,15 @@ class ProgramEvaluations {
       const auto loss = values.find("loss");
       evaluation.loss = loss != values.end() ? loss->second : std::numeric_limits<double>::quiet_NaN();
       evaluation.values.erase("loss");
-      record_evaluation(run_, settings, evaluation);
+      record_evaluation(run_, settings, evaluation, doubt);
       sink_.log(fmt::format("{}  {}", shown({split, wanted.changes, wanted.program}), evaluation_text(evaluation)));
     }
   }
 
-  /// What it reports, by split.
+  /// What it reports, by split. `doubt`: what may have changed it.
   std::map<std::string, std::map<std::string, double>> run_command(const RunConfiguration& changed,
-                                                                   const ProgramPaths& paths,
-                                                                   const std::string& split) {
+                                                                   const ProgramPaths& paths, const std::string& split,
+                                                                   std::string& doubt) {
     const ProgramOptions& program = *changed.program;
     ProgramSetting setting = evaluation_setting(changed, paths, threads_, split);
     OutsideCode outside(run_, paths, sink_);
@@ -167,6 +168,10 @@ class ProgramEvaluations {
     readers.poll();
     readers.finish(true);
     if (!reported.by_split().contains(split)) throw_nothing_reported(split, readers, end);
+    for (const std::string& warning : readers.warnings()) sink_.message("warning: " + warning);
+    if (const std::vector<std::string> doubts = readers.doubts(); !doubts.empty()) {
+      doubt = fmt::format("{}: {}", fs::path(program.command.back()).filename().string(), first_line(doubts.front()));
+    }
     return reported.by_split();
   }
 

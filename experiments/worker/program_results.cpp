@@ -39,11 +39,18 @@ void ProgramResults::note_step(std::int64_t step) {
     first_time_ = now;
   }
   step_ = step;
-  if (step > first_step_) step_seconds_ = (now - first_time_) / static_cast<double>(step - first_step_);
+  last_time_ = now;
+}
+
+void ProgramResults::starts() {
+  steps_.reset();
+  first_step_ = -1;
+  start_time_ = monotonic_seconds();
 }
 
 void ProgramResults::note_of_attempt(std::int64_t step) {
   if (!steps_) steps_ = {.first = step, .last = step};
+  steps_->gap = std::max(steps_->gap, step - steps_->last);
   steps_->last = std::max(steps_->last, step);
 }
 
@@ -76,7 +83,12 @@ void ProgramResults::used(const ProgramUsage& usage) {
   costs["processor_seconds"] = value_of(before_, "processor_seconds", 0) + usage.processor_seconds;
   const double peak = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
   if (peak > 0) costs["peak_memory"] = peak;
-  if (step_seconds_ > 0) costs["step_seconds"] = step_seconds_;
+  // What a program writes only at its end comes all at once, and its steps did not.
+  constexpr double kLeastShare = 0.25;
+  const double span = last_time_ - first_time_;
+  if (step_ > first_step_ && first_step_ >= 0 && span > kLeastShare * (monotonic_seconds() - start_time_)) {
+    costs["step_seconds"] = span / static_cast<double>(step_ - first_step_);
+  }
   for (const auto& [name, value] : reported_) costs.erase(name);
   if (!costs.empty()) sink_.costs(costs);
 }

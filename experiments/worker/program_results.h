@@ -31,11 +31,12 @@ class ProgramResults final : public RecordSink {
   std::int64_t step() const { return step_; }
 
   /// The program starts now; what comes from here on is of this attempt.
-  void starts() { steps_.reset(); }
+  void starts();
   /// The first and the greatest step of this attempt; nothing: none was reported.
   struct Steps {
     std::int64_t first = 0;
     std::int64_t last = 0;
+    std::int64_t gap = 0;  // the longest between two neighbours
   };
   const std::optional<Steps>& steps() const { return steps_; }
 
@@ -49,8 +50,9 @@ class ProgramResults final : public RecordSink {
   std::int64_t step_ = 0;
   std::optional<Steps> steps_;
   std::int64_t first_step_ = -1;  // of those that rose without a break
+  double start_time_ = 0;
   double first_time_ = 0;
-  double step_seconds_ = 0;  // 0: not known
+  double last_time_ = 0;
 };
 
 }  // namespace xlm

@@ -14,6 +14,7 @@
 #include "experiments/programs/metric_readers.h"
 #include "experiments/programs/program_environment.h"
 #include "experiments/programs/program_records.h"
+#include "experiments/programs/read_variables.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/worker/checkpoint_watch.h"
 #include "experiments/worker/environment.h"
@@ -81,12 +82,14 @@ class Attempt {
  public:
   /// `before`: the costs of the attempts that this one continues.
   Attempt(const Run& run, const ProgramOptions& program, const ProgramPaths& paths, const ProgramSetting& setting,
-          const std::map<std::string, double>& before, bool resumes, JournalSink& sink, OutsideCode& outside)
+          const std::map<std::string, double>& before, bool resumes, std::int64_t asked_steps, JournalSink& sink,
+          OutsideCode& outside)
       : run_(run),
         program_(program),
         paths_(paths),
         setting_(setting),
         resumes_(resumes),
+        asked_steps_(asked_steps),
         sink_(sink),
         outside_(outside),
         results_(sink, before),
@@ -133,6 +136,7 @@ class Attempt {
                         "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
     if (is_done && resumes_) warn_of_two_beginnings();
+    if (is_done) warn_of_early_end(end);
     if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
@@ -174,6 +178,19 @@ class Attempt {
         "it had saved, and began again at step {}: it did not load that, or counts its steps from there{}; if "
         "it cannot resume, say program: {{resume: restart}}",
         now->first, rest));
+  }
+
+  /// Some programs end as if they had succeeded, though an error or a signal ended their training.
+  void warn_of_early_end(const ProgramEnd& end) {
+    if (ends_with_exception(end.last_lines)) {
+      sink_.warn_at_end("it ended with exit code 0, and its output with an exception; log.txt has its last lines");
+    }
+    const std::optional<ProgramResults::Steps>& steps = results_.steps();
+    if (!steps || asked_steps_ <= 0) return;
+    const std::int64_t gap = std::max(steps->gap, resumes_ ? 0 : steps->first);
+    if (steps->last + gap >= asked_steps_) return;
+    sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may have ended early",
+                                  steps->last, asked_steps_));
   }
 
   /// The training is done, and what it said last can be read again.
@@ -256,6 +273,7 @@ class Attempt {
   const ProgramPaths& paths_;
   const ProgramSetting& setting_;
   bool resumes_;
+  std::int64_t asked_steps_;  // train.steps; 0: not said
   JournalSink& sink_;
   OutsideCode& outside_;
   ProgramResults results_;
@@ -291,7 +309,9 @@ class ProgramWork final : public Work {
     ProgramSetting setting = program_setting(configuration, paths, threads, resumes);
     OutsideCode outside(run, paths, sink);
     outside.check(settings_.anyway);
-    const ProgramEnvironment environment = find_program_environment(setting.words, paths.work(), setting.environment);
+    ProgramEnvironment environment = find_program_environment(setting.words, paths.work(), setting.environment);
+    const std::map<std::string, std::string> read = read_variables(paths.work(), setting.words, setting.environment);
+    if (!read.empty()) environment.facts["variables"] = read;
     begin_attempt(run,
                   {.facts = {{"device", setting.device}, {"program", environment.facts}},
                    .threads = threads,
@@ -309,7 +329,8 @@ class ProgramWork final : public Work {
                 .tensorboard = configuration.results.tensorboard});
     outside.begin(program.folder, setting);
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
-    const ProgramEnd end = Attempt(run, program, paths, setting, before, resumes, sink, outside).run();
+    const ProgramEnd end =
+        Attempt(run, program, paths, setting, before, resumes, configuration.train.steps, sink, outside).run();
     outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);

@@ -33,7 +33,8 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   Reread reread;
   NoRecords nothing;
   MetricReaders first(metrics, paths.metrics(), nothing, paths.output());
-  reread.is_whole = first.read_all(is_done);
+  const Json position = fs::exists(paths.position()) ? read_json(paths.position()) : Json();
+  reread.is_whole = first.read_all(is_done, position);
   reread.lines = first.lines();
   reread.warnings = first.warnings();
   if (reread.lines == 0) {
@@ -50,7 +51,7 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   sink.reread(record);
   ProgramResults results(sink, {});
   MetricReaders readers(metrics, paths.metrics(), results, paths.output());
-  readers.read_all(is_done);
+  readers.read_all(is_done, position);
   sink.sync();
   write_file(paths.position(), json_text(readers.position()));
   return reread;

@@ -38,11 +38,13 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequ
 
 STEP_NAMES = ("step", "_step", "global_step", "steps", "iteration", "iter", "epoch")
 POINTS_OF_A_LINE = 100_000
+_MOST_DOUBTS = 20
 UNITS = {  # how many of the store's unit one of them is
     "bits": math.log(2), "nats": 1.0, "percent": 0.01, "fraction": 1.0, "us": 1e-6, "ms": 1e-3, "seconds": 1.0, "minutes": 60.0,
     "hours": 3600.0, "days": 86400.0, "bytes": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30,
 }  # fmt: skip
 NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
+MISSING = ("NA", "N/A", "n/a", "None", "none", "null", "NULL", "-", "<NA>", "")  # cells that hold nothing
 NOT_FINITE = {"nan": math.nan, "inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 
 Series = Dict[int, float]
@@ -76,12 +78,24 @@ class ForeignRun:
     note: str = ""
     seen: float = 0  # when its file changed last
     repeated_steps: int = 0  # rows whose step another row has, too
+    replaced: int = 0  # numbers instead of which a later one of the same step counts
+    newest: Dict[str, int] = field(default_factory=dict)  # the step of each name that came last
+    doubts: List[str] = field(default_factory=list)  # what may have changed its numbers
 
     def add(self, name: str, step: int, value: Any) -> None:
         """A number; later ones of the same step count."""
         number = number_of(value)
-        if number is not None:
-            self.series.setdefault(name, {})[step] = number
+        if number is None:
+            return
+        series = self.series.setdefault(name, {})
+        before = series.get(step, number)
+        self.replaced += before != number and not (math.isnan(before) and math.isnan(number))
+        series[step] = number
+        self.newest[name] = step
+
+    def ends_before(self) -> Optional[Tuple[str, int]]:
+        """A name, and the step of its number that came last, if others of it stand behind that."""
+        return next(((name, step) for name, step in self.newest.items() if step < max(self.series[name])), None)
 
     def know(self, **facts: str) -> None:
         """What else is known of it; an empty text is nothing."""
@@ -149,6 +163,14 @@ def number_of(value: Any) -> Optional[float]:
     if isinstance(value, (int, float)):
         return float(value)
     return NOT_FINITE.get(value.lower()) if isinstance(value, str) else None
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def matches(pattern: str, name: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern)
 
 
 def value_of_text(text: str) -> Any:
@@ -247,6 +269,50 @@ def records_of_log(content: bytes) -> Iterator[bytes]:
             yield part
 
 
+class LoggedRows:
+    """The numbers of a run as its script logged them, together. The step of one of them is what --step says, or else the number
+    that the run itself names as its step; a row without that belongs to its last one. Without either, or where that is no
+    whole number, the tracker's own count is the step."""
+
+    def __init__(self, asked: str) -> None:
+        self._asked = asked
+        self._names: Dict[str, str] = {}  # of steps by pattern, the newest first
+        self._rows: List[Tuple[int, Dict[str, Any]]] = []
+
+    def define(self, pattern: str, step: str) -> None:
+        self._names = {pattern: step, **{key: value for key, value in self._names.items() if key != pattern}}
+
+    def row(self, values: Dict[str, Any], own: int) -> None:
+        self._rows.append((own, values))
+
+    def add_to(self, run: ForeignRun) -> None:
+        unfit = {"": 0.0}
+        known = {self._asked, *self._names.values()} - {""}
+        found = set()
+        for _, values in self._rows:
+            for name in known.intersection(values):
+                number = number_of(values[name])
+                if number is not None:
+                    found.add(name)
+                    if number != int(number):
+                        unfit.setdefault(name, number)
+        if self._asked and self._asked not in found and self._rows:
+            raise ImportProblem(f"--step: the run '{run.name or run.id}' has no numbers '{self._asked}'", usage=True)
+        for name in sorted(unfit)[1:]:
+            run.doubts.append(f"'{name}' is {unfit[name]}, no whole number, so the tracker's own counts are the steps")
+        last: Dict[str, int] = {}
+        for own, values in self._rows:
+            last.update({name: int(number) for name in found - set(unfit) for number in [number_of(values.get(name))] if number is not None})
+            for name, value in values.items():
+                if not name.startswith("_"):
+                    run.add(name, last.get(self._name_for(name), own), value)
+
+    def _name_for(self, name: str) -> str:
+        if self._asked or name in self._names:
+            return self._asked or self._names[name]
+        return next((step for pattern, step in self._names.items() if matches(pattern, name)), "")
+
+
 def wandb_runs(request: Request) -> Iterator[ForeignRun]:
     messages = library("wandb.proto.wandb_internal_pb2", "wandb", "wandb")
     by_id: Dict[str, ForeignRun] = {}
@@ -256,12 +322,14 @@ def wandb_runs(request: Request) -> Iterator[ForeignRun]:
             raise ImportProblem(f"{file} is no run of wandb: it does not begin with :W&B")
         run = ForeignRun(id="", state="preempted", seen=file.stat().st_mtime)
         summary: Dict[str, Any] = {}
+        rows = LoggedRows(request.step)
         for text in records_of_log(content):
             record = messages.Record()
             record.ParseFromString(text)
-            _add_wandb_record(run, record, summary)
+            _add_wandb_record(run, record, summary, rows)
         if not run.id:
             raise ImportProblem(f"{file} is no run of wandb: it does not say which run it is")
+        rows.add_to(run)
         if run.state != "preempted":
             numbers = {name: number_of(value) for name, value in summary.items() if name not in run.series}
             run.summary = {name: value for name, value in numbers.items() if value is not None and not name.startswith("_")}
@@ -279,7 +347,7 @@ def _joined(first: ForeignRun, later: ForeignRun) -> ForeignRun:
     return later
 
 
-def _add_wandb_record(run: ForeignRun, record: Any, summary: Dict[str, Any]) -> None:
+def _add_wandb_record(run: ForeignRun, record: Any, summary: Dict[str, Any], rows: LoggedRows) -> None:
     kind = record.WhichOneof("record_type")
     if kind == "run":
         run.id = f"{record.run.project}/{record.run.run_id}"
@@ -294,11 +362,10 @@ def _add_wandb_record(run: ForeignRun, record: Any, summary: Dict[str, Any]) -> 
         run.know(program=record.environment.code_path or record.environment.program, host=record.environment.host)
     elif kind == "history":
         values = {".".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
-        step = int(values.get("_step", record.history.step.num))
+        rows.row(flat(values), int(values.get("_step", record.history.step.num)))
         run.ended = max(run.ended or 0, float(values.get("_timestamp", 0))) or None
-        for name, value in flat(values).items():
-            if not name.startswith("_"):
-                run.add(name, step, value)
+    elif kind == "metric" and record.metric.step_metric:
+        rows.define(record.metric.name or record.metric.glob_name, record.metric.step_metric)
     elif kind == "summary":
         summary.update({".".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.summary.update})
     elif kind == "exit":
@@ -418,6 +485,8 @@ def _plain_yaml(file: pathlib.Path) -> Dict[str, str]:
 
 # Trackio: an SQLite file for each project.
 
+_TRANSFORMERS_STEP = "train/global_step"  # with it transformers logs; Trackio itself counts calls
+
 
 def trackio_runs(request: Request) -> Iterator[ForeignRun]:
     for file in files_below(request.place, ["*.db"]):
@@ -430,18 +499,22 @@ def trackio_runs(request: Request) -> Iterator[ForeignRun]:
             key = by_id if has_columns(database, "configs", [by_id]) else "run_name"
             configs = {row[key]: json.loads(row["config"]) for row in database.execute("SELECT * FROM configs ORDER BY id")}
         runs: Dict[str, ForeignRun] = {}
+        rows: Dict[str, LoggedRows] = {}
         for row in database.execute("SELECT * FROM metrics ORDER BY id"):
             run = runs.get(row[by_id])
+            values = flat(json.loads(row["metrics"]))
             if run is None:
+                rows[row[by_id]] = LoggedRows(request.step or (_TRANSFORMERS_STEP if _TRANSFORMERS_STEP in values else ""))
                 run = ForeignRun(f"{file.stem}/{row[by_id]}", file.stem, row["run_name"], seen=file.stat().st_mtime)
                 _add_trackio_settings(run, configs.get(row[by_id], {}))
                 runs[row[by_id]] = run
             when = seconds_of(row["timestamp"])
             run.created = run.created or when
             run.ended = max(run.ended or 0, when or 0) or None
-            for name, value in flat(json.loads(row["metrics"])).items():
-                run.add(name, int(row["step"]), value)
-        yield from runs.values()
+            rows[row[by_id]].row(values, int(row["step"]))
+        for key, run in runs.items():
+            rows[key].add_to(run)
+            yield run
 
 
 def _add_trackio_settings(run: ForeignRun, config: Dict[str, Any]) -> None:
@@ -577,7 +650,8 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
             continue
         values = [row[name] for row in rows if name in row]
         is_named = name in request.settings or name == request.seed
-        is_setting = is_named or not all(_is_number(value) for value in values)
+        numbers = {} if is_named else _numbers_of_column(run, name, rows)
+        is_setting = not numbers
         if is_setting and all(value == values[0] for value in values):
             run.settings[name] = values[0]
         elif is_named:
@@ -586,15 +660,39 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
             raise ImportProblem(f"{found}\n--run names a column that tells runs apart", usage=True)
         elif not is_setting:
             is_summary = not step_name and len(rows) == 1
-            for place, row in enumerate(rows):
-                if name not in row:
-                    continue
+            for place, number in numbers.items():
                 split, step = places[place]
                 theirs = f"{split}/{name}" if split else name
                 if is_summary:
-                    run.summary[theirs] = float(row[name])
+                    run.summary[theirs] = number
                 else:
-                    run.add(theirs, step, row[name])
+                    run.add(theirs, step, number)
+    state = _TABLE_STATES.get(str(run.settings.get("State", "")).lower())
+    if state is not None:
+        run.state, run.reason = state, f"its state was {run.settings['State']}" if state == "failed" else ""
+
+
+# Of a table of runs that W&B's page exports.
+_TABLE_STATES = {"finished": "done", "crashed": "failed", "failed": "failed", "killed": "failed", "running": "preempted",
+                 "pending": "preempted", "preempting": "preempted", "preempted": "preempted"}  # fmt: skip
+
+
+def _numbers_of_column(run: ForeignRun, name: str, rows: List[Dict[str, Any]]) -> Dict[int, float]:
+    """The numbers of a column by row, if most of its cells are numbers; what is none among them is said. Else it is a setting."""
+    numbers: Dict[int, float] = {}
+    texts = []
+    for place, row in enumerate(rows):
+        cell = row.get(name)
+        value = _cell(cell) if isinstance(cell, str) else cell
+        if _is_number(value):
+            numbers[place] = float(value)
+        elif cell not in MISSING and cell is not None:
+            texts.append(cell)
+    if not numbers or len(texts) >= len(numbers) or (len(rows) == 1 and isinstance(rows[0][name], str)):
+        return {}
+    if texts:
+        run.doubts.append(f"{counted(len(texts), 'cell')} of '{name}' {'is' if len(texts) == 1 else 'are'} no number ('{texts[0]}'): left out")
+    return numbers
 
 
 def _is_number(value: Any) -> bool:
@@ -729,11 +827,20 @@ def _lm_eval_settings(content: Dict[str, Any], task: str, shots: int) -> Dict[st
             settings["fewshot_seed"] = config["fewshot_seed"]
     if config.get("limit"):
         settings["limit"] = config["limit"]
+    if config.get("gen_kwargs"):
+        settings["gen_kwargs"] = _text_or_hash(json.dumps(config["gen_kwargs"], sort_keys=True).strip('"'))
+    for name, own in (("random_seed", 0), ("numpy_seed", 1234), ("torch_seed", 1234)):  # lm-eval's own
+        if config.get(name) not in (None, own):
+            settings[name] = config[name]
     for name in ("chat_template", "system_instruction"):
         if content.get(name):
             settings[name] = hashlib.sha256(str(content[name]).encode()).hexdigest()[:8]
     settings["task_version"] = (content.get("versions") or {}).get(task)
     return settings
+
+
+def _text_or_hash(text: str) -> str:
+    return text if len(text) <= 40 else hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def _argument_words(text: str) -> Iterable[Tuple[str, Any]]:
@@ -762,14 +869,6 @@ READERS: Dict[str, Callable[[Request], Iterator[ForeignRun]]] = {
 # A run of any tracker as the program takes it.
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def matches(pattern: str, name: str) -> bool:
-    return fnmatch.fnmatchcase(name, pattern)
-
-
 class Answers:
     """Runs as answers, by what the user asks for."""
 
@@ -778,6 +877,7 @@ class Answers:
         self._without_seed = 0
         self._empty = 0
         self._repeated: Dict[str, int] = {}
+        self._doubts: List[str] = []
         self._used: Dict[str, bool] = {pattern: False for _, pattern in request.splits}
         self._used.update({pattern: False for pattern, _ in request.units})
         for _, unit in request.units:
@@ -794,6 +894,13 @@ class Answers:
         self._empty += not numbers
         if run.repeated_steps:
             self._repeated[run.name] = run.repeated_steps
+        elif run.replaced:
+            self._doubts.append(f"{run.name}: {counted(run.replaced, 'number')} had a step that a later one has, which counts")
+        before = run.ends_before()
+        if before:
+            name, step = before
+            self._doubts.append(f"{run.name}: '{name}' ends at step {step}, and has numbers behind that, of an attempt before")
+        self._doubts.extend(f"{run.name}: {doubt}" for doubt in run.doubts)
         answer: Dict[str, Any] = {
             "project": key_of(self._request.name or run.project).lower() if self._request.name or run.project else "",
             "config": self._config(run),
@@ -825,6 +932,9 @@ class Answers:
         for name, rows in self._repeated.items():
             same = f"{name}: {counted(rows, 'row')} had a step that another row has"
             found.append(f"{same}: of two numbers the later one counts; --step names another column")
+        found += self._doubts[:_MOST_DOUBTS]
+        if len(self._doubts) > _MOST_DOUBTS:
+            found.append(f"and {len(self._doubts) - _MOST_DOUBTS} more of these kinds")
         return found + [f"no number is called '{pattern}'" for pattern, used in self._used.items() if not used]
 
     def _config(self, run: ForeignRun) -> Dict[str, Any]:

@@ -56,7 +56,7 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   std::string text = claim_number(claim, part);
   if (part.is_exact) return text + ", follows from the configuration";
   if (part.half_width) text += ", 95 % interval " + claim_interval(claim, part);
-  if (part.p) text += ", " + p_in_words(*part.p);
+  if (part.p) text += ", " + p_in_words(*part.p) + (claim.margin > 0 ? " against the margin" : "");
   const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
   text +=
       fmt::format(", {}{}", pairs && !claim.is_over_sides() ? "pairs of " : "", counted_over(part.seeds, claim.over));

@@ -58,12 +58,13 @@ std::string interval_text(double low, double high, const std::function<std::stri
 }
 
 std::string seeds_in_words(const std::optional<SeedsToDecide>& needed, std::string_view seeds) {
-  if (!needed) return "so few seeds do not show how many would decide";
+  if (!needed) return "these seeds do not show how many would decide";
   const auto count = [](const std::optional<std::int64_t>& number) {
     return number ? in_thousands(*number) : "more than 10,000";
   };
   return fmt::format(
-      "{} {} would decide if the present difference were the true one ({} and {} at the ends of its interval)",
+      "{} {} would decide if the present difference were the true one; if its interval's lower end were, {}; its "
+      "upper, {}",
       count(needed->seeds), seeds, count(needed->at_low), count(needed->at_high));
 }
 

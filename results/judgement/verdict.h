@@ -58,8 +58,8 @@ inline constexpr std::string_view kSeedsSayNothing =
     "all seeds of a setting have the same number, so the program does not seem to use its seed";
 
 /// What a comparison still needs that is undecided though its error is known: "9 seeds would decide if the present
-/// difference were the true one (5 and 40 at the ends of its interval)". `seeds`: what is counted, "seeds of each
-/// side".
+/// difference were the true one; if its interval's lower end were, 5; its upper, 40". `seeds`: what is counted, "seeds
+/// of each side".
 std::string seeds_in_words(const std::optional<SeedsToDecide>& needed, std::string_view seeds = "seeds");
 
 }  // namespace xlm

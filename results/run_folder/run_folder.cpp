@@ -268,6 +268,10 @@ class Assembler {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
     evaluation.step = step_of(record);
+    const std::string doubt = text_field(record, "doubt");
+    if (!doubt.empty() && run_.reason.find(doubt) == std::string::npos) {
+      run_.reason += fmt::format("{}{}{}", run_.reason.empty() ? "" : "; ", kWarning, doubt);
+    }
     evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}] = std::move(evaluation);
   }
 
@@ -383,6 +387,12 @@ void read_config(Run& run) {
     constexpr std::size_t kDigits = 8;
     const std::string all = text_field(*program, "python") + "\n" + program->at("packages").dump();
     run.params.emplace_back(kPackages, sha256(all).substr(0, kDigits));
+  }
+  if (program != run.environment.end() && program->is_object() && program->contains("variables")) {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : program->at("variables").items()) all.push_back(name + "=" + value.dump());
+    for (std::string& one : all) std::erase(one, '"');
+    run.params.emplace_back(kVariables, join(all, ", "));
   }
   // The seed of the run it begins from, and the place of that run, are no settings.
   const auto parent = run.environment.find("parent");

@@ -107,6 +107,9 @@ inline constexpr const char* kProgramFingerprint = "program.fingerprint";
 /// A hash of the version of Python and the packages with which a program ran, 8 digits. It makes no other setting.
 inline constexpr const char* kPackages = "program.packages";
 
+/// The variables of the shell that a program reads, with their values: "LR=0.1, WIDTH=64". They make no other setting.
+inline constexpr const char* kVariables = "program.variables";
+
 /// The resolved key that names code of a program which is in no frozen copy: an edit of it is no other fingerprint.
 inline constexpr const char* kNotFrozen = "program.not_frozen";
 

@@ -148,6 +148,45 @@ std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) 
                             kImportedSource);
 }
 
+/// Variables of the shell in which runs of one setting differ.
+std::string variables_note(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& variables = runs.column_or_nothing(kVariables);
+  const std::vector<Value>& groups = runs.column("seed_group");
+  std::map<std::string, std::set<std::string>> by_group;
+  for (const std::size_t row : rows) by_group[to_text(groups[row])].insert(to_text(variables[row]));
+  for (const auto& [group, values] : by_group) {
+    if (values.size() < 2) continue;
+    std::vector<std::string> shown;
+    for (const std::string& value : values) shown.push_back(value.empty() ? "none" : value);
+    return fmt::format("Seeds of one setting read other variables of the shell: {} ({}).",
+                       join({shown.begin(), shown.begin() + std::min<std::ptrdiff_t>(std::ssize(shown), 3)}, "; "),
+                       kVariables);
+  }
+  return "";
+}
+
+/// Steps at which seeds of one setting ended, if these are not the same.
+std::string ends_note(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& groups = runs.column("seed_group");
+  const std::vector<Value>& steps = runs.column("step");
+  const std::vector<Value>& statuses = runs.column("status");
+  std::map<std::string, std::pair<double, double>> ends;
+  for (const std::size_t row : rows) {
+    const std::optional<double> step = as_number(steps[row]);
+    if (!step || to_text(statuses[row]) != name_of(RunStatus::kDone)) continue;
+    auto& [low, high] = ends.emplace(to_text(groups[row]), std::pair(*step, *step)).first->second;
+    low = std::min(low, *step);
+    high = std::max(high, *step);
+  }
+  for (const auto& [group, end] : ends) {
+    if (end.first == end.second) continue;
+    return fmt::format("Seeds of one setting ended at other steps, from {} to {}.",
+                       in_thousands(static_cast<std::int64_t>(end.first)),
+                       in_thousands(static_cast<std::int64_t>(end.second)));
+  }
+  return "";
+}
+
 std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) {
   const std::vector<Value>& reasons = runs.column_or_nothing("reason");
   std::map<std::string, std::set<std::string>> warned;  // runs by what they warn of
@@ -168,6 +207,11 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) 
     text += fmt::format("{}Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.",
                         text.empty() ? "" : " ", sets.size(), kPackages);
   }
+  const auto add = [&](const std::string& note) {
+    if (!note.empty()) text += (text.empty() ? "" : " ") + note;
+  };
+  add(variables_note(runs, rows));
+  add(ends_note(runs, rows));
   if (notes.empty()) return text;
   constexpr std::size_t kShown = 3;
   const std::size_t more = notes.size() - std::min(notes.size(), kShown);

@@ -87,6 +87,36 @@ while :; do sleep 0.01; done)");
                                              HasSubstr("numbers behind step 3 are of an attempt before")));
 }
 
+TEST_F(ProgramReread, WhatAnAttemptSaidThatBeganAnewIsNotReadAgain) {
+  write_script("talk.sh", R"(if [ -e ../../../died ]; then last=20; else last=30; fi
+for s in 10 20 30; do [ $s -le $last ] && echo step $s loss $last; done
+[ $last = 20 ] && exit; : >../../../died; exit 1)");
+  configure_talk(R"([{lines: 'step (?<step>\S+) loss (?<loss>\S+)'}])");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kFailed);
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  ASSERT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  EXPECT_EQ(only_run().metrics.at("loss").size(), 2U) << "the first attempt ended at step 30";
+  EXPECT_EQ(value(only_run(), "loss", 20), 20);
+  EXPECT_EQ(only_run().reason, "");
+}
+
+TEST_F(ProgramReread, StepsOfAnAttemptThatResumedAreNoStepsBack) {
+  write_script("talk.sh", R"(first=1
+[ "$XLM_RESUME" ] && first=3
+for s in $(seq $first $((first + 4))); do echo step $s loss $first; done
+[ "$XLM_RESUME" ] && exit
+trap 'echo x >$XLM_CHECKPOINTS/saved; exit 75' TERM
+echo ready
+while :; do sleep 0.01; done)");
+  configure_talk(R"([{lines: 'step (?<step>\S+) loss (?<loss>\S+)'}])");
+  stop_and_resume();
+  ASSERT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  EXPECT_EQ(value(only_run(), "loss", 2), 1);
+  EXPECT_EQ(value(only_run(), "loss", 5), 3);
+  EXPECT_EQ(only_run().metrics.at("loss").size(), 7U);
+  EXPECT_EQ(only_run().reason, "") << "no warning that steps went back";
+}
+
 TEST_F(ProgramReread, FilesAreReadAgainAndAnEvaluationOfASecondCommandStays) {
   write_script(
       "talk.sh",

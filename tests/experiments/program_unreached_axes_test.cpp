@@ -27,12 +27,12 @@ class ProgramUnreachedAxes : public ProgramOfUser {
 };
 
 constexpr const char* kOfArguments = "import sys\nprint(sys.argv)\n";
-constexpr const char* kSlip = "which does not seem to reach the program";
+constexpr const char* kSlip = "does not seem to reach the program";
 
 TEST_F(ProgramUnreachedAxes, AreNamedWhereOthersHavePlaceholders) {
   const std::string said = warnings_of("[python3, own.py, '{lr}']", kOfArguments);
-  EXPECT_THAT(said, AllOf(HasSubstr("differ in options.dropout, which"), HasSubstr("differ in seed, which"),
-                          HasSubstr("{dropout}"), Not(HasSubstr("options.lr, which"))));
+  EXPECT_THAT(said, AllOf(HasSubstr("options.dropout does not seem"), HasSubstr("seed does not seem"),
+                          HasSubstr("{dropout}"), Not(HasSubstr("options.lr does not"))));
 }
 
 TEST_F(ProgramUnreachedAxes, AreNoneWhereThereIsAWayIn) {
@@ -51,9 +51,35 @@ TEST_F(ProgramUnreachedAxes, OfSeedsAndFlagsAreJudgedByThemselves) {
   EXPECT_THAT(warnings_of("[python3, own.py, '{lr}', '{dropout}']", "import os\nprint(os.environ['XLM_SEED'])\n"),
               Not(HasSubstr(kSlip)));
   EXPECT_THAT(warnings_of("[python3, own.py, '{lr}']", kOfArguments, "  flags: true\n"),
-              AllOf(HasSubstr("differ in seed, which"), Not(HasSubstr("options.dropout, which"))));
-  EXPECT_THAT(warnings_of("[python3, own.py]", kOfArguments, "  flags: true\n"), HasSubstr("differ in seed, which"))
+              AllOf(HasSubstr("seed does not seem"), Not(HasSubstr("options.dropout does not"))));
+  EXPECT_THAT(warnings_of("[python3, own.py]", kOfArguments, "  flags: true\n"), HasSubstr("seed does not seem"))
       << "flags pass the options, and no seed";
+}
+
+TEST_F(ProgramUnreachedAxes, OptionsWithOneValueAreNamedToo) {
+  write_script("own.py", kOfArguments);
+  configure("[python3, own.py, '{lr}', '{seed}']", "",
+            "options: {lr: 0.1, dropout: 0.2}\nsweep: {grid: {seed: [1, 2]}}\n");
+  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run", "options.dropout=0.9"}).err,
+              HasSubstr("options.dropout does not"));
+}
+
+TEST_F(ProgramUnreachedAxes, WhatEvaluationsDifferInIsNamed) {
+  write_script("own.py", kOfArguments);
+  write_script("eval.py", kOfArguments);
+  const auto said = [&](const std::string& command) {
+    configure("[python3, own.py, '{lr}', '{seed}']", "",
+              "options: {lr: 0.1, window: 128}\nsweep: {grid: {seed: [1, 2]}}\nevaluate:\n  - {command: " + command +
+                  ", split: [valid, test], options.window: [64, 256]}\n");
+    const ProgramResult result = run({"sweep", "run.yaml", "--dry-run"});
+    EXPECT_EQ(result.code, kDone) << result.err;
+    return result.err;
+  };
+  const std::string none = said("[python3, eval.py]");
+  EXPECT_THAT(none, AllOf(HasSubstr("differ in split, which"), HasSubstr("differ in options.window, which")));
+  EXPECT_THAT(said("[python3, eval.py, '{split}', '{window}']"), Not(HasSubstr("their command")));
+  write_script("eval.py", "import os\nprint(os.environ['XLM_SPLIT'])\n");
+  EXPECT_THAT(said("[python3, eval.py, '{window}']"), Not(HasSubstr("their command")));
 }
 
 }  // namespace

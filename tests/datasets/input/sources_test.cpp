@@ -58,6 +58,15 @@ TEST_F(Sources, FolderFilesComeInByteOrderOfTheirPaths) {
   EXPECT_THAT(names({folder_.path() / "d/"}), ElementsAre("B.txt", "a.txt", "a/z.txt", "b.txt", "\xC3\xA9.txt"));
 }
 
+TEST_F(Sources, PartsOfTwoSetsInOneFolderAreRefused) {
+  for (const char* name : {"d/data-00000-of-00002.txt", "d/data-00001-of-00002.txt", "d/data-00003-of-00004.txt"})
+    file(name);
+  EXPECT_THAT(
+      [&] { names({folder_.path() / "d"}); },
+      ThrowsMessage<DataError>(HasSubstr("data-00000-of-00002.txt and data-00003-of-00004.txt are parts of two sets")));
+  EXPECT_EQ(names({folder_.path() / "d"}, "*-of-00002.txt").size(), 2U);
+}
+
 TEST_F(Sources, NamedFilesKeepTheirOrderAndGetDifferentNames) {
   EXPECT_THAT(names({file("2/x"), file("1/x"), file("0/y"), file("3/x")}), ElementsAre("x", "x (2)", "y", "x (3)"));
 }

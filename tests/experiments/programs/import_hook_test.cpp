@@ -9,6 +9,7 @@ namespace xlm {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -63,6 +64,17 @@ class ImportHookTest : public ProgramsFixture {
 
   std::map<std::string, std::string> environment_;
 };
+
+TEST_F(ImportHookTest, AnInstalledPackageInPlaceOfTheCopysModuleIsNamed) {
+  put(at("lib/site-packages/mine/__init__.py"), "");
+  put(at("lib/site-packages/mine/model.py"), "FACTOR = 7\n");
+  put(at("lib/site-packages/other.py"), "");
+  put(project() / "scripts/train.py", "import mine.model, other\nprint(mine.model.FACTOR)\n");
+  environment_["PYTHONPATH"] = at("lib/site-packages").string();
+  EXPECT_EQ(trained(), "7") << "it is what the program would import without xlm";
+  EXPECT_THAT(reported(), AllOf(Contains(Key(at("lib/site-packages/mine/model.py").string())),
+                                Not(Contains(Key(at("lib/site-packages/other.py").string())))));
+}
 
 TEST_F(ImportHookTest, TheCopyComesBeforeThePathsOfThePythonPath) {
   put(at("other/helper.py"), "");

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "experiments/programs/metric_readers.h"
 #include "experiments/programs/program_log.h"
 #include "tests/experiments/programs/recording_sink.h"
@@ -12,9 +13,11 @@
 namespace xlm {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 class ProgramOutput : public ::testing::Test {
  protected:
@@ -279,6 +282,54 @@ TEST_F(ProgramOutput, APatternThatNeverFittedDoesNotRepeatLinesThatAreToldElsewh
   readers_->output_is_told();
   EXPECT_THAT(readers_->warnings(),
               ElementsAre("no line of the output fits the pattern 'accuracy (?<valid.accuracy>\\d+)'"));
+}
+
+TEST_F(ProgramOutput, APartOfANumberIsDoubted) {
+  const auto doubt = [&](const std::string& pattern, const std::string& line) {
+    use({pattern});
+    readers_->output(line + "\n");
+    readers_->poll();
+    return join(readers_->doubts(), "\n");
+  };
+  EXPECT_THAT(doubt(R"(loss (?<loss>[\d.]+))", "step 1 loss 1.5e-05"),
+              HasSubstr("'loss' took '1.5' of '1.5e-05' (output:1)"));
+  EXPECT_THAT(doubt(R"(step (?<step>\d+))", "step 1,000 loss 2"), HasSubstr("'step' took '1' of '1,000'"));
+  EXPECT_THAT(doubt(R"(loss.*(?<loss>[\d.]+))", "loss 2.51"), HasSubstr("'loss' took '1' of '2.51'"));
+  EXPECT_THAT(doubt(R"(loss (?<loss>\d+))", "loss 2.51"), HasSubstr("'loss' took '2' of '2.51'"));
+  EXPECT_THAT(doubt(R"(gain\D+(?<gain>[\d.]+))", "gain -0.5"), HasSubstr("'gain' took '0.5' of '-0.5'"));
+  const std::string usual = R"(0*(?<step>\d+)\D+\d+\D+loss (?<loss>[-\d.e]+))";
+  for (const char* line :
+       {"iter 0012/100: loss 2.5, acc 0.5", "step-12 of 20 loss -2.5e-3", "12:30 loss 2.5 s", "...5 9 loss 2."}) {
+    EXPECT_EQ(doubt(usual, line), "") << line;
+  }
+}
+
+TEST_F(ProgramOutput, APatternOfDigitsTakesWhatIsNotFinite) {
+  use({R"(step (?<step>\d+) acc (?<acc>\d+\.\d+) grad (?<grad>[-\d.]+))"});
+  EXPECT_THAT(records_of("step 4 acc nan grad -Inf\n"), ElementsAre("4: acc=nan grad=-inf"));
+  EXPECT_THAT(records_of("step nan acc 1.5 grad 2\n"), IsEmpty()) << "a step is finite";
+  EXPECT_THAT(records_of("step 5 acc banana grad 2\ninfo: step 5 acc grad 2\n"), IsEmpty());
+  use({R"(step (?<step>\d+) loss (?<loss>[\d.]+))"});
+  EXPECT_THROW(readers_->output("step 5 loss nan\n"), DivergedError);
+}
+
+TEST_F(ProgramOutput, MarksBehindANumberAreNoPartOfIt) {
+  use({R"(iter (?<step>\S+) loss (?<loss>\S+) \(lr (?<lr>\S+))"});
+  EXPECT_THAT(records_of("iter 10: loss 3.0095, (lr 1e-3)\n"), ElementsAre("10: loss=3.0095 lr=0.001"));
+}
+
+TEST_F(ProgramOutput, OneNumberOfTwoNamesIsDoubted) {
+  use({R"(.*loss: (?<loss>\S+))", R"(valid loss: (?<valid.loss>\S+))"});
+  readers_->output("valid loss: 2.5\n");
+  readers_->poll();
+  EXPECT_THAT(readers_->doubts(), Contains(HasSubstr("'loss' and 'valid.loss' took the same number (output:1)")));
+}
+
+TEST_F(ProgramOutput, GroupsAreNamedAsFilesNameTheirNumbers) {
+  use({R"(val (?<val_loss>\S+) test (?<test.F1>\S+) train (?<train_loss>\S+))"});
+  readers_->output("val 2.5 test 0.5 train 3\n");
+  readers_->poll();
+  EXPECT_THAT(sink_.take(), UnorderedElementsAre("0: train_loss=3", HasSubstr("valid"), HasSubstr("test")));
 }
 
 TEST_F(ProgramOutput, ALineWithoutEndCostsNoMemory) {

@@ -33,9 +33,9 @@ TEST(VerdictWords, PIsABoundWhereItIsVerySmall) {
 TEST(VerdictWords, SaysHowManySeedsWouldDecide) {
   EXPECT_EQ(
       seeds_in_words(SeedsToDecide{.seeds = 1200, .at_low = 5, .at_high = {}}, "seeds of each side"),
-      "1,200 seeds of each side would decide if the present difference were the true one (5 and more than 10,000 at "
-      "the ends of its interval)");
-  EXPECT_EQ(seeds_in_words(std::nullopt), "so few seeds do not show how many would decide");
+      "1,200 seeds of each side would decide if the present difference were the true one; if its interval's lower end "
+      "were, 5; its upper, more than 10,000");
+  EXPECT_EQ(seeds_in_words(std::nullopt), "these seeds do not show how many would decide");
 }
 
 TEST(VerdictWords, DigitsShowTheWidthOfAnInterval) {

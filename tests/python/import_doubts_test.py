@@ -1,0 +1,110 @@
+"""What another tracker's files hold besides clean rows: other steps, cells without a number, states, attempts before."""
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import foreign_runs
+import pytest
+from conftest import SOURCE
+from import_runs_test import counts, imported, rows_of  # noqa: F401  (imported is a fixture)
+
+CALLS = """
+import sys, wandb
+run = wandb.init(project="lab", name="s1", dir=sys.argv[1])
+run.define_metric("train/global_step")
+run.define_metric("*", step_metric="train/global_step", step_sync=True)
+run.define_metric("half", step_metric="train/epoch")
+for step in (500, 1000):
+    run.log({"train/loss": 10 - step / 250, "train/global_step": step})
+    run.log({"eval/loss": 8 - step / 250, "train/global_step": step, "train/epoch": step / 1000, "half": step / 2})
+run.finish()
+"""
+
+
+def steps_of(runs, name):
+    return [(each["step"], each["value"]) for each in rows_of(runs.series(name))]
+
+
+def test_wandb_says_which_number_is_the_step(imported, tmp_path, monkeypatch):  # noqa: F811
+    trackers = os.environ.get("XLM_TEST_TRACKERS") or str(SOURCE / ".deps" / "trackers")
+    if not os.path.isdir(os.path.join(trackers, "wandb")):
+        pytest.skip("[trackers] wandb is not installed: make trackers test-skipped")
+    variables = {**os.environ, "PYTHONPATH": trackers, "WANDB_MODE": "offline", "WANDB_SILENT": "true"}
+    subprocess.run([sys.executable, "-c", CALLS, str(tmp_path)], env=variables, check=True, capture_output=True)
+    monkeypatch.setenv("PYTHONPATH", trackers)
+    with pytest.warns(RuntimeWarning, match="s1: 'train/epoch' is 0.5, no whole number, so the tracker's own counts are the steps"):
+        imported("wandb", tmp_path / "wandb", "--split", "valid=eval/*")
+    assert steps_of(imported.runs, "loss") == [(500, 8.0), (1000, 6.0)]
+    assert [(each["step"], each["value"]) for each in rows_of(imported.runs.evaluations("loss"))] == [(500, 6.0), (1000, 4.0)]
+    assert [step for step, _ in steps_of(imported.runs, "half")] == [1, 3], "0.5 of an epoch is no step"
+    error = imported("wandb", tmp_path / "wandb", "--step", "tokens", code=2)
+    assert "--step: the run 's1' has no numbers 'tokens'" in str(error)
+
+
+@pytest.mark.parametrize("options", [[], ["--step", "updates"]])
+def test_trackio_counts_calls_and_the_run_counts_steps(imported, tmp_path, options):  # noqa: F811
+    with sqlite3.connect(tmp_path / "lab.db") as store:
+        store.executescript(foreign_runs.TRACKIO)
+        for call, (name, step) in enumerate([("train/loss", 500), ("eval/loss", 500), ("train/loss", 1000), ("eval/loss", 1000)]):
+            numbers = {name: 3.0 - step / 1000, "train/global_step": step, "updates": 2 * step}
+            row = ("1" * 32, "2026-11-28T17:38:01+00:00", "s1", call, json.dumps(numbers).encode())
+            store.execute("INSERT INTO metrics VALUES (NULL, ?, ?, ?, ?, ?, 'x', NULL)", row)
+    imported("trackio", tmp_path / "lab.db", *options)
+    factor = 2 if options else 1
+    assert steps_of(imported.runs, "loss") == [(500 * factor, 2.5), (1000 * factor, 2.0)]
+
+
+def test_a_cell_without_a_number_loses_that_cell_alone(imported, tmp_path):  # noqa: F811
+    (tmp_path / "log.csv").write_text('step,loss,acc,kind\n1,2.5,0.5,x\n2,NA,0.6,x\n3,"1,9",0.7,x\n4,2.0,None,x\n')
+    with pytest.warns(RuntimeWarning, match="log: 1 cell of 'loss' is no number .'1,9'.: left out"):
+        imported("csv", tmp_path / "log.csv")
+    assert steps_of(imported.runs, "loss") == [(1, 2.5), (4, 2.0)]
+    assert steps_of(imported.runs, "acc") == [(1, 0.5), (2, 0.6), (3, 0.7)]
+    assert rows_of(imported.runs.frame(columns=["options.kind"]))[0]["options.kind"] == "x"
+
+
+def test_numbers_in_quotes_are_numbers_among_others(imported, tmp_path):  # noqa: F811
+    (tmp_path / "log.jsonl").write_text('{"step": 1, "loss": 2.5}\n{"step": 2, "loss": "2.25"}\n{"step": 3, "loss": 2}\n')
+    imported("jsonl", tmp_path / "log.jsonl")
+    assert steps_of(imported.runs, "loss") == [(1, 2.5), (2, 2.25), (3, 2.0)]
+
+
+def test_a_table_of_runs_says_their_states(imported, tmp_path):  # noqa: F811
+    rows = ["Name,State,lr,seed,loss", "a,crashed,0.1,1,5", "b,finished,0.2,1,2", "c,running,0.3,1,4", "d,odd,0.4,1,3"]
+    (tmp_path / "table.csv").write_text("\n".join(rows) + "\n")
+    imported("csv", tmp_path / "table.csv", "--run", "Name", "--settings", "lr", "--seed", "seed", "--split", "valid=loss")
+    states = {row["imported.name"]: row["status"] for row in rows_of(imported.runs.frame(columns=["imported.name", "status"]))}
+    assert states == {"a": "failed", "b": "done", "c": "preempted", "d": "done"}
+
+
+def test_lm_evals_ways_of_sampling_are_settings(imported, tmp_path):  # noqa: F811
+    ways = [({}, 0.3), ({"gen_kwargs": {"temperature": 1}}, 0.1), ({"gen_kwargs": {"temperature": 1}, "torch_seed": 2}, 0.14)]
+    for date, (way, value) in enumerate(ways):
+        config = {"model": "hf", "model_args": "pretrained=gpt2", "torch_seed": 1234, **way}
+        content = {"results": {"gsm8k": {"acc,none": value}}, "config": config, "date": float(date + 1)}
+        (tmp_path / f"results_{date}.json").write_text(json.dumps(content))
+    assert counts(imported("lm-eval", tmp_path)) == (1, 0, 0, 0)
+    assert sorted(each["value"] for each in rows_of(imported.runs.evaluations("acc"))) == [0.1, 0.14, 0.3]
+    (row,) = rows_of(imported.runs.frame(columns=["test.acc@data.name=gsm8k"]))
+    assert row["test.acc@data.name=gsm8k"] == 0.3
+
+
+def test_a_log_that_begins_again_is_said(imported, tmp_path):  # noqa: F811
+    pytest.importorskip("tensorboard", reason="[readers] TensorBoard is not installed: make readers test-skipped")
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    for attempt, steps in enumerate([range(8), range(4)]):
+        writer = EventFileWriter(str(tmp_path / "logs" / "s1"), filename_suffix=f".{attempt}")
+        for step in steps:
+            value = Summary.Value(tag="loss", simple_value=float(20 * (1 - attempt) + 8 - step))
+            writer.add_event(Event(wall_time=1.7e9 + 100 * attempt + step, step=step, summary=Summary(value=[value])))
+        writer.close()
+    with pytest.warns(RuntimeWarning) as said:
+        imported("tensorboard", tmp_path / "logs")
+    text = "\n".join(str(each.message) for each in said)
+    assert "s1: 4 numbers had a step that a later one has, which counts" in text
+    assert "s1: 'loss' ends at step 3, and has numbers behind that, of an attempt before" in text
