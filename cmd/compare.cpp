@@ -70,7 +70,7 @@ SettingQuestion asked_setting(RunTable& runs, const std::string& text, const std
   return side;
 }
 
-/// What is compared if nobody says it: the first of these that runs of a side have.
+/// What is compared by itself: the first of these that runs of a side have.
 std::string usual_value(RunTable& runs, const SettingQuestion& side) {
   constexpr std::array<const char*, 4> kUsual{"test.bpc", "test.loss", "valid.bpc", "valid.loss"};
   const std::vector<std::size_t> rows = runs.select(side.filters);

@@ -74,7 +74,7 @@ SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::strin
   run.planned.options.train.steps =
       static_cast<std::int64_t>(as_number(runs.column_or_nothing("train.steps")[row]).value_or(0));
   for (const std::string& key : keys) {
-    run.point.emplace_back(key, make_scalar(shown_text(runs.column(key)[row]), "the store"));
+    run.point.emplace_back(key, make_scalar(short_text(runs.column(key)[row]), "the store"));
   }
   try {
     run.evaluations = read_run(folder).wanted;

@@ -102,7 +102,7 @@ class WaysIn {
   bool has_options_ = false;
 };
 
-/// Whether a text names a split of its own, as the pattern "test (?<test.bpc>…)".
+/// Whether a text names a split, as the pattern "test (?<test.bpc>…)".
 bool names_a_split(const std::string& text) {
   return text.find("valid.") != std::string::npos || text.find("test.") != std::string::npos;
 }

@@ -59,7 +59,7 @@ struct JudgedClaim {
       against;              // of the number that the paper prints; nothing: it prints none, or there is none of ours
   std::optional<double> p;  // of the whole claim, corrected for its parts; 1 while it is undecided, nothing if no
                             // chance has a part in it
-  std::int64_t look = 0;    // of `xlm decide`: the first that decided it, or the last; 0: of its own seeds
+  std::int64_t look = 0;    // of `xlm decide`: the first that decided it, or the last; 0: the sweep's seeds
   std::optional<double> too_weak;         // p that one look would have decided, but not the looks that there were
   std::optional<double> paper;            // the number that `against` is about, where ours goes the same way
   std::optional<Verdict> at_half_margin;  // what it would be with another margin; nothing: it has none

@@ -62,7 +62,7 @@ Json value_cell(const std::string& column, const Value& value) {
   if (is_missing(value)) return nullptr;
   if (const auto* holds = std::get_if<bool>(&value)) return *holds;
   const std::optional<double> number = as_number(value);
-  if (!number) return shown_text(value);
+  if (!number) return short_text(value);
   const auto* whole = std::get_if<std::int64_t>(&value);
   Json raw = whole != nullptr ? Json(*whole) : Json(*number);
   const bool as_it_is = whole != nullptr && quantity_of_column(column) == nullptr;

@@ -129,7 +129,8 @@ LatexLayout latex_layout(const Sheet& sheet) {
     kept -= widths[column];
     weights += std::sqrt(static_cast<double>(widths[column]));
   }
-  const double room = 1 - static_cast<double>(std::min(kept, kPage / 2)) / static_cast<double>(kPage);
+  constexpr std::size_t kMostKept = kPage * 3 / 4;
+  const double room = 1 - static_cast<double>(std::min(kept, kMostKept)) / static_cast<double>(kPage);
   for (std::size_t column = 0; column < columns; ++column) {
     const double share = room * std::sqrt(static_cast<double>(widths[column])) / std::max(weights, 1.0);
     const std::string own = sheet.columns[column].right ? "r" : "l";
@@ -138,11 +139,34 @@ LatexLayout latex_layout(const Sheet& sheet) {
   return layout;
 }
 
+/// The lines of a head. Columns "64", "64 test" and "64 span" get one head over all three.
+std::vector<std::vector<std::string>> latex_head(const Sheet& sheet) {
+  std::vector<std::string> above;
+  std::vector<std::string> below;
+  bool has_groups = false;
+  for (std::size_t column = 0; column < sheet.columns.size();) {
+    const std::string& title = sheet.columns[column].title;
+    std::size_t end = column + 1;
+    while (column > 0 && !sheet.under_head.empty() && end < sheet.columns.size() &&
+           sheet.columns[end].title.starts_with(title + " ")) {
+      ++end;
+    }
+    const bool is_group = end > column + 1;
+    has_groups = has_groups || is_group;
+    above.push_back(is_group ? fmt::format("\\multicolumn{{{}}}{{c}}{{{}}}", end - column, latex_escape(title)) : "");
+    below.push_back(latex_escape(is_group ? sheet.under_head : title));
+    for (std::size_t one = column + 1; one < end; ++one) {
+      below.push_back(latex_escape(sheet.columns[one].title.substr(title.size() + 1)));
+    }
+    column = end;
+  }
+  if (!has_groups) return {below};
+  return {above, below};
+}
+
 /// Rules are those of booktabs where the document loads that package, and otherwise LaTeX's own: it needs no package.
 std::string sheet_as_latex(const Sheet& sheet) {
   const LatexLayout layout = latex_layout(sheet);
-  std::vector<std::string> titles;
-  for (const TextTable::Column& column : sheet.columns) titles.push_back(latex_escape(column.title));
   const std::string environment = layout.is_of_page ? "table*" : "table";
   std::string out = fmt::format("\\begin{{{}}}\n  \\centering\n", environment);
   // Standard classes leave no room below a caption that stands above its table; mnras has no such lengths. Some classes
@@ -159,7 +183,7 @@ std::string sheet_as_latex(const Sheet& sheet) {
   if (layout.is_small) out += "  \\footnotesize\n";
   out += fmt::format("  \\begin{{tabular}}{{{}}}\n    \\toprule\n", layout.alignment);
   const auto line = [&](const std::vector<std::string>& cells) { out += "    " + join(cells, " & ") + " \\\\\n"; };
-  line(titles);
+  for (const std::vector<std::string>& titles : latex_head(sheet)) line(titles);
   out += "    \\midrule\n";
   for (const std::vector<SheetCell>& row : sheet.rows) {
     std::vector<std::string> cells;

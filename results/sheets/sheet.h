@@ -25,6 +25,7 @@ struct Sheet {
   std::string title = {};  // empty: it has none
   std::string name = {};   // of its label in LaTeX, tab:NAME
   std::vector<TextTable::Column> columns = {};
+  std::string under_head = {};  // what the first of several columns under one head has: of "64" and "64 test"
   std::vector<std::vector<SheetCell>> rows = {};
   std::vector<std::string> notes = {};  // below
   bool goes_on_below = false;           // text wider than the terminal, with further columns; otherwise it is cut

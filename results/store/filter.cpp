@@ -8,7 +8,9 @@
 
 #include "base/core_schema.h"
 #include "base/error.h"
+#include "base/sha256.h"
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace xlm {
 namespace {
@@ -81,6 +83,15 @@ std::string shown_hash(std::string text) {
 }
 
 std::string shown_text(const Value& value) { return shown_hash(to_text(value)); }
+
+std::string short_text(const Value& value) {
+  constexpr std::size_t kLongest = 40;
+  constexpr std::size_t kKept = 20;
+  constexpr std::size_t kDigits = 8;
+  const std::string text = shown_text(value);
+  if (text.size() <= kLongest || !text.starts_with('[')) return text;
+  return repaired_utf8(text.substr(0, kKept)) + "… (" + sha256(text).substr(0, kDigits) + ")";
+}
 
 std::string to_word(const Value& value) {
   if (is_missing(value)) return "null";

@@ -26,6 +26,9 @@ std::optional<double> as_number(const Value& value);
 std::string to_text(const Value& value);
 /// As tables and lists show it: of a hash of 64 digits the first 8.
 std::string shown_text(const Value& value);
+
+/// The same for a narrow column: of a long list, as a program's command, the beginning and 8 digits of a hash.
+std::string short_text(const Value& value);
 std::string shown_hash(std::string text);
 /// The same as a condition names it: "null", and text in quotes where it needs them.
 std::string to_word(const Value& value);

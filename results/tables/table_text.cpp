@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
 #include "results/tables/table_notes.h"
 
 namespace xlm {
@@ -15,6 +16,7 @@ Sheet table_sheet(const Table& table, TableFormat format) {
   Sheet sheet{.title = table.title,
               .name = table.name,
               .columns = {{table.corner}},
+              .under_head = table.columns.empty() ? "" : column_label(table.columns.front().cells.value),
               .notes = footnotes(table, best_mark(format)),
               .goes_on_below = true};
   for (const TableColumn& column : table.columns) sheet.columns.push_back({column.label, true});

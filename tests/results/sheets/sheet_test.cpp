@@ -38,6 +38,14 @@ TEST(Sheets, HaveTheFormsOfTables) {
   EXPECT_THAT(latex, HasSubstr("  A note of several words.\\par\n"));
 }
 
+TEST(Sheets, ColumnsOfOneValueHaveOneHeadInLatex) {
+  const Sheet sheet{.columns = {{"model"}, {"64", true}, {"64 test", true}, {"640", true}, {"256 test", true}},
+                    .under_head = "valid_bpc"};
+  EXPECT_THAT(render_sheet(sheet, TableFormat::kLatex),
+              HasSubstr("    \\toprule\n     & \\multicolumn{2}{c}{64} &  &  \\\\\n"
+                        "    model & valid\\_bpc & test & 640 & 256 test \\\\\n    \\midrule"));
+}
+
 TEST(Sheets, GoOnBelowOrAreCut) {
   Sheet sheet = small_sheet();
   const auto lines = [](const std::string& text, const std::string& part) {
