@@ -193,6 +193,7 @@ class Decider {
     if (planned > 0 && planned <= own << looks) return "its plan of seeds is fulfilled";
     for (const SweepRun& run : one.more) {
       if (!run.is_open() || !launched_.contains(run.id())) continue;
+      if (!(run.status == RunStatus::kFailed)) return run.id() + " has not ended: the same command goes on";
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
     if (one.judged.too_weak) return "";  // one look would have decided it
@@ -290,10 +291,13 @@ class Decider {
       launched_.insert(run.id());
     }
     const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
+    for (const SweepRun& run : open) {  // before one can end
+      submit(run.planned);
+      tag(run, look);
+    }
     SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
                       {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
     sweep.start();
-    for (const SweepRun& run : open) tag(run, look);
     return !sweep.wait().interrupted;
   }
 
@@ -364,7 +368,8 @@ std::function<int()> declare_decide(CLI::App& app, const GlobalOptions& global) 
   app.add_option("RECIPE.yaml", command->file, "A sweep with claims")->transform(recipe_file)->required();
   app.add_option("overrides", command->overrides, "Values that override it: train.steps=1000")->type_name("KEY=VALUE");
   add_recipe_options(app, *command, "claim");
-  app.add_option("--spend", command->spend, "What all runs may cost: 2h, 40runs, 1e15flops, 5e6tokens")->required();
+  app.add_option("--spend", command->spend, "What the runs of this command may cost: 2h, 40runs, 1e15flops, 5e6tokens")
+      ->required();
   app.add_option("--launcher", command->launcher, "How to start workers (see xlm sweep)")->capture_default_str();
   app.add_option("--jobs", command->jobs, "Runs at once")->check(CLI::Range(1, 4096))->type_name("N");
   app.add_option("--site", command->site, "How to submit jobs on this cluster")->type_name("FILE");

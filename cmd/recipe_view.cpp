@@ -40,8 +40,10 @@ std::shared_ptr<PaperRuns> paper_runs_of(const Yaml& file, const fs::path& path)
   }
 }
 
-/// Whether the recipe's data folder is missing. A sweep may set data.path itself; then it is not.
+/// Whether the recipe's data folder is missing. A sweep may set data.path itself, and a program needs none; then it is
+/// not.
 bool lacks_data(const Yaml& recipe) {
+  if (recipe.find("program") != nullptr && find_path(recipe, "data.path") == nullptr) return false;
   const Yaml* sweep = recipe.find("sweep");
   if (sweep != nullptr && to_text(*sweep).find("data.path") != std::string::npos) return false;
   const Yaml* data = find_path(recipe, "data.path");

@@ -143,15 +143,17 @@ std::optional<TryRecord> kept_before(const TryCommand& command, const GlobalOpti
                                      const TryQuestion& question) {
   if (command.line.empty()) return std::nullopt;
   const TryLine line(global.runs, command.line);
-  for (const TryRecord& tried : line.tries()) {
-    if (tried.change() != question.change || !tried.is_kept()) continue;
-    TryQuestion then = question;
-    then.base = tried.base();
-    if (tried.question == then.json()) return tried;
-    throw UsageError(
-        fmt::format("{} is the best of the line {} already: try {} kept it by another question\nname what it is tried "
-                    "against: --against FILE",
-                    question.change, command.line, tried.number));
+  for (const bool moved_best : {true, false}) {
+    for (const TryRecord& tried : line.tries()) {
+      if (tried.change() != question.change || !tried.is_kept() || tried.moved_best != moved_best) continue;
+      TryQuestion then = question;
+      then.base = tried.base();
+      if (tried.question == then.json()) return tried;
+      throw UsageError(fmt::format(
+          "{} is the best of the line {} already: try {} kept it by another question\nname what it is tried "
+          "against: --against FILE",
+          question.change, command.line, tried.number));
+    }
   }
   return std::nullopt;
 }
@@ -171,7 +173,11 @@ int report(const Json& outcome, const TryCommand& command, const TryRecord& reco
     return code_of_outcome(outcome);
   }
   shown["folder"] = global.runs.string();
-  if (command.all) shown["first_runs"] = {record.change(), record.base()};
+  if (command.all) {
+    std::set<std::string> all = record.runs;
+    all.insert({record.change(), record.base()});
+    shown["runs"] = all;
+  }
   print(outcome_json(shown));
   return code_of_outcome(outcome);
 }
@@ -204,6 +210,9 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
   const RunsInUse in_use(global.runs, RunsInUse::By::kSweep);
   TryLine line(global.runs, line_of(command, question));
   TryRecord record = line.begin(question, command.note, differ_in);
+  if (command.retry && record.outcome.is_object() && record.outcome.value("verdict", "") == "broken") {
+    record = line.ask_again(record.number);
+  }
   const bool is_answered = !record.outcome.is_null();
   if (!is_answered) {
     if (record.number == 1 && record.runs.empty()) note_experiment(change.experiment, global);
@@ -386,7 +395,8 @@ std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--launcher", command->launcher, "How to start workers (see xlm sweep)")->capture_default_str();
   app.add_option("--jobs", command->jobs, "Runs at once")->check(CLI::Range(1, 4096))->type_name("N");
   app.add_option("--site", command->site, "How to submit jobs on this cluster")->type_name("FILE");
-  app.add_flag("--all", command->all, "With --json: ids of runs, too");
+  app.add_flag("--all", command->all, "With --json: ids of its runs, too");
+  app.add_flag("--retry", command->retry, "Ask again about a change that was broken by something outside it");
   app.add_flag("--close", command->closes,
                "Measure the test of the line's best and of its first base, once: the line takes no further try");
   app.add_flag("--print-skill", command->print_skill, "Print the page for agents as a skill file");

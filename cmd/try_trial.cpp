@@ -163,6 +163,13 @@ void Trial::do_runs(const std::vector<SweepRun>& runs) {
     }
   }
   check_ended(runs, open.empty() ? LaunchReport{} : launch(open));
+  for (const TryBudget* budget : {&budget_, &line_budget_}) {
+    if (!budget->is_limited() || !budget->is_unmeasured(cost())) continue;
+    throw UsageError(
+        fmt::format("the budget {} bounds nothing: no run reports its training_flops or training_tokens\n"
+                    "let the program report them, or give a budget in runs or time",
+                    budget->text()));
+  }
 }
 
 LaunchReport Trial::launch(const std::vector<SweepRun>& open) {

@@ -34,6 +34,7 @@ struct TryCommand {
   std::int64_t jobs = 0;
   fs::path site;
   bool all = false;
+  bool retry = false;  // of a change that was broken
   bool closes = false;
   bool print_skill = false;
 };

@@ -261,20 +261,32 @@ namespace {
 
 /// "data-00000-of-00002.arrow" next to "data-00003-of-00004.arrow": a set was saved into the folder of an older one,
 /// whose parts are still there. Throws DataError.
-void check_parts(const std::vector<SourceFile>& sources) {
+/// Nor may parts be missing, unless a glob says which are meant.
+void check_parts(const std::vector<SourceFile>& sources, bool is_chosen) {
   static const RE2 part(R"((.*)-\d{5}-of-(\d{5})(.*))");
   std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> counts;  // and a file of it
+  std::map<std::pair<std::string, std::string>, std::size_t> found;
   for (const SourceFile& source : sources) {
     std::string before;
     std::string count;
     std::string behind;
     if (!RE2::FullMatch(source.name, part, &before, &count, &behind)) continue;
+    ++found[{before, behind}];
     const auto [first, is_new] = counts.emplace(std::pair(before, behind), std::pair(count, source.name));
     if (is_new || first->second.first == count) continue;
     throw DataError(
         fmt::format("{} and {} are parts of two sets: one was saved over the other\n"
                     "remove the older parts, or name those of one set: --glob '*-of-{}{}'",
                     first->second.second, source.name, count, behind));
+  }
+  for (const auto& [name, count] : counts) {
+    std::int64_t parts = 0;
+    const bool is_whole = !parse_integer(count.first, parts) || found[name] >= static_cast<std::size_t>(parts);
+    if (is_whole || is_chosen) continue;
+    throw DataError(
+        fmt::format("only {} of the {} parts of {} are there\nfetch the others, or say that these are meant: --glob "
+                    "'*-of-{}{}'",
+                    found[name], parts, count.second, count.first, name.second));
   }
 }
 
@@ -289,7 +301,7 @@ std::vector<SourceFile> find_sources(const std::vector<fs::path>& from, const st
     if (!fs::exists(status)) throw_file_error("read", path, error ? error.value() : ENOENT);
     if (fs::is_directory(status)) {
       std::vector<SourceFile> found = FolderWalk(path, glob, observer).files();
-      check_parts(found);
+      check_parts(found, !glob.empty());
       std::move(found.begin(), found.end(), std::back_inserter(sources));
     } else if (fs::is_regular_file(status)) {
       sources.push_back({path, path.filename().string(), true, fs::file_size(path), {}, {}});

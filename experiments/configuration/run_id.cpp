@@ -160,6 +160,8 @@ std::vector<std::string> ids_called(const std::string& text, const std::vector<s
   const auto begins = [&](const std::string& id) { return id.starts_with(text); };
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), begins);
   if (!called.empty()) return called;
+  constexpr std::size_t kFewestDigits = 4;  // "32" may be a size
+  if (text.size() < kFewestDigits) return {};
   const auto hash_begins = [&](const std::string& id) {
     const std::size_t dash = id.rfind('-');
     return dash != std::string::npos && std::string_view(id).substr(dash + 1).starts_with(text);

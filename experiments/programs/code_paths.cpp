@@ -125,7 +125,7 @@ std::vector<std::string> named_files(const CodeRequest& request, const std::vect
     if (found.size() > before) continue;
     throw UsageError(
         fmt::format("program.code: {} fits no file in {}\n* stands for a part of one name; **/*.py are all "
-                    "below the folder",
+                    "below the folder, which program.folder names from the current one",
                     pattern, request.folder.string()));
   }
   return found;

@@ -15,6 +15,7 @@ def begin(here):
     reached = []  # places in `folder` from which Python imports
     seen = set()
     doubles = set()  # modules of the copy that Python takes from installed packages
+    found = []  # the modules of the copy, once they are asked for
 
     def is_in(path, place):
         return path == place or path.startswith(place + os.sep)
@@ -29,9 +30,21 @@ def begin(here):
     def is_library(path):
         return path.startswith(library) or "/site-packages/" in path or "/dist-packages/" in path
 
+    def modules_of_code():
+        names = set()
+        for place, folders, files in os.walk(copy):
+            if place.count(os.sep) - copy.count(os.sep) > 2 or "__init__.py" in files:
+                folders[:] = []
+                continue
+            folders[:] = [each for each in folders if not each.startswith(".")]
+            names.update(each[:-3] for each in files if each.endswith(".py"))
+            names.update(each for each in folders if os.path.isfile(os.path.join(place, each, "__init__.py")))
+        return names
+
     def is_in_code(name):
-        places = [os.path.join(copy, *parts) for parts in ((name,), ("src", name))]
-        return any(os.path.isfile(place + ".py") or os.path.isfile(os.path.join(place, "__init__.py")) for place in places)
+        if not found:
+            found.append(modules_of_code())
+        return name in found[0]
 
     def note(path, is_double=False):
         if path in seen or (is_library(path) and not is_double):
@@ -61,7 +74,8 @@ def begin(here):
         top = path if inner is None else os.path.dirname(path)
         if is_library(path) and ("." in name or not os.path.islink(top)):
             first = name.split(".")[0]
-            if "." not in name and is_in_code(name):
+            is_installed = "/site-packages/" in path or "/dist-packages/" in path
+            if "." not in name and is_installed and is_in_code(name):
                 doubles.add(name)
             if first in doubles:
                 note(path, True)

@@ -22,6 +22,7 @@ constexpr const char* kNumberedGroup = "xlm";
 /// The pattern as RE2 takes it, and the names of its groups.
 struct Translation {
   std::string text;
+  std::string loose = {};  // with \S+ in each named group
   std::vector<std::string> names;
 };
 
@@ -34,13 +35,24 @@ Translation translated(const std::string& pattern) {
   re2::StringPiece rest = pattern;
   std::string name;
   std::string other;
+  int depth = 0;   // of brackets
+  int inside = 0;  // the depth of a named group that is read; 0: none
   while (RE2::Consume(&rest, part, &name, &other)) {
+    const bool opens = other == "(" || !name.empty();
+    depth += opens ? 1 : other == ")" ? -1 : 0;
+    if (inside > depth) inside = 0;
     if (name.empty()) {
       translation.text += other;
+      if (inside == 0) translation.loose += other;
       continue;
     }
     if (!is_quantity_name(name)) fail_in_pattern(pattern, wrong_quantity_name(name));
-    translation.text += fmt::format("(?P<{}{}>", kNumberedGroup, translation.names.size());
+    const std::string group = fmt::format("(?P<{}{}>", kNumberedGroup, translation.names.size());
+    translation.text += group;
+    if (inside == 0) {
+      translation.loose += group + "\\S+";
+      inside = depth;
+    }
     translation.names.push_back(name);
   }
   return translation;
@@ -70,23 +82,37 @@ std::string reason_of(const RE2& expression) {
 
 struct LinePattern::Parts {
   Parts(const std::string& pattern, Translation translation)
-      : text(pattern), expression(translation.text, pattern_options()), names(std::move(translation.names)) {
+      : text(pattern),
+        expression(translation.text, pattern_options()),
+        loose(translation.loose, pattern_options()),
+        names(std::move(translation.names)) {
     if (!expression.ok()) fail_in_pattern(pattern, reason_of(expression));
     if (names.empty()) {
       throw UsageError(fmt::format(
           "the pattern '{}' has no named group\nname what it shall find: (?<step>\\d+), (?<valid.bpc>[\\d.]+)", text));
     }
-    const auto& numbers = expression.NamedCapturingGroups();
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      group_numbers.push_back(numbers.at(kNumberedGroup + std::to_string(i)));
-    }
+    group_numbers = numbers_in(expression);
+    loose_numbers = numbers_in(loose);
     found.resize(static_cast<std::size_t>(group_numbers.back()) + 1);
+  }
+
+  /// Of the groups by name; 0: it has none of that name.
+  std::vector<int> numbers_in(const RE2& of) const {
+    const auto& numbers = of.NamedCapturingGroups();
+    std::vector<int> all;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto number = numbers.find(kNumberedGroup + std::to_string(i));
+      all.push_back(number == numbers.end() ? 0 : number->second);
+    }
+    return all;
   }
 
   std::string text;
   RE2 expression;
+  RE2 loose;
   std::vector<std::string> names;
   std::vector<int> group_numbers;  // by name
+  std::vector<int> loose_numbers;
   std::vector<re2::StringPiece> found;
 };
 
@@ -98,17 +124,27 @@ LinePattern::~LinePattern() = default;
 const std::string& LinePattern::text() const { return parts_->text; }
 const std::vector<std::string>& LinePattern::names() const { return parts_->names; }
 
-bool LinePattern::match(std::string_view line, std::vector<std::string_view>& groups) {
+bool LinePattern::match(std::string_view line, std::vector<std::string_view>& groups) const {
+  return match_by(parts_->expression, parts_->group_numbers, line, groups);
+}
+
+bool LinePattern::match_any_text(std::string_view line, std::vector<std::string_view>& groups) const {
+  return parts_->loose.ok() && match_by(parts_->loose, parts_->loose_numbers, line, groups);
+}
+
+bool LinePattern::match_by(const RE2& expression, const std::vector<int>& numbers, std::string_view line,
+                           std::vector<std::string_view>& groups) const {
   Parts& parts = *parts_;
   const re2::StringPiece text(line.data(), line.size());
-  if (!parts.expression.Match(text, 0, text.size(), RE2::UNANCHORED, parts.found.data(),
-                              static_cast<int>(parts.found.size()))) {
+  if (!expression.Match(text, 0, text.size(), RE2::UNANCHORED, parts.found.data(),
+                        static_cast<int>(parts.found.size()))) {
     return false;
   }
   groups.resize(parts.names.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const re2::StringPiece& group = parts.found[static_cast<std::size_t>(parts.group_numbers[i])];
-    groups[i] = group.data() == nullptr ? std::string_view() : std::string_view(group.data(), group.size());
+    const re2::StringPiece& group = parts.found[static_cast<std::size_t>(numbers[i])];
+    groups[i] =
+        group.data() == nullptr || numbers[i] == 0 ? std::string_view() : std::string_view(group.data(), group.size());
   }
   return true;
 }

@@ -6,6 +6,10 @@
 #include <string_view>
 #include <vector>
 
+namespace re2 {
+class RE2;
+}
+
 namespace xlm {
 
 /// RE2's syntax; matching takes time in proportion to the line, for any pattern. The name of a group is the name of a
@@ -24,10 +28,16 @@ class LinePattern {
 
   /// Whether the pattern fits somewhere in the line, which is UTF-8. `groups` gets a view into `line` for each name;
   /// its data() is null if the group took no part.
-  bool match(std::string_view line, std::vector<std::string_view>& groups);
+  bool match(std::string_view line, std::vector<std::string_view>& groups) const;
+
+  /// The same where each group takes any text without blanks.
+  bool match_any_text(std::string_view line, std::vector<std::string_view>& groups) const;
 
  private:
   struct Parts;
+  bool match_by(const re2::RE2& expression, const std::vector<int>& numbers, std::string_view line,
+                std::vector<std::string_view>& groups) const;
+
   std::unique_ptr<Parts> parts_;
 };
 

@@ -92,12 +92,15 @@ std::string_view without_marks_behind(std::string_view text) {
 
 std::string_view number_around(std::string_view line, std::string_view part) {
   // Digits; then a point or an exponent with digits, or thousands of three digits each.
-  static const RE2 rest(R"(^(?:\d+|\.\d|[eE][-+]?\d|,\d{3}(?:\D|$)))");
-  static const RE2 whole(R"(^[-+]?[\d.]*(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?)");
+  static const RE2 rest(R"(^(?:\d+|\.\d|[eE][-+]?\d|[kKMGBT](?:\W|$)|\(-?\d))");
+  static const RE2 thousands(R"(^,\d{3}(?:\D|$))");
+  static const RE2 whole(R"(^[-+]?[\d.]*(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+|[kKMGBT]|\([-\d.]+\))?)");
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto begin = static_cast<std::size_t>(part.data() - line.data());
   const std::size_t end = begin + part.size();
-  const bool goes_on = RE2::PartialMatch(re2::StringPiece(line.data() + end, line.size() - end), rest);
+  const re2::StringPiece behind(line.data() + end, line.size() - end);
+  const bool is_whole_number = part.find('.') == std::string_view::npos;
+  const bool goes_on = RE2::PartialMatch(behind, rest) || (is_whole_number && RE2::PartialMatch(behind, thousands));
   std::size_t first = begin;
   while (first > 0 && (is_digit(line[first - 1]) || line[first - 1] == '.')) --first;
   const bool has_sign = first > 0 && line[first - 1] == '-' &&

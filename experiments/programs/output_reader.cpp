@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include "base/text.h"
 #include "base/utf8.h"
@@ -152,6 +151,7 @@ class OutputReader : public MetricReader {
     }
     if (!cut_.empty()) doubts.push_back(cut_);
     if (!taken_twice_.empty()) doubts.push_back(taken_twice_);
+    if (!unfit_.empty()) doubts.push_back(unfit_);
     return doubts;
   }
 
@@ -180,40 +180,29 @@ class OutputReader : public MetricReader {
       text = plain_;
     }
     kept_[kept_count_++ % kKeptLines].assign(text.substr(0, kKeptOfOutput));
-    finite_.clear();
     taken_.clear();
     for (Pattern& pattern : patterns_) {
-      if (pattern.expression.match(text, groups_) || fits_where_not_finite(pattern, text)) use(pattern, text);
+      if (pattern.expression.match(text, groups_) || is_not_finite(pattern, text)) use(pattern, text);
     }
   }
 
-  /// Whether a pattern for digits, as `[\d.]+`, would fit with a number in place of "nan" or "inf". What stands there
-  /// is the number then.
-  bool fits_where_not_finite(Pattern& pattern, std::string_view text) {
-    if (finite_.empty()) finite_ = with_numbers_for_words(text);
-    if (finite_ == text || !pattern.expression.match(finite_, groups_)) return false;
+  /// Whether a pattern for digits, as `[\d.]+`, stands before "nan" or "inf", which is the number then. Before another
+  /// number that it does not take, as "-0.5", its last number is an old one.
+  bool is_not_finite(const Pattern& pattern, std::string_view text) {
+    if (!pattern.expression.match_any_text(text, groups_)) return false;
     bool is_any = false;
     for (std::size_t i = 0; i < groups_.size(); ++i) {
       if (groups_[i].data() == nullptr) continue;
-      groups_[i] = text.substr(static_cast<std::size_t>(groups_[i].data() - finite_.data()), groups_[i].size());
-      const std::optional<double> number = printed_number(groups_[i]);
-      const bool is_not_finite = number && !std::isfinite(*number);
-      if (!number || (is_not_finite && pattern.expression.names()[i] == kStepGroup)) return false;
-      is_any = is_any || is_not_finite;
+      const std::optional<double> number = number_in(pattern, groups_[i]);
+      const bool is_step = pattern.expression.names()[i] == kStepGroup;
+      if (!number || (is_step && !std::isfinite(*number))) return false;
+      is_any = is_any || !std::isfinite(*number);
+    }
+    if (!is_any && unfit_.empty()) {
+      unfit_ = fmt::format("a number does not fit the pattern '{}' (output:{}: {}), so it was not read: \\S+ takes any",
+                           pattern.expression.text(), lines_ + 1, shown_line(text));
     }
     return is_any;
-  }
-
-  /// A line with "0.0" for each word that is a number which is not finite, of the same length.
-  static std::string with_numbers_for_words(std::string_view text) {
-    static const RE2 word(R"((?i)\b(nan|infinity|inf)\b)");
-    std::string made(text);
-    re2::StringPiece rest(text.data(), text.size());
-    for (re2::StringPiece found; RE2::FindAndConsume(&rest, word, &found);) {
-      const auto place = static_cast<std::size_t>(found.data() - text.data());
-      made.replace(place, found.size(), "0." + std::string(found.size() - 2, '0'));
-    }
-    return made;
   }
 
   void use(Pattern& pattern, std::string_view text) {
@@ -272,6 +261,7 @@ class OutputReader : public MetricReader {
                            group, whole, place.text());
       }
     }
+    if (name == kStepGroup) return;
     for (const auto& [begin, other] : taken_) {
       if (!taken_twice_.empty() || begin != group.data() || *other == name) continue;
       taken_twice_ = fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it",
@@ -319,15 +309,15 @@ class OutputReader : public MetricReader {
   Json left_;                      // the place in the log up to which an earlier attempt has read
   bool reads_again_ = false;       // what is behind it
   Json attempts_ = Json::array();  // places in the log where this attempt, and those that it continues, begin
-  std::string finite_;             // the line with numbers for what is not finite; empty: not made yet
   std::vector<std::pair<const char*, const std::string*>> taken_;  // numbers of the line, and their names
-  std::string cut_;                                                // the first number that a group took a part of
-  std::string taken_twice_;                                        // the first that two names took
-  std::int64_t pieces_ = 0;                                        // of output
-  std::int64_t steps_before_ = 0;                                  // of all sources, before the last piece but one
-  std::int64_t steps_now_ = 0;                                     // and before the last piece
-  std::int64_t unsure_ = 0;                                        // lines without a step
-  std::int64_t passed_again_ = 0;                                  // numbers that cannot be read again
+  std::string unfit_;              // the first line with a number that its pattern does not take
+  std::string cut_;                // the first number that a group took a part of
+  std::string taken_twice_;        // the first that two names took
+  std::int64_t pieces_ = 0;        // of output
+  std::int64_t steps_before_ = 0;  // of all sources, before the last piece but one
+  std::int64_t steps_now_ = 0;     // and before the last piece
+  std::int64_t unsure_ = 0;        // lines without a step
+  std::int64_t passed_again_ = 0;  // numbers that cannot be read again
   ProgramRecords& records_;
   std::vector<Pattern> patterns_;
   std::vector<std::string_view> groups_;

@@ -55,8 +55,10 @@ std::string signal_name(int signal) {
 
 bool ends_with_exception(std::string_view last_lines) {
   static const RE2 last(
-      R"((?s)(?:Traceback \(most recent call last\)|\n  File "[^"]+", line \d+).*\n(?:[\w.]+\.)?\w*(?:Error|Exception|Interrupt|Exit)(?:: [^\n]*)?\s*$)");
-  return RE2::PartialMatch({last_lines.data(), last_lines.size()}, last);
+      R"re((?s)(?:Traceback \(most recent call last\)|\n  File "[^"]+", line \d+).*\n[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration)(?::[^\n]*)?((?:\n[^\n]*){0,4})$)re");
+  const bool is_ignored = last_lines.find("Exception ignored in") != std::string_view::npos;  // while Python ended
+  const std::string_view text = trim(last_lines);
+  return !is_ignored && RE2::PartialMatch({text.data(), text.size()}, last);
 }
 
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line) {

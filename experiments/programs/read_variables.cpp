@@ -42,7 +42,11 @@ void add_names(const std::string& text, const RE2& pattern, std::set<std::string
 void add_variables_named(const std::string& text, bool is_shell, std::set<std::string>& names) {
   static const RE2 in_python(R"re((?:environ(?:\.\w+)?\s*[\[(]|getenv\w*\s*\()\s*["']([A-Za-z_]\w*)["'])re");
   static const RE2 in_shell(R"(\$\{?([A-Za-z_]\w*))");
+  static const RE2 in_hydra(R"(oc\.env:([A-Za-z_]\w*))");
+  static const RE2 elsewhere(R"(["']([A-Z][A-Z0-9_]+)["'])");  // click's envvar, another name of os.environ
   add_names(text, in_python, names);
+  add_names(text, in_hydra, names);
+  add_names(text, elsewhere, names);
   if (is_shell) add_names(text, in_shell, names);
 }
 

@@ -21,25 +21,43 @@ class Forecast {
 
   bool has_examples() const { return !examples_.empty(); }
 
-  /// Seconds from `step` to the end: the mean of the runs that share the most values with this one.
+  /// Seconds from `step` to the end.
   double seconds(const BoardRow& row, double step) const {
+    const auto of_steps = [&](const BoardRow& example) {
+      const double steps = row.steps() > 0 ? row.steps() : example.steps();
+      return std::max(steps - step, 0.0) * example.progress.pace;
+    };
+    return mean_of_alike(
+               row, [](const BoardRow&) { return true; }, of_steps) +
+           overhead(row);
+  }
+
+  /// Seconds of a run for other work than its steps: its final evaluations, above all. 0 until one has ended.
+  double overhead(const BoardRow& row) const {
+    return mean_of_alike(
+        row, [](const BoardRow& example) { return example.progress.overhead > 0; },
+        [](const BoardRow& example) { return example.progress.overhead; });
+  }
+
+ private:
+  /// The mean of the examples that share the most values with a row, of those that `has` it; 0 if none does.
+  template <typename Has, typename Number>
+  double mean_of_alike(const BoardRow& row, const Has& has, const Number& number) const {
     std::ptrdiff_t most = -1;
-    double seconds = 0;
+    double sum = 0;
     double count = 0;
     for (const BoardRow* example : examples_) {
       std::ptrdiff_t common = 0;
       for (std::size_t i = 0; i < row.values.size(); ++i) common += row.values[i] == example->values[i] ? 1 : 0;
-      if (common < most) continue;
-      if (common > most) seconds = count = 0;
+      if (!has(*example) || common < most) continue;
+      if (common > most) sum = count = 0;
       most = common;
-      const double steps = row.steps() > 0 ? row.steps() : example->steps();
-      seconds += std::max(steps - step, 0.0) * example->progress.pace + example->progress.overhead;
+      sum += number(*example);
       count += 1;
     }
-    return seconds / count;
+    return count > 0 ? sum / count : 0;
   }
 
- private:
   std::vector<const BoardRow*> examples_;
 };
 
@@ -82,8 +100,10 @@ std::optional<double> time_left(const std::vector<BoardRow>& rows) {
   for (const BoardRow& row : rows) {
     if (!row.is_at_work()) continue;
     const double step = std::max(row.step(), static_cast<double>(row.run->checkpoint));
-    free.push(time_left(row).value_or(forecast.seconds(row, step)));
-    last = std::max(last, time_left(row).value_or(forecast.seconds(row, step)));
+    const std::optional<double> of_steps = time_left(row);
+    const double left = of_steps ? *of_steps + forecast.overhead(row) : forecast.seconds(row, step);
+    free.push(left);
+    last = std::max(last, left);
   }
   if (free.empty()) return std::nullopt;
   for (const BoardRow& row : rows) {

@@ -93,6 +93,10 @@ bool TryBudget::is_spent(const TryCost& cost) const {
   return spent >= most_ && unit_ != "runs";
 }
 
+bool TryBudget::is_unmeasured(const TryCost& cost) const {
+  return cost.runs > 0 && ((unit_ == "flops" && cost.flops <= 0) || (unit_ == "tokens" && cost.tokens <= 0));
+}
+
 bool TryBudget::has_room_for(std::int64_t runs, const TryCost& cost) const {
   return unit_ == "runs" ? static_cast<double>(cost.runs + runs) <= most_ : !is_spent(cost);
 }

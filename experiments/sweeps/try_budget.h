@@ -39,6 +39,8 @@ class TryBudget {
   bool is_spent(const TryCost& cost) const;
   /// Whether so many more runs fit, as far as their number says.
   bool has_room_for(std::int64_t runs, const TryCost& cost) const;
+  /// Whether runs have ended, and none of them says what the budget is in.
+  bool is_unmeasured(const TryCost& cost) const;
   const std::string& text() const { return text_; }
 
  private:

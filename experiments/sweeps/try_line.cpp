@@ -21,6 +21,7 @@ constexpr const char* kTry = "try";
 constexpr const char* kRuns = "runs";
 constexpr const char* kConfirmation = "confirmation";
 constexpr const char* kOutcome = "outcome";
+constexpr const char* kAgain = "again";  // it was broken by something outside it
 constexpr const char* kClosing = "closing";
 
 fs::path lines_folder(const fs::path& runs) { return runs / "lines"; }
@@ -95,6 +96,8 @@ void TryLine::add(const Json& record) {
     }
   } else if (type == kConfirmation) {
     tried.confirmation = {record.value("seeds", std::vector<std::int64_t>()), record.value("level", 0.0)};
+  } else if (type == kAgain) {
+    tried.outcome = Json();
   } else if (type == kOutcome && tried.outcome.is_null()) {
     tried.outcome = record.value("outcome", Json::object());
     const std::string before = best();
@@ -116,9 +119,14 @@ TryCost TryLine::cost() const {
   std::set<fs::path> folders;
   TryCost all;
   for (const TryRecord& tried : tries_) {
-    for (const std::string& id : tried.runs) folders.insert(runs_ / id);
-    if (tried.runs.empty() && tried.outcome.is_object()) {
-      all += cost_from_json(tried.outcome.value("cost", Json::object()));
+    const Json known = tried.outcome.is_object() ? tried.outcome.value("cost", Json::object()) : Json::object();
+    const TryCost told = cost_from_json(known);
+    if (tried.runs.empty()) all += told;
+    for (const std::string& id : tried.runs) {
+      const bool is_new = folders.insert(runs_ / id).second;
+      if (!is_new || fs::exists(runs_ / id)) continue;
+      const double share = told.runs > 0 ? 1 / static_cast<double>(told.runs) : 0;  // it was removed, and had its cost
+      all += {1, told.seconds * share, told.flops * share, told.tokens * share};
     }
   }
   all += cost_since(folders, 0);
@@ -183,6 +191,13 @@ TryConfirmation TryLine::confirm(std::int64_t number, std::int64_t seeds, std::i
 TryRecord TryLine::end(std::int64_t number, const Json& outcome) {
   change_journal([&](Journal& journal) {
     if (numbered(number).outcome.is_null()) journal.append(kOutcome, {{"try", number}, {"outcome", outcome}}, true);
+  });
+  return numbered(number);
+}
+
+TryRecord TryLine::ask_again(std::int64_t number) {
+  change_journal([&](Journal& journal) {
+    if (numbered(number).outcome.is_object()) journal.append(kAgain, {{"try", number}}, true);
   });
   return numbered(number);
 }

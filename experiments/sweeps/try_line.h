@@ -78,6 +78,9 @@ class TryLine {
   /// Records the outcome of a try and returns its record. The first one counts.
   TryRecord end(std::int64_t number, const Json& outcome);
 
+  /// Takes the outcome of a try back, so that it goes on.
+  TryRecord ask_again(std::int64_t number);
+
   /// What the test said when the line was closed; null: it is open.
   const Json& closing() const { return closing_; }
   /// From now on the line takes no further try, and its best stays: its test is about to be measured.

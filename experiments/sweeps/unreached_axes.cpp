@@ -1,11 +1,13 @@
 // Axes of a sweep that do not seem to reach the program.
 #include "experiments/sweeps/unreached_axes.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -113,7 +115,7 @@ std::map<Json, std::map<std::string, std::set<std::string>>> asked_of_commands(c
   std::map<Json, std::map<std::string, std::set<std::string>>> asked;
   for (const SweepRun& run : runs) {
     for (const WantedEvaluation& wanted : run.evaluations) {
-      if (wanted.program.is_null() || wanted.program.contains("code")) continue;
+      if (wanted.program.is_null()) continue;
       auto& values = asked[wanted.program];
       values["split"].insert(wanted.split);
       for (const auto& [key, value] : wanted.changes) {
@@ -124,6 +126,23 @@ std::map<Json, std::map<std::string, std::set<std::string>>> asked_of_commands(c
   return asked;
 }
 
+fs::path folder_of_programs(const std::vector<SweepRun>& runs) {
+  for (const SweepRun& run : runs) {
+    if (run.planned.options.program) return run.planned.options.program->folder;
+  }
+  return {};
+}
+
+/// The variables that the files name which are words of a command in a folder.
+void add_variables_of_words(const Json& command, const fs::path& folder, std::set<std::string>& found) {
+  for (const Json& word : command) {
+    if (!word.is_string()) continue;
+    const fs::path file = folder / word.get<std::string>();
+    std::error_code ignored;
+    if (fs::is_regular_file(file, ignored)) add_variables(read_file(file), found);
+  }
+}
+
 /// A warning for each thing that several evaluations by one command differ in, and that does not seem to reach it.
 std::vector<std::string> unreached_by_evaluations(const std::vector<SweepRun>& runs,
                                                   const std::set<std::string>& variables) {
@@ -132,7 +151,8 @@ std::vector<std::string> unreached_by_evaluations(const std::vector<SweepRun>& r
     std::set<std::string> placeholders;
     add_placeholders_below(program, placeholders);
     std::set<std::string> known = variables;
-    add_variables(program.dump(), known);
+    add_variables(program.value("command", Json::array()).dump(), known);
+    add_variables_of_words(program.value("command", Json::array()), folder_of_programs(runs), known);
     if (placeholders.contains("config") || known.contains(kConfigVariable) || known.contains(kOwnModule)) continue;
     for (const auto& [key, values] : asked) {
       const bool is_split = key == "split";
@@ -146,6 +166,34 @@ std::vector<std::string> unreached_by_evaluations(const std::vector<SweepRun>& r
           "and no code reads {2}\nhand it on in the command of evaluate: \"{{{1}}}\"",
           key, name, is_split ? kSplitVariable : kConfigVariable));
     }
+  }
+  return warnings;
+}
+
+/// A warning for each truth value that argparse would take for true whatever it is: `type=bool` asks whether there is a
+/// text.
+std::vector<std::string> untrue_flags(const std::vector<SweepRun>& runs) {
+  const auto of_program = std::find_if(runs.begin(), runs.end(), [](const SweepRun& run) {
+    return run.planned.options.program && run.planned.inputs.code != nullptr;
+  });
+  if (of_program == runs.end()) return {};
+  std::string texts;
+  for (const CodeFile& file : of_program->planned.inputs.code->files) {
+    const fs::path path = of_program->planned.inputs.code->folder / file.path;
+    std::error_code ignored;
+    if (path.extension() == ".py" && fs::is_regular_file(path, ignored)) texts += read_file(path);
+  }
+  std::vector<std::string> warnings;
+  for (const auto& [name, value] : of_program->planned.options.program->options) {
+    const std::string in_words = RE2::QuoteMeta(name);
+    if (!value.is_boolean() ||
+        !RE2::PartialMatch(texts, fmt::format(R"re(["']--?{}["'][^)]*\btype\s*=\s*bool\b)re", in_words))) {
+      continue;
+    }
+    warnings.push_back(
+        fmt::format("options.{0} is {1}, and the code reads --{0} by type=bool, which takes \"false\" for true\n"
+                    "let it be a flag (action=\"store_true\") and pass it by program.flags",
+                    name, value.dump()));
   }
   return warnings;
 }
@@ -174,10 +222,14 @@ std::vector<std::string> unreached_axes(const std::vector<SweepRun>& runs) {
   const std::vector<std::string> axes = axes_of_programs(runs);
   if (axes.empty()) return {};
   const WaysIn ways(runs);
-  std::vector<std::string> warnings = unreached_by_evaluations(runs, ways.variables());
+  std::vector<std::string> warnings = untrue_flags(runs);
+  for (std::string& warning : unreached_by_evaluations(runs, ways.variables())) warnings.push_back(std::move(warning));
   if (!ways.has_options()) return warnings;
+  const auto asked = asked_of_commands(runs);
   for (const std::string& key : axes) {
-    if (ways.may_reach(key)) continue;
+    const bool is_of_evaluations =
+        std::any_of(asked.begin(), asked.end(), [&](const auto& one) { return one.second.contains(key); });
+    if (ways.may_reach(key) || is_of_evaluations) continue;
     const bool is_seed = key == kSeedKey;
     const std::string name = is_seed ? key : key.substr(kOptionAxis.size());
     warnings.push_back(

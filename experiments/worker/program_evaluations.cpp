@@ -1,6 +1,7 @@
 // Evaluations by a program's second command.
 #include "experiments/worker/program_evaluations.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -16,6 +17,7 @@
 #include "base/text.h"
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/configuration/program_inputs.h"
+#include "experiments/programs/code_paths.h"
 #include "experiments/programs/metric_readers.h"
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/wanted_evaluations.h"
@@ -170,7 +172,9 @@ class ProgramEvaluations {
     if (!reported.by_split().contains(split)) throw_nothing_reported(split, readers, end);
     for (const std::string& warning : readers.warnings()) sink_.message("warning: " + warning);
     if (const std::vector<std::string> doubts = readers.doubts(); !doubts.empty()) {
-      doubt = fmt::format("{}: {}", fs::path(program.command.back()).filename().string(), first_line(doubts.front()));
+      const auto script = std::find_if(program.command.begin(), program.command.end(), looks_like_code);
+      const std::string& name = script != program.command.end() ? *script : program.command.front();
+      doubt = fmt::format("{}: {}", fs::path(name).filename().string(), first_line(doubts.front()));
     }
     return reported.by_split();
   }

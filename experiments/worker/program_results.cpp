@@ -37,6 +37,13 @@ void ProgramResults::note_step(std::int64_t step) {
   if (first_step_ < 0 || step < step_) {
     first_step_ = step;
     first_time_ = now;
+    arrivals_ = 0;
+  }
+  constexpr double kAtOnce = 0.02;  // seconds
+  if (arrivals_ == 0 || now - last_time_ > kAtOnce) ++arrivals_;
+  if (arrivals_ == 1) {  // time counts from the last of the steps that came first
+    first_step_ = step;
+    first_time_ = now;
   }
   step_ = step;
   last_time_ = now;
@@ -45,7 +52,6 @@ void ProgramResults::note_step(std::int64_t step) {
 void ProgramResults::starts() {
   steps_.reset();
   first_step_ = -1;
-  start_time_ = monotonic_seconds();
 }
 
 void ProgramResults::note_of_attempt(std::int64_t step) {
@@ -84,10 +90,9 @@ void ProgramResults::used(const ProgramUsage& usage) {
   const double peak = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
   if (peak > 0) costs["peak_memory"] = peak;
   // What a program writes only at its end comes all at once, and its steps did not.
-  constexpr double kLeastShare = 0.25;
-  const double span = last_time_ - first_time_;
-  if (step_ > first_step_ && first_step_ >= 0 && span > kLeastShare * (monotonic_seconds() - start_time_)) {
-    costs["step_seconds"] = span / static_cast<double>(step_ - first_step_);
+  constexpr int kFewest = 3;
+  if (step_ > first_step_ && first_step_ >= 0 && arrivals_ >= kFewest) {
+    costs["step_seconds"] = (last_time_ - first_time_) / static_cast<double>(step_ - first_step_);
   }
   for (const auto& [name, value] : reported_) costs.erase(name);
   if (!costs.empty()) sink_.costs(costs);

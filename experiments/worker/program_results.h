@@ -50,9 +50,9 @@ class ProgramResults final : public RecordSink {
   std::int64_t step_ = 0;
   std::optional<Steps> steps_;
   std::int64_t first_step_ = -1;  // of those that rose without a break
-  double start_time_ = 0;
   double first_time_ = 0;
   double last_time_ = 0;
+  int arrivals_ = 0;  // times apart at which steps came
 };
 
 }  // namespace xlm

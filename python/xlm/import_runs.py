@@ -667,12 +667,14 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
                     run.summary[theirs] = number
                 else:
                     run.add(theirs, step, number)
-    state = _TABLE_STATES.get(str(run.settings.get("State", "")).lower())
-    if state is not None:
-        run.state, run.reason = state, f"its state was {run.settings['State']}" if state == "failed" else ""
+    for name in ("State", "state", "Status", "status"):
+        word = str(run.settings.get(name, ""))
+        if word.lower() in _TABLE_STATES:
+            run.state = _TABLE_STATES[word.lower()]
+            run.reason = f"its state was {word}" if run.state == "failed" else ""
 
 
-# Of a table of runs that W&B's page exports.
+# Of tables of runs that pages of W&B and MLflow export.
 _TABLE_STATES = {"finished": "done", "crashed": "failed", "failed": "failed", "killed": "failed", "running": "preempted",
                  "pending": "preempted", "preempting": "preempted", "preempted": "preempted"}  # fmt: skip
 
@@ -803,7 +805,11 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
                 number = number_of(value) if not isinstance(value, str) else None
                 if number is not None and metric not in ("alias", "sample_len"):
                     settings = json.dumps(_lm_eval_settings(content, task, int(shots.get(task) or 0)), sort_keys=True)
-                    found.setdefault(run_id, {})[task, _lm_eval_name(metric), settings] = number
+                    numbers_of_run = found.setdefault(run_id, {})
+                    key = (task, _lm_eval_name(metric), settings)
+                    if numbers_of_run.get(key, number) != number:
+                        run.doubts.append(f"{file.name} has another {task}/{key[1]} with the same settings, which counts")
+                    numbers_of_run[key] = number
     for run_id, run in runs.items():
         numbers = found.get(run_id, {})
         versions = {(task, json.loads(settings)["task_version"]) for task, _, settings in numbers}
@@ -994,7 +1000,7 @@ class Answers:
                 each: Dict[str, Any] = {"name": inner, "steps": [step for step, _ in some]}
                 each["values"] = [_as_json(value * factor if factor != 1.0 else value) for _, value in some]
                 if split:
-                    each.update(split=split, final=is_end)
+                    each.update(split=split, final=is_end and run.state == "done")
                 numbers.append(each)
         for evaluation in run.evaluations:
             if not self._is_left_out(evaluation["name"]):

@@ -105,7 +105,8 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
     sheet.add(cells);
   }
   sheet.notes.emplace_back(
-      "decided from: how far a true value has to be from the limit of its claim, to be decided with a chance of 80 %.");
+      "decided from: the smallest true difference from the limit of the claim that these seeds decide in 80 % of "
+      "cases.");
   if (any_printed) sheet.notes.emplace_back("chance: that it is decided if the paper's number is the true one.");
   const auto is_guess = [](const PartPower& part) { return part.deviation > 0 && !part.is_of_pairs; };
   if (std::any_of(parts.begin(), parts.end(), is_guess)) {

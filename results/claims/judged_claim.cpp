@@ -69,7 +69,7 @@ class ClaimJudge {
     if (!has_any) return std::nullopt;
     std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
     for (const auto& [setting, look] : by_setting) fewest = std::min(fewest, look);
-    return fewest;
+    return std::min(fewest, report_.open_look - 1);  // a part of a look decides nothing
   }
 
  private:
@@ -451,7 +451,8 @@ std::vector<std::string> notes_on_all(const std::vector<const JudgedClaim*>& cla
         return std::any_of(claim->parts.begin(), claim->parts.end(), rests_on_normality);
       })) {
     notes.emplace_back(
-        "Verdicts by fewer than six seeds rest on noise being normal: signs alone never show 5 % with so few.");
+        "With fewer than six seeds, a verdict assumes that seeds vary normally: signs alone never show 5 % with so "
+        "few.");
   }
   return notes;
 }

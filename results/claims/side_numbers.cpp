@@ -185,6 +185,14 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   std::vector<std::string> named;
   if (!claim_.along.empty()) named.push_back(claim_.along);
   const ShownRows found = shown(filters, named);
+  const std::vector<Value>& statuses = runs_.column("status");
+  for (const std::size_t row : found.rows) {
+    const std::int64_t look = look_of(runs_, row);
+    const std::string status = to_text(statuses[row]);
+    const bool has_ended = status == name_of(RunStatus::kDone) || status == name_of(RunStatus::kFailed) ||
+                           status == name_of(RunStatus::kDiverged) || status == name_of(RunStatus::kPruned);
+    if (look > 0 && !has_ended) report_.open_look = std::min(report_.open_look, look);
+  }
   const std::vector<std::size_t>& all = found.rows;
   report_.left_out.add(found.left_out);
   const std::vector<std::size_t> rows = chosen_of(all, side, each);

@@ -35,8 +35,9 @@ inline constexpr std::int64_t kAllLooks = std::numeric_limits<std::int64_t>::max
 struct SideReport {
   std::map<std::string, SettingChoice> choices;  // by the label of the side
   HiddenRuns left_out;
-  std::set<std::size_t> used;   // rows whose numbers went in
-  std::set<std::size_t> later;  // those of later looks of xlm decide
+  std::set<std::size_t> used;          // rows whose numbers went in
+  std::set<std::size_t> later;         // those of later looks of xlm decide
+  std::int64_t open_look = kAllLooks;  // the first look of which a run has not ended
 };
 
 /// Finds the numbers of sides, under the conditions of the claim and of what is asked. Enters into `report` which

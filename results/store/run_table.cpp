@@ -159,10 +159,23 @@ const RunTable::Column& RunTable::find(const std::string& name) {
 const std::vector<Value>& RunTable::column(const std::string& name) {
   const Column& column = find(name);
   if (column.known) return column.values;
+  const std::string advice =
+      is_series(name)
+          ? fmt::format(
+                "'{0}' is a series of training, and a column has one number for each run: a figure shows it; for "
+                "the last number of a program, call it costs.{0} in program.metrics and say: xlm runs reread FILE",
+                name)
+          : "`xlm runs show RUN` lists the columns of a run";
   throw UsageError(
-      fmt::format("no run in the store has a column '{}'{}\n"
-                  "`xlm runs show RUN` lists the columns of a run",
-                  name, meant_names(name, column_names())));
+      fmt::format("no run in the store has a column '{}'{}\n{}", name, meant_names(name, column_names()), advice));
+}
+
+bool RunTable::is_series(const std::string& name) {
+  return store_.use([&](SQLite::Database& database) {
+    SQLite::Statement query(database, "SELECT 1 FROM metrics WHERE name = ? LIMIT 1");
+    query.bind(1, name);
+    return query.executeStep();
+  });
 }
 
 std::optional<std::size_t> RunTable::row_of(const std::string& id) const {

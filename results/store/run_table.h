@@ -50,6 +50,8 @@ class RunTable {
   const std::string& id(std::size_t row) const { return ids_[run_of(row)]; }
   const std::vector<std::string>& ids() const { return ids_; }
   std::optional<std::size_t> row_of(const std::string& id) const;
+  /// Whether runs have a series of training of this name.
+  bool is_series(const std::string& name);
 
   /// A column: one value for each row. It is read once and then kept. Throws UsageError for a name that the store does
   /// not know, and suggests the nearest that it knows. In an empty store every name is a column of missing values.

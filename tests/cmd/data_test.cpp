@@ -102,11 +102,11 @@ TEST_F(DataShow, ImportsADatasetFromDisk) {
   EXPECT_EQ(run("data import d --out e").code, kBadData) << "no shards";
   EXPECT_EQ(run("data import hub --column title --out e").code, kBadData);
   EXPECT_EQ(run("data import hub").code, kUsage);
-  write_file(folder_.path() / "hub/train-more-00001-of-00002.parquet",
+  write_file(folder_.path() / "hub/train-more-00001-of-00001.parquet",
              "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 134\n");
   const ProgramResult pointer = run("data import hub --out e");
   EXPECT_EQ(pointer.code, kBadData);
-  EXPECT_THAT(pointer.err, HasSubstr("00001-of-00002.parquet is a git-LFS pointer"));
+  EXPECT_THAT(pointer.err, HasSubstr("00001-of-00001.parquet is a git-LFS pointer"));
   EXPECT_FALSE(fs::exists(folder_.path() / "e"));
 }
 

@@ -84,6 +84,28 @@ TEST_F(Decide, ADecidedClaimStaysSoWhenAnotherOneAddsSeeds) {
   EXPECT_EQ(again["cost"]["runs"], 0);
 }
 
+TEST_F(Decide, RunsHaveTheTagOfTheirLookBeforeTheyBegin) {
+  write_script("train.py",
+               "import os\njournal = os.path.join(os.path.dirname(os.environ['XLM_CONFIG']), 'journal.jsonl')\n"
+               "assert int(os.environ['XLM_SEED']) <= 3 or 'look-' in open(journal).read()\n" +
+                   read_file(folder_.path() / "code" / "train.py"));
+  EXPECT_EQ(decided("60runs", kDone)["claims"][0]["verdict"], "confirmed");
+}
+
+TEST_F(Decide, APartOfALookDecidesNothing) {
+  const fs::path hang = folder_.path() / "hang";
+  write_file(hang, "");
+  write_script("train.py", "import os, time\nwhile os.environ['XLM_SEED'] == '6' and os.path.exists('" + hang.string() +
+                               "'): time.sleep(0.05)\n" + read_file(folder_.path() / "code" / "train.py"));
+  const Json stopped = decided("4s", kUndecided);
+  EXPECT_EQ(stopped["claims"][0]["seeds"], 3) << stopped;
+  EXPECT_EQ(stopped["claims"][0]["why_no_more"].get<std::string>().find("failed"), std::string::npos);
+  const Json claims = Json::parse(run({"--json", "claims", "run.yaml"}).out);
+  EXPECT_EQ(claims[0]["parts"][0]["seeds"], 3) << claims;
+  fs::remove(hang);
+  EXPECT_GE(decided("60runs", kDone)["claims"][0]["seeds"], 6);
+}
+
 TEST_F(Decide, RunsThatAnotherExperimentHasDoneCount) {
   ASSERT_EQ(run({"sweep", "run.yaml", "experiment=other"}).code, kDone);
   const Json found = decided("60runs", kDone);

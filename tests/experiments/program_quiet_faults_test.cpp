@@ -29,6 +29,17 @@ TEST_F(ProgramQuietFaults, AnExceptionThatIsPrintedAndExitCodeZero) {
                   .reason,
               HasSubstr("its output with an exception"));
   EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("done, warning"));
+  fs::remove_all(runs_);
+  const std::string traceback = "print('Traceback (most recent call last):\\n  File \"a.py\", line 1, in f')\n";
+  EXPECT_THAT(run_of(kSteps + traceback +
+                     "print('torch.AcceleratorError: CUDA error: x\\nCUDA kernel errors might\\nFor debugging')\n")
+                  .reason,
+              HasSubstr("its output with an exception"));
+  fs::remove_all(runs_);
+  EXPECT_EQ(run_of(std::string(kSteps) + "print('Exception ignored in: <function f>')\n" + traceback +
+                   "print('TypeError: x')\n")
+                .reason,
+            "");
 }
 
 TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStep) {
@@ -38,6 +49,15 @@ TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStep) {
 
 TEST_F(ProgramQuietFaults, ALogThatIsWrittenEverySoOftenIsWhole) {
   EXPECT_EQ(run_of("for s in range(0, 10, 3): print('step', s, 'loss', 3)\nprint('Error: none')\n").reason, "");
+}
+
+TEST_F(ProgramQuietFaults, ALogThatIsWrittenMoreAndMoreRarelyOrWithoutStepsIsWhole) {
+  EXPECT_EQ(run_of("for s in (1, 2, 4, 8): print('step', s, 'loss', 3)\n", "train: {steps: 15}\n").reason, "");
+  fs::remove_all(runs_);
+  write_script("own.py", "print('loss 3')\n");
+  configure("[python3, own.py]", "  metrics: [{lines: 'loss (?<loss>.+)'}]\n", "train: {steps: 10}\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_EQ(only_run().reason, "");
 }
 
 TEST_F(ProgramQuietFaults, TheTimeOfStepsThatComeAllAtOnceIsNotKnown) {

@@ -234,6 +234,42 @@ TEST_F(ProgramTry, ABudgetOfRunsEndsATryAndALargerOneGoesOn) {
   EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--spend", "20runs"}).code, 0);
 }
 
+TEST_F(ProgramTry, ABudgetThatNoRunReportsIsRefused) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml", "--spend", "1flops"});
+  EXPECT_EQ(result.code, 2) << result.out;
+  EXPECT_THAT(result.err, HasSubstr("the budget 1flops bounds nothing"));
+  EXPECT_EQ(run_folders().size(), 2U);
+}
+
+TEST_F(ProgramTry, RunsThatWereRemovedHaveHadTheirCost) {
+  write_tried("change.yaml", "{gain: -0.2}");
+  ASSERT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night", "--noise", "5"}).code, 10);
+  ASSERT_EQ(run({"runs", "rm", "--where", "options.gain=-0.2", "--yes"}).code, 0);
+  write_tried("other.yaml", "{gain: -0.3}");
+  const ProgramResult spent =
+      try_change({"other.yaml", "--line", "night", "--against", "base.yaml", "--spend-line", "6runs"});
+  EXPECT_THAT(spent.out, HasSubstr("--spend-line 6runs has no room for 1 more run")) << spent.err;
+}
+
+TEST_F(ProgramTry, ABrokenChangeIsAskedAboutAgainWhereTheUserSaysSo) {
+  write_tried("change.yaml", "{gain: -0.2}");
+  const fs::path mounted = folder_.path() / "mounted";
+  const fs::path script = folder_.path() / "code" / "train.py";
+  write_file(script,
+             "import json, os\nif json.load(open(os.environ['XLM_CONFIG']))['options']['gain'] != 0:\n    open('" +
+                 mounted.string() + "')\n" + read_file(script));
+  const std::vector<std::string> words{"change.yaml", "--against", "base.yaml", "--noise", "5"};
+  EXPECT_EQ(try_change(words).code, 12);
+  write_file(mounted, "");
+  EXPECT_EQ(try_change(words).code, 12) << "the same answer";
+  std::vector<std::string> again = words;
+  again.insert(again.end(), {"--retry", "--all"});
+  const ProgramResult result = try_change(again);
+  EXPECT_EQ(result.code, 10) << result.out << result.err;
+  EXPECT_EQ(Json::parse(result.out)["runs"].size(), 6U) << result.out;
+}
+
 TEST_F(ProgramTry, SaysThatItsRunsShowInTheTablesOfTheirExperiment) {
   write_tried("change.yaml", "{gain: 0.1}");
   ASSERT_EQ(run({"train", "base.yaml", "-q"}).code, 0);

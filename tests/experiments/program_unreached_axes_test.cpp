@@ -64,6 +64,14 @@ TEST_F(ProgramUnreachedAxes, OptionsWithOneValueAreNamedToo) {
               HasSubstr("options.dropout does not"));
 }
 
+TEST_F(ProgramUnreachedAxes, FlagsThatAreAlwaysTrueAreNamed) {
+  write_script("own.py",
+               "import argparse\np = argparse.ArgumentParser()\np.add_argument('--amp', type=bool, default=False)\n");
+  configure("[python3, own.py, --amp, '{amp}']", "", "options: {amp: false}\n");
+  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run"}).err,
+              HasSubstr("reads --amp by type=bool, which takes \"false\" for true"));
+}
+
 TEST_F(ProgramUnreachedAxes, WhatEvaluationsDifferInIsNamed) {
   write_script("own.py", kOfArguments);
   write_script("eval.py", kOfArguments);
@@ -75,8 +83,11 @@ TEST_F(ProgramUnreachedAxes, WhatEvaluationsDifferInIsNamed) {
     EXPECT_EQ(result.code, kDone) << result.err;
     return result.err;
   };
-  const std::string none = said("[python3, eval.py]");
-  EXPECT_THAT(none, AllOf(HasSubstr("differ in split, which"), HasSubstr("differ in options.window, which")));
+  for (const char* code : {"", ", code: [eval.py]"}) {
+    EXPECT_THAT(said(std::string("[python3, eval.py]") + code),
+                AllOf(HasSubstr("differ in split, which"), HasSubstr("differ in options.window, which"),
+                      Not(HasSubstr("program.command"))));
+  }
   EXPECT_THAT(said("[python3, eval.py, '{split}', '{window}']"), Not(HasSubstr("their command")));
   write_script("eval.py", "import os\nprint(os.environ['XLM_SPLIT'])\n");
   EXPECT_THAT(said("[python3, eval.py, '{window}']"), Not(HasSubstr("their command")));

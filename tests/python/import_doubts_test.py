@@ -77,6 +77,8 @@ def test_a_table_of_runs_says_their_states(imported, tmp_path):  # noqa: F811
     imported("csv", tmp_path / "table.csv", "--run", "Name", "--settings", "lr", "--seed", "seed", "--split", "valid=loss")
     states = {row["imported.name"]: row["status"] for row in rows_of(imported.runs.frame(columns=["imported.name", "status"]))}
     assert states == {"a": "failed", "b": "done", "c": "preempted", "d": "done"}
+    finals = {each["value"] for each in rows_of(imported.runs.evaluations("loss")) if each["final"]}
+    assert finals == {2, 3}, "a run that failed has no final number"
 
 
 def test_lm_evals_ways_of_sampling_are_settings(imported, tmp_path):  # noqa: F811

@@ -67,6 +67,13 @@ TEST_F(Sources, PartsOfTwoSetsInOneFolderAreRefused) {
   EXPECT_EQ(names({folder_.path() / "d"}, "*-of-00002.txt").size(), 2U);
 }
 
+TEST_F(Sources, AMissingPartIsAnErrorUnlessTheOthersAreMeant) {
+  for (const char* name : {"d/data-00000-of-00003.txt", "d/data-00002-of-00003.txt"}) file(name);
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); },
+              ThrowsMessage<DataError>(HasSubstr("only 2 of the 3 parts of data-00000-of-00003.txt are there")));
+  EXPECT_EQ(names({folder_.path() / "d"}, "*-of-00003.txt").size(), 2U);
+}
+
 TEST_F(Sources, NamedFilesKeepTheirOrderAndGetDifferentNames) {
   EXPECT_THAT(names({file("2/x"), file("1/x"), file("0/y"), file("3/x")}), ElementsAre("x", "x (2)", "y", "x (3)"));
 }

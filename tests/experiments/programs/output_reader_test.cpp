@@ -297,9 +297,11 @@ TEST_F(ProgramOutput, APartOfANumberIsDoubted) {
   EXPECT_THAT(doubt(R"(loss.*(?<loss>[\d.]+))", "loss 2.51"), HasSubstr("'loss' took '1' of '2.51'"));
   EXPECT_THAT(doubt(R"(loss (?<loss>\d+))", "loss 2.51"), HasSubstr("'loss' took '2' of '2.51'"));
   EXPECT_THAT(doubt(R"(gain\D+(?<gain>[\d.]+))", "gain -0.5"), HasSubstr("'gain' took '0.5' of '-0.5'"));
+  EXPECT_THAT(doubt(R"(params (?<params>[\d.]+))", "params 12.5M"), HasSubstr("'12.5' of '12.5M'"));
+  EXPECT_THAT(doubt(R"(loss\D+(?<loss>[\d.]+))", "'loss': np.float64(0.51)"), HasSubstr("'64' of '64(0.51)'"));
   const std::string usual = R"(0*(?<step>\d+)\D+\d+\D+loss (?<loss>[-\d.e]+))";
-  for (const char* line :
-       {"iter 0012/100: loss 2.5, acc 0.5", "step-12 of 20 loss -2.5e-3", "12:30 loss 2.5 s", "...5 9 loss 2."}) {
+  for (const char* line : {"iter 0012/100: loss 2.5, acc 0.5", "step-12 of 20 loss -2.5e-3", "12:30 loss 2.5 s",
+                           "...5 9 loss 2.", "1 5 loss 0.030,150", "1 5 loss 12.5ms"}) {
     EXPECT_EQ(doubt(usual, line), "") << line;
   }
 }
@@ -309,8 +311,20 @@ TEST_F(ProgramOutput, APatternOfDigitsTakesWhatIsNotFinite) {
   EXPECT_THAT(records_of("step 4 acc nan grad -Inf\n"), ElementsAre("4: acc=nan grad=-inf"));
   EXPECT_THAT(records_of("step nan acc 1.5 grad 2\n"), IsEmpty()) << "a step is finite";
   EXPECT_THAT(records_of("step 5 acc banana grad 2\ninfo: step 5 acc grad 2\n"), IsEmpty());
+  EXPECT_THAT(readers_->doubts(), IsEmpty());
+  use({R"(loss (?<loss>\d\.\d{4})( \((?<acc>\d+)\))?)"});
+  EXPECT_THROW(readers_->output("loss nan (5)\n"), DivergedError);
   use({R"(step (?<step>\d+) loss (?<loss>[\d.]+))"});
   EXPECT_THROW(readers_->output("step 5 loss nan\n"), DivergedError);
+}
+
+TEST_F(ProgramOutput, ANumberThatNoPatternTakesIsDoubted) {
+  for (const char* pattern : {R"(valid loss (?<valid.loss>\d+\.\d+))", R"(valid loss (?<valid.loss>0\.\d+))"}) {
+    use({pattern});
+    EXPECT_THAT(records_of("valid loss 0.5\n"), ElementsAre(HasSubstr("loss=0.5")));
+    EXPECT_THAT(records_of("valid loss 1e-06\n"), IsEmpty());
+    EXPECT_THAT(readers_->doubts(), ElementsAre(HasSubstr("(output:2: valid loss 1e-06), so it was not read")));
+  }
 }
 
 TEST_F(ProgramOutput, MarksBehindANumberAreNoPartOfIt) {

@@ -245,8 +245,9 @@ TEST_F(SweepBoardTest, SaysHowLongTheWholeTakesFromRunsThatAreMostAlike) {
     now_ = 2;
     board.update();
   });
-  // 5 steps of the running run, then two runs like the first, each of 10 * 2 + 12 s, and two of 10 * 20 s.
-  EXPECT_THAT(screen()[0], HasSubstr("about 9 min 24 s left"));
+  // 5 steps of the running run and its end, then two runs like the first, each of 10 * 2 + 12 s, and two of
+  // 10 * 20 + 12 s.
+  EXPECT_THAT(screen()[0], HasSubstr("about 10 min 00 s left"));
 }
 
 TEST_F(SweepBoardTest, ABudgetLastsAsLongAsItsSpentPartLetsExpect) {
