@@ -129,8 +129,8 @@ LatexLayout latex_layout(const Sheet& sheet) {
     kept -= widths[column];
     weights += std::sqrt(static_cast<double>(widths[column]));
   }
-  constexpr std::size_t kMostKept = kPage * 3 / 4;
-  const double room = 1 - static_cast<double>(std::min(kept, kMostKept)) / static_cast<double>(kPage);
+  constexpr std::size_t kMaxKept = kPage * 3 / 4;
+  const double room = 1 - static_cast<double>(std::min(kept, kMaxKept)) / static_cast<double>(kPage);
   for (std::size_t column = 0; column < columns; ++column) {
     const double share = room * std::sqrt(static_cast<double>(widths[column])) / std::max(weights, 1.0);
     const std::string own = sheet.columns[column].right ? "r" : "l";
