@@ -139,16 +139,17 @@ class Decider {
     for (const SweepRun& run : own_) {
       if (std::find(used.begin(), used.end(), run.id()) != used.end()) settings.insert(run.setting);
     }
-    if (settings.empty()) {
-      const std::string& missing = one.judged.parts.front().missing;
-      one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
-      return one;
-    }
     const bool is_early = std::any_of(own_.begin(), own_.end(), [&](const SweepRun& run) {
-      return settings.contains(run.setting) && run.is_open() && !(run.status == RunStatus::kFailed);
+      const bool is_of_claim = settings.empty() || settings.contains(run.setting);
+      return is_of_claim && run.is_open() && !(run.status == RunStatus::kFailed);
     });
     if (is_early) {  // a look at a part of its seeds would be one more
       one.why_not = "the sweep's own runs are not done";
+      return one;
+    }
+    if (settings.empty()) {
+      const std::string& missing = one.judged.parts.front().missing;
+      one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
       return one;
     }
     const std::set<std::int64_t> seeds = own_seeds(settings);

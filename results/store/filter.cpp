@@ -88,7 +88,7 @@ std::string short_text(const Value& value) {
   constexpr std::size_t kLongest = 40;
   constexpr std::size_t kKept = 20;
   constexpr std::size_t kDigits = 8;
-  const std::string text = shown_text(value);
+  std::string text = shown_text(value);
   if (text.size() <= kLongest || !text.starts_with('[')) return text;
   return repaired_utf8(text.substr(0, kKept)) + "… (" + sha256(text).substr(0, kDigits) + ")";
 }
