@@ -686,7 +686,7 @@ def _numbers_of_column(run: ForeignRun, name: str, rows: List[Dict[str, Any]]) -
     for place, row in enumerate(rows):
         cell = row.get(name)
         value = _cell(cell) if isinstance(cell, str) else cell
-        if _is_number(value):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             numbers[place] = float(value)
         elif cell not in MISSING and cell is not None:
             texts.append(cell)
