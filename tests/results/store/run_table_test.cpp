@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "results/quantities/quantities.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
@@ -178,6 +179,13 @@ TEST_F(Columns, OfUsualNamesMayBeEmpty) {
     const std::string column = (quantity.by == ReportedBy::kRun ? "" : "test.") + quantity.name;
     EXPECT_TRUE(runs.is_measured(column)) << column;
   }
+}
+
+TEST(Values, LongListsAreShortInNarrowColumns) {
+  const std::string command = R"(["python3","train.py","--lr","{lr}","--seed","{seed}"])";
+  EXPECT_EQ(short_text(command), R"(["python3","train.py… ()" + sha256(command).substr(0, 8) + ")");
+  EXPECT_EQ(short_text(std::string("[64, 128]")), "[64, 128]");
+  EXPECT_EQ(short_text(std::string(64, 'a')), "aaaaaaaa") << "a hash";
 }
 
 TEST_F(Columns, NamesWithoutTheirBeginningGetThoseThatEndWithThem) {
