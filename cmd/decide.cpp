@@ -259,10 +259,11 @@ class Decider {
   }
 
   static void tag(const SweepRun& run, std::int64_t look) {
+    if (look == 0) return;
     const fs::path& folder = run.planned.paths.folder;
     const std::string name = kLookTag + std::to_string(look);
     const std::vector<std::string> tags = read_run(folder).tags;
-    if (look == 0 || std::find(tags.begin(), tags.end(), name) != tags.end()) return;
+    if (std::find(tags.begin(), tags.end(), name) != tags.end()) return;
     append_remark(folder, {{"tag", name}, {"given", true}});
   }
 

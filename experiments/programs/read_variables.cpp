@@ -51,7 +51,7 @@ void add_variables_named(const std::string& text, bool is_shell, std::set<std::s
 }
 
 std::string value_or_hash(const std::string& name, const std::string& value) {
-  static const RE2 secret(R"((?i).*(?:token|key|secret|password|credential).*)");
+  static const RE2 secret(R"((?i).*(?:token|key|secret|pass|cred|auth|url|dsn).*)");
   constexpr std::size_t kLongest = 40;
   constexpr std::size_t kDigits = 8;
   if (value.size() <= kLongest && !RE2::FullMatch(name, secret)) return repaired_utf8(value);

@@ -22,6 +22,15 @@ class NoRecords final : public RecordSink {
   void grid(std::int64_t /*step*/, const ProgramGrid& /*grid*/) override {}
 };
 
+/// Where the last attempt ended. Null if that is not known: a damaged note of it is no reason to read nothing.
+Json known_position(const fs::path& file) {
+  try {
+    return fs::exists(file) ? read_json(file) : Json();
+  } catch (const DataError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
 Reread reread_run(const fs::path& folder, const RunConfiguration& configuration) {
@@ -33,7 +42,7 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   Reread reread;
   NoRecords nothing;
   MetricReaders first(metrics, paths.metrics(), nothing, paths.output());
-  const Json position = fs::exists(paths.position()) ? read_json(paths.position()) : Json();
+  const Json position = known_position(paths.position());
   reread.is_whole = first.read_all(is_done, position);
   reread.lines = first.lines();
   reread.warnings = first.warnings();

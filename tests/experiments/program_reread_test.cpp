@@ -98,6 +98,9 @@ for s in 10 20 30; do [ $s -le $last ] && echo step $s loss $last; done
   EXPECT_EQ(only_run().metrics.at("loss").size(), 2U) << "the first attempt ended at step 30";
   EXPECT_EQ(value(only_run(), "loss", 20), 20);
   EXPECT_EQ(only_run().reason, "");
+  write_file(only_run().folder / "metrics.position.json", "{torn");
+  EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone) << "all attempts are read";
+  EXPECT_EQ(only_run().metrics.at("loss").size(), 3U);
 }
 
 TEST_F(ProgramReread, StepsOfAnAttemptThatResumedAreNoStepsBack) {
