@@ -29,7 +29,7 @@ RUN_TESTS := scripts/run_tests.py
 TESTS ?=
 
 define configure
-@CUDA=$(CUDA) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
+@CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
 @{ [ -e $(BUILD)/build.ninja ] && grep -q XLM_CORE:BOOL=ON $(BUILD)/CMakeCache.txt; } || cmake --preset $(PRESET) $(OPTIONS) >/dev/null
 endef
 
@@ -39,20 +39,20 @@ endef
 help:       ## this list
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand); does nothing the second time
-	@CUDA=$(CUDA) scripts/setup.sh
+setup:      ## install Debian packages and libtorch (CUDA=0|1 decides by hand, TORCH=2.15.0 takes that version); does nothing the second time
+	@CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh
 
 readers: setup  ## what tests in Python need: TensorBoard, pandas, Optuna, transformers, Lightning, pytest, mypy (600 MB)
-	@READERS=1 CUDA=$(CUDA) scripts/setup.sh
+	@READERS=1 CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh
 
 trackers: setup  ## wandb, mlflow and trackio, which write the runs that some tests import (400 MB)
-	@TRACKERS=1 CUDA=$(CUDA) scripts/setup.sh
+	@TRACKERS=1 CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh
 
 tools: setup  ## LLVM 14, by which `asan`, `fuzz`, `format` and `lint` check what is written
-	@TOOLS=1 CUDA=$(CUDA) scripts/setup.sh
+	@TOOLS=1 CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh
 
 extras: setup  ## a browser and LaTeX, which a few tests need
-	@EXTRAS=1 CUDA=$(CUDA) scripts/setup.sh
+	@EXTRAS=1 CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh
 
 build:      ## the program: build/release/bin/xlm (PRESET=dev for assertions); setup first, where that was not done
 	$(configure)

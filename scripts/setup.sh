@@ -3,6 +3,7 @@
 # wheels into .deps/. libtorch is by far the largest. While it is fetched, COMMAND runs, after all others are there.
 #   CUDA=0|1   take the small CPU set, or the CUDA libraries too (default: as before; the first time 1 if a driver of a
 #              GPU is loaded)
+#   TORCH=V    take this version of libtorch from now on, 2.11.0 or newer; TORCH=pinned goes back to the one below
 #   TOOLS=1    also the tools for checks and fuzzing (`make tools`): LLVM 14, which Debian 13 no longer has
 #   EXTRAS=1   also a browser and LaTeX, for the tests that need them (`make test-all`)
 #   TRACKERS=1 also wandb, mlflow and trackio, whose runs some tests import (`make trackers`)
@@ -28,11 +29,21 @@ mkdir -p .deps
 exec 9<.deps
 flock 9 2>/dev/null || true
 
-torch_version=2.11.0
+pinned_torch=2.11.0
+case ${TORCH:-} in
+  "") ;;
+  pinned) rm -f .deps/wanted-torch ;;
+  *)
+    if ! [[ $TORCH =~ ^[0-9]+\.[0-9]+\.[0-9]+$ ]] || ! printf '%s\n' 2.11.0 "$TORCH" | sort -VC; then
+      echo "setup: TORCH=$TORCH: give a version from 2.11.0 on, such as $pinned_torch, or pinned" >&2
+      exit 1
+    fi
+    echo "$TORCH" >.deps/wanted-torch
+    ;;
+esac
+torch_version=$(cat .deps/wanted-torch 2>/dev/null || echo "$pinned_torch")
 plotly_version=6.5.0
 pyarrow_version=26.0.1
-crt_version=13.0.88
-cccl_version=13.0.85
 readers=(tensorboard==2.21.0 pandas==3.1.1 transformers==5.23.0 sympy networkx jinja2  # the last three: torch's own
   pytest==9.0.2 mypy==2.4.1 nbclient==0.11.0 ipykernel==7.4.0 matplotlib==3.11.2
   optuna==5.0.0 cmaes==0.13.1)
@@ -173,6 +184,13 @@ if [ -z "${CUDA:-}" ]; then
 fi
 pip=(python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-compile --target)
 
+# take_cuda FOLDER PART,…: installs parts of the CUDA toolkit that the wheel of torch names, into FOLDER.
+take_cuda() {
+  local toolkit
+  toolkit=$(sed -n 's/^Requires-Dist: cuda-toolkit[^=]*==\([0-9.]*\).*/\1/p' ".deps/python/torch-$torch_version.dist-info/METADATA")
+  "${pip[@]}" "$1" "cuda-toolkit[$2]==$toolkit"
+}
+
 take_torch() {
   if [ $adds_cuda = 1 ]; then  # what the wheel asks for besides, as the CPU set has the wheel itself
     local others
@@ -182,8 +200,12 @@ take_torch() {
   elif [ "$CUDA" = 1 ]; then
     "${pip[@]}" .deps/python "torch==$torch_version"
   else  # of CUDA, libtorch_cpu.so links against only these two
-    "${pip[@]}" .deps/python --no-deps "torch==$torch_version" nvidia-cuda-runtime==13.0.96 nvidia-cuda-cupti==13.0.85
+    "${pip[@]}" .deps/python --no-deps "torch==$torch_version"
+    take_cuda .deps/python cudart,cupti
   fi
+  # Headers that CUDA's headers include and libtorch's wheels lack. Without them a build would need an installed toolkit.
+  rm -rf .deps/cuda-headers*
+  take_cuda .deps/cuda-headers crt,cccl
   touch ".deps/torch-$torch_version-cuda$CUDA"
 }
 
@@ -196,15 +218,6 @@ take_folder() {
   mv ".deps/$1-wheel/$1" ".deps/python/$1"
   rm -rf ".deps/$1-wheel"
   touch ".deps/$1-$2"
-}
-
-# Headers that CUDA's headers include and libtorch's wheels lack. Without them a build would need an installed toolkit.
-take_headers() {
-  local stamp=.deps/cuda-headers-$crt_version-$cccl_version
-  [ ! -e "$stamp" ] || return 0
-  rm -rf .deps/cuda-headers*
-  "${pip[@]}" .deps/cuda-headers --no-deps "nvidia-cuda-crt==$crt_version" "nvidia-cuda-cccl==$cccl_version"
-  touch "$stamp"
 }
 
 take_readers() {
@@ -252,7 +265,6 @@ fetch() {
   set +m
 }
 fetch take_folder plotly "$plotly_version"    # has plotly.min.js, which the program contains; its Python is not used
-fetch take_headers
 fetch take_folder pyarrow "$pyarrow_version"  # has Arrow's C++ libraries and headers; tests write Parquet with its Python
 fetch take_trackers                           # wandb, mlflow, trackio, whose runs some tests import
 fetch take_readers                            # TensorBoard, pandas, transformers and pytest, with which tests read our files

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/kernels/band_attention_device.h"
+#include "core/kernels/clamp.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/examined_kernels.h"
 #include "core/kernels/kernel_table.h"
@@ -53,7 +54,7 @@ class LogMask : public torch::autograd::Function<LogMask> {
     const torch::Tensor span = context->get_saved_variables().front();
     const double ramp = context->saved_data["ramp"].toDouble();
     const torch::Tensor mask = unclamped_mask(span, context->saved_data["band"].toInt(), ramp);
-    const torch::Tensor moves = (mask >= 0).logical_and_(mask <= 1);  // as clamp's own gradient: both corners count
+    const torch::Tensor moves = (mask >= 0).logical_and_(mask <= 1);  // as of clamp_with_corners
     const torch::Tensor slope = moves / ((mask.clamp(0, 1) + kLeastMask) * ramp);
     return {(upstream.front() * slope).sum(-1, /*keepdim=*/true), {}, {}};
   }
@@ -62,7 +63,7 @@ class LogMask : public torch::autograd::Function<LogMask> {
 }  // namespace
 
 torch::Tensor banded_soft_mask(const BandedAttentionInput& input) {
-  return unclamped_mask(input.span, input.position.size(1), input.ramp).clamp(0, 1);
+  return clamp_with_corners(unclamped_mask(input.span, input.position.size(1), input.ramp), 0, 1);
 }
 
 torch::Tensor banded_attention(const BandedAttentionInput& input) {

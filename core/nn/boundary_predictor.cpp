@@ -7,6 +7,7 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include "core/kernels/clamp.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/step_context.h"
@@ -31,7 +32,7 @@ Tensor clamp_probability(const Tensor& x) {
         return std::numeric_limits<float>::epsilon();
     }
   }();
-  return x.clamp(epsilon, 1 - epsilon);
+  return clamp_with_corners(x, epsilon, 1 - epsilon);
 }
 
 /// Uniform numbers for the rows of the batch that are computed: [B, T]. They are few, so they are drawn on the CPU,

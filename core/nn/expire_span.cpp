@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/kernels/clamp.h"
 #include "core/kernels/linear.h"
 
 namespace xlm {
@@ -60,7 +61,9 @@ LiveMemories live_memories(const Tensor& cache, const Tensor& block, const Expir
 Tensor expire_mask(const Tensor& spans, std::int64_t band, double ramp) {
   const std::int64_t queries = spans.size(1) - band;
   const Tensor of_query = spans.unfold(1, band, 1).narrow(1, 0, queries);  // [B, M, L]
-  return unclamped_factors(of_query, falling_ages(band, spans), ramp).clamp(0, 1).unsqueeze(1).contiguous();
+  return clamp_with_corners(unclamped_factors(of_query, falling_ages(band, spans), ramp), 0, 1)
+      .unsqueeze(1)
+      .contiguous();
 }
 
 Tensor expiring_attention_weights(const BandedAttentionInput& input, const Tensor& spans) {

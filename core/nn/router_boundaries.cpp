@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "core/kernels/clamp.h"
 #include "core/kernels/linear.h"
 #include "core/kernels/segment_pooling.h"
 #include "core/nn/patches.h"
@@ -39,7 +40,7 @@ class RouterBoundaries final : public PatchBoundaries {
     const std::int64_t others = text.hidden.size(1) - 1;
     const Tensor before = direction_of(linear_layer(text.hidden, query_)).narrow(1, 0, others);
     const Tensor here = direction_of(linear_layer(text.hidden, key_)).narrow(1, 1, others);
-    const Tensor difference = ((1 - (before * here).sum(-1)) / 2).clamp(0, 1);  // [B, T − 1]
+    const Tensor difference = clamp_with_corners((1 - (before * here).sum(-1)) / 2, 0, 1);  // [B, T − 1]
     const Tensor first = torch::ones({text.hidden.size(0), 1}, difference.options().requires_grad(false));
     const Tensor probabilities = torch::cat({first, difference}, 1).masked_fill(text.beginnings, 1);  // [B, T]
     return {.begins = probabilities.detach() > 0.5, .probabilities = probabilities};
@@ -56,10 +57,10 @@ class RouterBoundaries final : public PatchBoundaries {
   Tensor down(const Tensor& hidden, const Tensor& patches, const PatchPlaces& places,
               const PatchStarts& starts) const override {
     const Tensor chance = starts.probabilities.unsqueeze(-1);  // [B, T, 1]
-    const Tensor share =
-        move_rows(chance, places.places, places.patch).squeeze(-1).clamp(kLeastShare, 1 - kLeastShare);  // [B, G]
-    const Tensor smooth = smoothed(patches.narrow(2, 0, hidden.size(2)), share);                         // [B, G, d]
-    const Tensor sure = torch::where(starts.begins.unsqueeze(-1), chance, 1 - chance);                   // [B, T, 1]
+    const Tensor share = clamp_with_corners(move_rows(chance, places.places, places.patch).squeeze(-1), kLeastShare,
+                                            1 - kLeastShare);                           // [B, G]
+    const Tensor smooth = smoothed(patches.narrow(2, 0, hidden.size(2)), share);        // [B, G, d]
+    const Tensor sure = torch::where(starts.begins.unsqueeze(-1), chance, 1 - chance);  // [B, T, 1]
     const Tensor one = 1 + (sure - sure.detach());
     return repeat_rows(smooth, places.begun - 1) * one + linear_layer(hidden, residual_);
   }

@@ -43,20 +43,21 @@ class SetUpAgain : public ::testing::Test {
     program("dpkg-query", "echo installed");
     program("nvcc", "true");
     program("python3", "echo \"$@\" >>'" + installed().string() +
-                           "'\nwhile [ $# -gt 1 ]; do case \"$2\" in *-wheel) "
-                           "mkdir -p \"$2/plotly\" \"$2/pyarrow\" ;; esac; shift; done");
+                           "'\nwhile [ $# -gt 1 ]; do case \"$2\" in "
+                           "*-wheel) mkdir -p \"$2/plotly\" \"$2/pyarrow\" ;; "
+                           "torch==*) of=.deps/python/torch-${2#torch==}.dist-info; mkdir -p $of; echo "
+                           "'Requires-Dist: cuda-toolkit[cudart,cupti]==13.0.2; x' >$of/METADATA ;; "
+                           "esac; shift; done");
     // The script defines the versions.
     const std::string script = read_file(root_ / "scripts/setup.sh");
     const auto version = [&](const std::string& of) {
       std::smatch match;
-      EXPECT_TRUE(std::regex_search(script, match, std::regex("\n" + of + "_version=(\\S+)"))) << of;
+      EXPECT_TRUE(std::regex_search(script, match, std::regex("\n" + of + "=(\\S+)"))) << of;
       return match.str(1);
     };
-    write_file(stamp("plotly-" + version("plotly")), "");
-    write_file(stamp("pyarrow-" + version("pyarrow")), "");
-    headers_ = stamp("cuda-headers-" + version("crt") + "-" + version("cccl"));
-    write_file(headers_, "");
-    torch_ = "torch-" + version("torch");
+    write_file(stamp("plotly-" + version("plotly_version")), "");
+    write_file(stamp("pyarrow-" + version("pyarrow_version")), "");
+    torch_ = "torch-" + version("pinned_torch");
   }
 
   void program(const std::string& name, const std::string& lines) {
@@ -76,7 +77,6 @@ class SetUpAgain : public ::testing::Test {
 
   TemporaryFolder folder_;
   fs::path root_ = folder_.path() / "a place with spaces";
-  fs::path headers_;  // the stamp of the headers that CUDA's headers include
   std::string torch_;
 };
 
@@ -99,12 +99,28 @@ TEST_F(SetUpAgain, TakesTheCudaLibrariesIfAskedFor) {
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
 }
 
-TEST_F(SetUpAgain, InstallsCudasHeadersWithEitherSet) {
-  write_file(stamp(torch_ + "-cuda0"), "");
-  fs::remove(headers_);
-  EXPECT_THAT(setup(), ::testing::HasSubstr("nvidia-cuda-crt=="));
-  EXPECT_TRUE(fs::exists(headers_));
+TEST_F(SetUpAgain, InstallsTheHeadersOfTheToolkitThatTheWheelNamesWithEitherSet) {
+  for (const char* set : {"CUDA=0", "CUDA=1"}) {
+    fs::remove(installed());
+    EXPECT_THAT(setup(set), ::testing::HasSubstr("cuda-headers cuda-toolkit[crt,cccl]==13.0.2")) << set;
+  }
+}
+
+TEST_F(SetUpAgain, TakesAnotherVersionOfLibtorchUntilThePinnedOneIsAskedFor) {
+  EXPECT_THAT(setup("TORCH=2.99.1"), ::testing::HasSubstr("torch==2.99.1"));
+  EXPECT_TRUE(fs::exists(stamp("torch-2.99.1-cuda0"))) << "and so does a build, which runs setup without it:";
+  const std::string before = read_file(installed());
+  EXPECT_EQ(setup(), before);
+  EXPECT_FALSE(fs::exists(stamp(torch_ + "-cuda0")));
+  setup("TORCH=pinned");
   EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0")));
+  EXPECT_FALSE(fs::exists(stamp("torch-2.99.1-cuda0")));
+  for (const char* wrong : {"2.10.0", "2.11", "newest", "'2.12.0; id'"}) {
+    const std::string command = "PATH='" + (folder_.path() / "bin").string() + "':\"$PATH\" CUDA= TORCH=" + wrong +
+                                " bash '" + (root_ / "scripts/setup.sh").string() + "' >/dev/null 2>&1";
+    EXPECT_NE(std::system(command.c_str()), 0) << wrong;
+  }
+  EXPECT_TRUE(fs::exists(stamp(torch_ + "-cuda0"))) << "a version that cannot be taken changes nothing";
 }
 
 TEST_F(SetUpAgain, RunsACommandWhileLibtorchIsFetched) {
