@@ -246,6 +246,29 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
   return kDone;
 }
 
+/// Leaves out all runs but those of --only. Throws UsageError for one that the sweep does not have.
+void choose_runs(std::vector<SweepRun>& runs, const std::vector<std::string>& only) {
+  for (const std::string& id : only) {
+    if (std::any_of(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.id() == id; })) continue;
+    throw UsageError(
+        fmt::format("--only {}: the sweep has no such run here\nif it has one elsewhere, its data or its program's "
+                    "code are others here: to compare, xlm sweep FILE --dry-run",
+                    id));
+  }
+  if (only.empty()) return;
+  std::erase_if(runs, [&](const SweepRun& run) { return std::find(only.begin(), only.end(), run.id()) == only.end(); });
+}
+
+/// What follows `xlm sweep` where another machine is to plan the same runs.
+std::vector<std::string> words_for_others(const SweepCommand& command) {
+  std::vector<std::string> words{fs::absolute(command.file).lexically_proximate(fs::current_path()).string()};
+  words.insert(words.end(), command.overrides.begin(), command.overrides.end());
+  if (!command.profile.empty()) words.insert(words.end(), {"--profile", command.profile});
+  if (command.retry) words.emplace_back("--retry");
+  if (command.anyway) words.emplace_back("--anyway");
+  return words;
+}
+
 int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   const Yaml file = read_yaml_argument(command.file);
   const Yaml tree = configuration_of(file, command.file, command.profile, command.overrides);
@@ -261,7 +284,10 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   }
   const LauncherEntry& launcher = find_launcher(command.launcher);  // complains before anything is written
   if (command.wait && launcher.waits)
-    throw UsageError("--wait is for launchers that submit: the local one always waits");
+    throw UsageError(fmt::format("--wait is for launchers that submit: {} always waits", launcher.name));
+  const bool has_canary = command.canary || !command.canary_with.empty();
+  if (has_canary && launcher.waits && !launcher.here)
+    throw UsageError("--canary: other machines plan the sweep's own runs alone: do it here first, without --launcher");
   std::optional<RunsInUse> in_use(std::in_place, global.runs,
                                   RunsInUse::By::kSweep);  // until the result is printed
   std::vector<SweepRun> runs =
@@ -269,9 +295,13 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
   if (!global.quiet) {
     for (const std::string& line : choices_in_words(runs)) say(line + "\n");
   }
+  choose_runs(runs, command.only);
   if (command.shuffle) shuffle_runs(runs);
-  const SweepLaunchOptions options{
-      .jobs = command.jobs, .site = command.site, .retry = command.retry, .anyway = command.anyway};
+  const SweepLaunchOptions options{.jobs = command.jobs,
+                                   .site = command.site,
+                                   .words = words_for_others(command),
+                                   .retry = command.retry,
+                                   .anyway = command.anyway};
   SweepLaunch launch(launcher, recipe, runs, options, global);
   if (command.dry_run) {
     print_dry_run(runs, recipe.search, launcher, launch, global);
@@ -279,12 +309,13 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     return kDone;
   }
   install_stop_handlers();
+  if (launcher.here) check_devices(runs);
   if (launcher.waits) {
-    check_devices(runs);
+    launch.preview();  // complains before anything is written
     create_folders(global.runs);
     if (!in_use->held()) in_use.emplace(global.runs, RunsInUse::By::kSweep);
   }
-  if (command.canary || !command.canary_with.empty()) {
+  if (has_canary) {
     const ExitCode code = try_canary(launcher, recipe, runs, options, command.canary_with, global);
     if (code != kDone) return code;
   }
@@ -332,7 +363,8 @@ std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global) {
   app.add_option("--print-site", command->print_site,
                  "Print a site file, to be completed: for the Slurm of this machine, or for another queue")
       ->expected(0, 1)
-      ->type_name("[pbs|lsf|sge|ssh]");
+      ->type_name("[pbs|lsf|sge|ssh|apart]");
+  app.add_option("--only", command->only, "Only this run of it, by its id")->allow_extra_args(false)->type_name("RUN");
   app.add_flag("--dry-run", command->dry_run, "List the runs with their reasons and costs; write nothing");
   app.add_flag("--check", command->check, "Check whether its tables and figures can be filled; needs no data")
       ->excludes("--dry-run");

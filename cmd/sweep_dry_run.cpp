@@ -99,7 +99,7 @@ void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search
     for (const CostEstimate& cost : costs) largest = std::max(largest, cost.flops);
     text += search_rest(*search, runs, largest);
   }
-  if (launcher.waits) return print(text + "; nothing was written\n" + cost_lines(costs));
+  if (launcher.here) return print(text + "; nothing was written\n" + cost_lines(costs));
   if (has_work(runs)) text = fmt::format("{}\n\n{}", text, trim(launch.preview()));
   print(text + "\nnothing was written or submitted\n" + cost_lines(costs));
 }

@@ -73,6 +73,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
                .asked = recipe.resources,
                .site = {},
                .program = {},
+               .sweep = options.words,
                .settings = {.jobs = options.jobs, .retry = options.retry}},
       launcher_(launcher.make()) {
   if (options.warns) {
@@ -89,12 +90,12 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
     request_.settings.screen = stderr;
     request_.settings.terminal = global.standard_error;
   }
-  if (entry_.waits) {
+  if (entry_.here) {
     request_.list.runs_per_gpu = request_.asked.runs_per_gpu;
     return;
   }
   request_.site = read_site(find_site(options.site));
-  request_.program = pinned_place(program_files(), global.runs, Machines::kSeveral);
+  if (!entry_.waits) request_.program = pinned_place(program_files(), global.runs, Machines::kSeveral);
 }
 
 /// As many as there are runs to be done, and no more than were asked for.
@@ -122,8 +123,10 @@ void SweepLaunch::start() {
   submit_runs(request_.list);
   if (!entry_.waits) queue_failed_runs(request_.list);
   update_store(global_.runs, global_.store_file());
-  const Machines machines = entry_.waits ? Machines::kThisOne : Machines::kSeveral;
-  request_.program = pin_program(program_files(), global_.runs, machines);  // its place may be another by now
+  if (entry_.here || !entry_.waits) {  // its place may be another by now
+    request_.program =
+        pin_program(program_files(), global_.runs, entry_.here ? Machines::kThisOne : Machines::kSeveral);
+  }
   if (!entry_.waits) write_work_list(request_.list);
   before_ = present_workers();
   added_ = entry_.waits ? 1 : std::max<std::int64_t>(wanted_workers() - std::ssize(before_), 0);
@@ -182,7 +185,8 @@ std::string site_file(const std::string& queue) {
   if (!queue.empty() && queue != "slurm") {
     const fs::path file = shipped_file("sites", queue);
     if (!file.empty()) return read_file(file);
-    throw UsageError(fmt::format("there is no site file for '{}'; there are slurm, pbs, lsf, sge and ssh", queue));
+    throw UsageError(
+        fmt::format("there is no site file for '{}'; there are slurm, pbs, lsf, sge, ssh and apart", queue));
   }
   std::optional<SlurmCluster> cluster;
   std::string text =

@@ -13,8 +13,9 @@
 namespace xlm {
 
 struct SweepLaunchOptions {
-  std::int64_t jobs = 0;  // workers at most, or runs at once; 0: what suits the launcher
-  fs::path site;          // empty: where it is looked for
+  std::int64_t jobs = 0;                // workers at most, or runs at once; 0: what suits the launcher
+  fs::path site;                        // empty: where it is looked for
+  std::vector<std::string> words = {};  // behind `xlm sweep`, that name the same runs elsewhere
   bool retry = false;
   bool anyway = false;
   bool warns = true;                       // of what the runs have in common

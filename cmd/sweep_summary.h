@@ -19,6 +19,7 @@ struct SweepCommand {
   std::vector<std::string> overrides;
   std::string profile;
   std::string launcher = "local";
+  std::vector<std::string> only;  // runs, by their ids
   std::int64_t jobs = 0;
   bool dry_run = false;
   bool check = false;

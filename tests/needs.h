@@ -13,7 +13,8 @@ inline constexpr const char* kSlurm =
 inline constexpr const char* kGridEngine =
     "[gridengine] root and Debian's gridengine-master, -exec and -client are needed: make test-skipped as root with "
     "them";
-inline constexpr const char* kSshServer = "[sshd] no ssh server is installed: make test-skipped with openssh-server";
+inline constexpr const char* kSshServer =
+    "[sshd] no ssh server or no rsync is installed: make test-skipped with openssh-server and rsync";
 inline constexpr const char* kLatex = "[latex] pdflatex with booktabs is not installed: make extras test-skipped";
 inline constexpr const char* kBrowser = "[browser] no Chromium is installed: make extras test-skipped";
 inline constexpr const char* kRoot = "[root] only root can do this: sudo make test-skipped";

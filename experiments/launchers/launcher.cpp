@@ -11,15 +11,18 @@ namespace xlm {
 std::unique_ptr<Launcher> make_local_launcher();
 std::unique_ptr<Launcher> make_slurm_launcher();
 std::unique_ptr<Launcher> make_command_launcher();
+std::unique_ptr<Launcher> make_apart_launcher();
 std::unique_ptr<Launcher> make_manual_launcher();
 
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
-      {"local", "runs on this machine, which share its cores and GPUs", true, make_local_launcher},
-      {"slurm", "jobs of a Slurm cluster", false, make_slurm_launcher},
-      {"command", "jobs of another queue, or workers over ssh, by the commands of the site file", false,
+      {"local", "runs on this machine, which share its cores and GPUs", true, true, make_local_launcher},
+      {"slurm", "jobs of a Slurm cluster", false, false, make_slurm_launcher},
+      {"command", "jobs of another queue, or workers over ssh, by the commands of the site file", false, false,
        make_command_launcher},
-      {"manual", "only queues the runs and prints how to start a worker", false, make_manual_launcher},
+      {"apart", "machines that share no folder: sends them this one, and merges what they did", true, false,
+       make_apart_launcher},
+      {"manual", "only queues the runs and prints how to start a worker", false, false, make_manual_launcher},
   };
   return table;
 }

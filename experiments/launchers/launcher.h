@@ -20,9 +20,10 @@ struct LaunchRequest {
   WorkList list;
   Resources asked;  // resources in the sweep's file
   Site site;
-  fs::path program;              // the program that workers run
-  LaunchSettings settings = {};  // of a worker in this process
-  double save = 0;               // seconds before its time ends when a worker is told to save; set by the launcher
+  fs::path program;                // the program that workers run
+  std::vector<std::string> sweep;  // words behind `xlm sweep` that name the same runs elsewhere
+  LaunchSettings settings = {};    // of a worker in this process
+  double save = 0;                 // seconds before its time ends when a worker is told to save; set by the launcher
   std::vector<std::string> exclude = {};  // machines that workers must not get; set by the launcher
 };
 
@@ -71,6 +72,7 @@ struct LauncherEntry {
   std::string_view name;
   std::string_view summary;
   bool waits;  // its workers exit with the command, which runs until the sweep has ended
+  bool here;   // they are on this machine
   std::unique_ptr<Launcher> (*make)();
 };
 

@@ -30,6 +30,24 @@ void read_lines(const Yaml& map, const char* key, std::vector<std::string>& out)
   for (const Yaml& item : node->items) out.push_back(line_of(item, key));
 }
 
+SiteApart read_apart(const Yaml& map) {
+  if (!map.is_map()) fail_at(map, "apart must be a map\nto see one: xlm sweep --print-site apart");
+  refuse_unknown(map, {"hosts", "place", "program", "send", "run", "jobs"});
+  SiteApart apart;
+  read_lines(map, "hosts", apart.hosts);
+  read_line(map, "place", apart.place);
+  read_line(map, "program", apart.program);
+  apart.send = read_site_command(map, "send", {"host", "user", "folder", "name", "place", "runs"});
+  apart.run = read_site_command(map, "run", {"host", "user", "script"});
+  for (const auto& [key, is_missing] :
+       {std::pair("hosts", apart.hosts.empty()), std::pair("place", apart.place.empty()),
+        std::pair("send", apart.send.parts.empty()), std::pair("run", apart.run.parts.empty())}) {
+    if (is_missing) fail_at(map, fmt::format("apart.{} is missing\nto see one: xlm sweep --print-site apart", key));
+  }
+  apart.jobs = read_count(map, "apart", "jobs", 0);
+  return apart;
+}
+
 }  // namespace
 
 fs::path find_site(const fs::path& named) {
@@ -49,7 +67,7 @@ Site read_site(const fs::path& file) {
   if (tree.is_null()) return site;  // only comments
   if (!tree.is_map()) fail_at(tree, "a site file must be a map\nto write one: xlm sweep --print-site");
   refuse_unknown(tree, {"partition", "account", "qos", "resources", "save", "directives", "setup", "container",
-                        "finally", "scheduler"});
+                        "finally", "scheduler", "apart"});
   read_line(tree, "partition", site.partition);
   read_line(tree, "account", site.account);
   read_line(tree, "qos", site.qos);
@@ -70,6 +88,7 @@ Site read_site(const fs::path& file) {
   }
   read_line(tree, "container", site.container);
   site.finally = read_site_command(tree, "finally", {"experiment", "code"});
+  if (const Yaml* apart = tree.given("apart")) site.apart = read_apart(*apart);
   if (const Yaml* scheduler = tree.given("scheduler")) {
     site.scheduler = read_scheduler(*scheduler);
     for (const char* key : {"partition", "account", "qos", "directives"}) {

@@ -11,6 +11,16 @@
 
 namespace xlm {
 
+/// Machines that share no folder with this one, and the commands that reach them.
+struct SiteApart {
+  std::vector<std::string> hosts;
+  std::string place;            // a folder there, for copies of current folders
+  std::string program = "xlm";  // how it is called there
+  SiteCommand send;             // the current folder, {folder} of {name}, into {place} of {host}, without {runs} in it
+  SiteCommand run;              // {script} there, which takes its standard input and gives its standard output
+  std::int64_t jobs = 0;        // runs at once on each; 0: as many as suit it
+};
+
 struct Site {
   fs::path file;  // its file; empty: none
   std::string partition;
@@ -22,6 +32,7 @@ struct Site {
   std::vector<std::string> setup;          // shell lines before the program: "module load cuda"
   SiteCommand finally;                     // run at the end of a sweep; may be empty
   std::optional<SiteScheduler> scheduler;  // for --launcher command
+  std::optional<SiteApart> apart;          // for --launcher apart
   std::string container;                   // words before the program: "apptainer exec --nv image.sif"
 };
 

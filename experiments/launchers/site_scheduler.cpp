@@ -64,15 +64,6 @@ std::vector<std::string> read_pattern(const Yaml& map, const char* key, const st
   return names;
 }
 
-std::int64_t read_count(const Yaml& map, const char* key, std::int64_t otherwise) {
-  const Yaml* node = map.given(key);
-  std::int64_t count = otherwise;
-  if (node != nullptr && (!parse_integer(scalar_text(*node, key), count) || count < 1)) {
-    fail_at(*node, fmt::format("scheduler.{} must be a whole number, 1 or more", key));
-  }
-  return count;
-}
-
 /// The groups of the line's pattern, or nullopt if the line is about no job.
 std::optional<SiteValues> job_of(const std::string& line, const RE2& pattern) {
   const auto count = static_cast<std::size_t>(pattern.NumberOfCapturingGroups());
@@ -114,6 +105,15 @@ SiteCommand read_site_command(const Yaml& map, const char* key, const std::vecto
   return command;
 }
 
+std::int64_t read_count(const Yaml& map, const char* of, const char* key, std::int64_t otherwise) {
+  const Yaml* node = map.given(key);
+  std::int64_t count = otherwise;
+  if (node != nullptr && (!parse_integer(scalar_text(*node, key), count) || count < 1)) {
+    fail_at(*node, fmt::format("{}.{} must be a whole number, 1 or more", of, key));
+  }
+  return count;
+}
+
 SiteScheduler read_scheduler(const Yaml& map) {
   if (!map.is_map()) fail_at(map, "scheduler must be a map\nto see one: xlm sweep --print-site pbs");
   refuse_unknown(map, {"submit", "job", "status", "line", "none", "cancel", "queued", "running", "gone", "hosts",
@@ -139,8 +139,8 @@ SiteScheduler read_scheduler(const Yaml& map) {
   read.running = read_words(map, "running");
   read.gone = read_words(map, "gone");
   read.hosts = read_words(map, "hosts");
-  read.array = read_count(map, "array", 1);
-  read.again = static_cast<int>(read_count(map, "again", 0));
+  read.array = read_count(map, "scheduler", "array", 1);
+  read.again = static_cast<int>(read_count(map, "scheduler", "again", 0));
   return read;
 }
 

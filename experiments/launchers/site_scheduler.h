@@ -41,6 +41,9 @@ struct SiteScheduler {
 /// UsageError with file:line.
 SiteCommand read_site_command(const Yaml& map, const char* key, const std::vector<std::string>& known);
 
+/// The whole number `key` of the map `of`, 1 or more. Throws UsageError with file:line.
+std::int64_t read_count(const Yaml& map, const char* of, const char* key, std::int64_t otherwise);
+
 /// Reads `scheduler`. Throws UsageError with file:line.
 SiteScheduler read_scheduler(const Yaml& map);
 

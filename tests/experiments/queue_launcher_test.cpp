@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/replace.hpp>
 
 #include "base/text.h"
 #include "tests/experiments/program_fixture.h"
@@ -314,12 +315,16 @@ class ProgramOverSsh : public ProgramInQueue {
                            "  IdentitiesOnly yes\n  StrictHostKeyChecking no\n  UserKnownHostsFile {1}/known\n",
                            port, at));
     start_server();
-    write_site("ssh", [&](std::string text) {
+    write_site_of_hosts("ssh");
+  }
+  /// The site file that comes with the program, with the two names, and with this test's settings of ssh.
+  void write_site_of_hosts(const std::string& name, const std::function<std::string(std::string)>& change = {}) {
+    const std::string settings = folder_.path().string() + "/ssh.conf";
+    write_site(name, [&](std::string text) {
       text.replace(text.find("node1, node2"), 12, "one, two");
-      for (std::size_t from = 0; (from = text.find("[ssh, ", from)) != std::string::npos; from += 6) {
-        text.insert(from + 6, "-F, " + at + "/ssh.conf, ");
-      }
-      return text;
+      boost::algorithm::replace_all(text, "[ssh, ", "[ssh, -F, " + settings + ", ");
+      boost::algorithm::replace_all(text, " ssh -o", " ssh -F " + settings + " -o");
+      return change ? change(text) : text;
     });
   }
   void TearDown() override {
@@ -354,6 +359,139 @@ TEST_F(ProgramOverSsh, AHostThatDoesNotAnswerMayStillHaveItsWorker) {
   start_server();
   until([&] { return watched().find("6 of 6 runs ended") != std::string::npos; });
   expect_all_done(6);
+}
+
+/// Machines that share no folder with this one: their copies of it are in another place.
+class ProgramApart : public ProgramOverSsh {
+ protected:
+  void SetUp() override {
+    ProgramOverSsh::SetUp();
+    if (IsSkipped()) return;
+    if (shell(folder_.path(), "command -v rsync").code != 0) GTEST_SKIP() << needs::kSshServer;
+    write_site_of_hosts("apart", [&](std::string text) {
+      boost::algorithm::replace_first(text, "place: xlm-work", "place: " + there_.path().string());
+      boost::algorithm::replace_first(text, "# program: /opt/xlm/bin/xlm", "program: " XLM_FAKE_BINARY);
+      return text;
+    });
+    write_sweep("sweep: {grid: {seed: [1, 2, 3, 4, 5, 6]}}\n");
+  }
+
+  std::vector<std::string> words(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> all{"sweep", "sweep.yaml", "--launcher", "apart", "--site", site().string()};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  fs::path copy() const { return there_.path() / folder_.path().filename(); }
+  std::size_t count_there(RunStatus status) const {
+    std::size_t count = 0;
+    if (!fs::exists(copy() / "runs")) return 0;
+    for (const auto& entry : fs::directory_iterator(copy() / "runs")) {
+      if (!fs::exists(entry.path() / "journal.jsonl")) continue;
+      if (read_live_run(entry.path()).status == status && steps(entry.path()).size() >= 2) ++count;
+    }
+    return count;
+  }
+
+  TemporaryFolder there_;
+};
+
+TEST_F(ProgramApart, TwoMachinesDoEveryRunOnceAndItsResultsAreHere) {
+  const ProgramResult dry = run(words({"--dry-run"}));
+  EXPECT_THAT(dry.out, HasSubstr(" would be sent to one, two, and the runs done there, below ")) << dry.err;
+  EXPECT_FALSE(fs::exists(copy()));
+  const ProgramResult all = run(words());
+  EXPECT_EQ(all.code, kDone) << all.err << all.out;
+  EXPECT_THAT(all.out, HasSubstr("6 of 6 runs done"));
+  EXPECT_THAT(all.err, AllOf(HasSubstr(" from one, "), HasSubstr(" from two, ")));
+  expect_all_done(6);
+  for (const fs::path& folder : run_folders()) {
+    EXPECT_EQ(steps(folder).size(), 10U) << folder;
+    EXPECT_TRUE(fs::exists(folder / "model")) << folder;
+    EXPECT_TRUE(fs::exists(copy() / "runs" / folder.filename())) << "it was done there";
+  }
+  EXPECT_FALSE(fs::exists(copy() / "runs/.workers")) << "runs of this machine stay here";
+  EXPECT_THAT(run(words()).out, HasSubstr("6 of 6 runs done"));
+  EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("done"));
+}
+
+TEST_F(ProgramApart, WhatWasStoppedIsSavedThereAndContinues) {
+  write_file(hold(), "");
+  {
+    BackgroundProgram sweep = start(words());
+    until([&] { return count_there(RunStatus::kRunning) >= 2; });
+    sweep.kill(SIGTERM);
+    EXPECT_EQ(sweep.wait().code, kStopped);
+  }
+  const auto preempted = [&] {
+    std::size_t count = 0;
+    for (const fs::path& folder : run_folders()) count += read_live_run(folder).status == RunStatus::kPreempted ? 1 : 0;
+    return count;
+  };
+  EXPECT_GE(preempted(), 2U) << "they are here, too";
+  {
+    BackgroundProgram killed = start(words());
+    until([&] { return count_there(RunStatus::kRunning) >= 2; });
+    killed.kill(SIGKILL);
+    killed.wait();
+  }
+  until([&] { return count_there(RunStatus::kPreempted) >= 2; });  // no command waits for them
+  fs::remove(hold());
+  const ProgramResult all = run(words());
+  EXPECT_EQ(all.code, kDone) << all.err << all.out;
+  EXPECT_THAT(all.out, HasSubstr("6 of 6 runs done"));
+  for (const fs::path& folder : run_folders()) {
+    const std::vector<int> done = steps(copy() / "runs" / folder.filename());
+    EXPECT_EQ(std::set<int>(done.begin(), done.end()).size(), 10U) << folder;
+    EXPECT_TRUE(fs::exists(folder / "model")) << folder;
+  }
+}
+
+TEST_F(ProgramApart, AMachineThatCannotGoOnLeavesItsRunsToTheOther) {
+  std::string text = read_file(site());
+  boost::algorithm::replace_first(text, "hosts: [one, two]", "hosts: [nowhere.invalid, two]");
+  write_file(site(), text);
+  const ProgramResult all = run(words());
+  EXPECT_EQ(all.code, kDone) << all.err << all.out;
+  EXPECT_THAT(all.err, HasSubstr("warning: nowhere.invalid: rsync ended with code "));
+  expect_all_done(6);
+  boost::algorithm::replace_first(text, "[nowhere.invalid, two]", "[nowhere.invalid]");
+  write_file(site(), text);
+  write_sweep("sweep: {grid: {seed: [7, 8]}}\n");
+  const ProgramResult none = run(words());
+  EXPECT_EQ(none.code, kFailed);
+  EXPECT_THAT(none.err,
+              AllOf(HasSubstr("error: nowhere.invalid: rsync ended with code "), HasSubstr("nowhere.invalid.log")));
+}
+
+TEST_F(ProgramApart, AnotherVersionThereIsRefused) {
+  write_file(there_.path() / "xlm", "#!/bin/sh\necho 'xlm 0.0.9 (abc)'\n");
+  fs::permissions(there_.path() / "xlm", fs::perms::owner_all);
+  std::string text = read_file(site());
+  boost::algorithm::replace_first(text, "program: " XLM_FAKE_BINARY, "program: " + (there_.path() / "xlm").string());
+  write_file(site(), text);
+  const ProgramResult other = run(words());
+  EXPECT_EQ(other.code, kFailed);
+  EXPECT_THAT(other.err, AllOf(HasSubstr("one has xlm 0.0.9 (abc), and this is xlm "), HasSubstr("apart.program")));
+}
+
+TEST_F(ProgramApart, WhatNeedsOneFolderIsRefusedBeforeAnythingIsSent) {
+  write_file(there_.path() / "far.yaml", read_file(folder_.path() / "sweep.yaml"));
+  std::vector<std::string> elsewhere = words();
+  elsewhere[1] = (there_.path() / "far.yaml").string();
+  elsewhere.push_back("data.path=" + data_.string());
+  EXPECT_THAT(run(elsewhere).err, HasSubstr("is not in the current folder, which is what other machines get"));
+  EXPECT_THAT(run(words({"--wait"})).err, HasSubstr("apart always waits"));
+  EXPECT_THAT(run(words({"--canary"})).err, HasSubstr("--canary"));
+  EXPECT_THAT(
+      run(words({"train.eval_every=2", "sweep.early_stopping={measure: valid.loss, rungs: [2], keep: 1/2}"})).err,
+      HasSubstr("early stopping needs one folder of runs for all machines"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--launcher", "apart"}).err, HasSubstr("xlm sweep --print-site apart"));
+  write_file(site(), "apart: {hosts: [one], place: x, run: [ssh]}\n");
+  EXPECT_THAT(run(words()).err, HasSubstr("apart.send is missing"));
+  EXPECT_THAT(run({"sweep", "sweep.yaml", "--only", "adaptive-span-text-0123456789abcdef"}).err,
+              HasSubstr("the sweep has no such run here"));
+  EXPECT_FALSE(fs::exists(copy()));
+  EXPECT_FALSE(fs::exists(runs_));
 }
 
 }  // namespace
