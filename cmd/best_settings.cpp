@@ -57,19 +57,27 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   if (std::any_of(keys.begin(), keys.end(), is_of_data)) return "";
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
+  std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
-    if (evaluation == nullptr || !evaluation->values.contains(measure.name)) continue;
+    const bool has_number = evaluation != nullptr && evaluation->values.contains(measure.name);
+    if (!has_number && runs[i].status != RunStatus::kDone) continue;
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
       const std::string value = shown_value(planned[i].point, key);
       if (!value.empty()) parts.push_back(key + "=" + value);
     }
-    by_setting[join(parts, " ")].push_back(evaluation->values.at(measure.name));
+    if (has_number) {
+      by_setting[join(parts, " ")].push_back(evaluation->values.at(measure.name));
+    } else {
+      ++without[join(parts, " ")];
+    }
   }
   if (by_setting.size() < 2) return "";
   std::vector<RankedSetting> ranked;
-  for (const auto& [name, values] : by_setting) ranked.push_back({mean(values), values.size(), name});
+  for (const auto& [name, values] : by_setting) {
+    if (!without.contains(name)) ranked.push_back({mean(values), values.size(), name});
+  }
   std::stable_sort(ranked.begin(), ranked.end(), [&](const RankedSetting& a, const RankedSetting& b) {
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
   });
@@ -78,6 +86,9 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   for (const RankedSetting& one : ranked) {
     const std::string seeds = one.seeds > 1 ? fmt::format(" (mean over {} seeds)", one.seeds) : "";
     text += fmt::format("  {}{}  {}\n", list_number(measure, one.value), seeds, one.name);
+  }
+  for (const auto& [name, count] : without) {
+    text += fmt::format("  not ranked, {} without a number: {}\n", counted(count, "seed"), name);
   }
   return text;
 }

@@ -20,6 +20,7 @@
 #include "datasets/prepared/inspection.h"
 #include "datasets/prepared/prepared.h"
 #include "datasets/prepared/segmentation.h"
+#include "datasets/prepared/shared_documents.h"
 #include "datasets/prepared/shared_passages.h"
 #include "datasets/prepared/split_plan.h"
 #include "datasets/prepared/staging_folder.h"
@@ -33,6 +34,7 @@ namespace {
 constexpr std::array<const char*, 8> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
                                                 "column", "as_text",      "name",          "skip_bad_rows"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another split contains, too
+constexpr std::int64_t kShownOfDocument = 60;
 
 /// Whether each line end counts as a word, as in published numbers of WikiText.
 bool line_ends_are_words(const Preparation& preparation) {
@@ -250,24 +252,33 @@ void note_unknown(const EncodedText& encoded, const PrepareObserver& observer) {
 }
 
 /// Reports if much of validation or test occurs in another split: the same text may have been read twice.
-void note_shared_passages(const fs::path& folder, const EncodedText& encoded, int threads,
-                          const PrepareObserver& observer) {
+void note_shared_text(const fs::path& folder, const EncodedText& encoded, int threads,
+                      const PrepareObserver& observer) {
   PreparedData data;
   data.vocabulary = encoded.vocabulary;
   for (const auto& [name, split] : encoded.splits) {
     const fs::path file = folder / fmt::format("{}.bin", name);
-    data.splits.emplace(name, Split{.tokens = TokenFile(file, data.vocabulary.id_bytes(), data.vocabulary.size())});
+    data.splits.emplace(name, Split{.tokens = TokenFile(file, data.vocabulary.id_bytes(), data.vocabulary.size()),
+                                    .documents = split.documents});
   }
   observer.at("comparing the splits", 0, 0);
-  for (const SharedPassages& found : shared_passages(data, kMaxPassages, threads)) {
-    if (found.share() < kShareToSay) continue;
-    const Vocabulary::Unit unit = data.vocabulary.unit;
-    const std::int64_t shown = std::min<std::int64_t>(found.length, unit == Vocabulary::Unit::kBpe ? 15 : 60);
-    std::string example = decode(data.vocabulary, data.split(found.split), found.example, found.example + shown);
+  const bool has_pairs = data.vocabulary.unit == Vocabulary::Unit::kBpe;
+  const auto say = [&](const std::string& text, const std::string& split, std::int64_t begin, std::int64_t length) {
+    const std::int64_t shown = std::min<std::int64_t>(length, has_pairs ? 15 : 60);
+    const Split& of = data.split(split);
+    std::string example = decode(data.vocabulary, of, begin, std::min(begin + shown, of.tokens.size()));
     std::replace_if(
         example.begin(), example.end(), [](unsigned char c) { return c < 0x20; }, ' ');
-    observer.say(fmt::format("{}: is the same text there twice?\n  such as: {}", shared_passages_text(found, unit),
-                             printable(example)));
+    observer.say(fmt::format("{}: is the same text there twice?\n  such as: {}", text, printable(example)));
+  };
+  const std::vector<SharedPassages> passages = shared_passages(data, kMaxPassages, threads);
+  for (const SharedPassages& found : passages) {
+    if (found.share() >= kShareToSay)
+      say(shared_passages_text(found, data.vocabulary.unit), found.split, found.example, found.length);
+  }
+  if (passages.empty()) return;
+  for (const SharedDocuments& found : shared_documents(data, passages.front().length)) {
+    if (found.share() >= kShareToSay) say(shared_documents_text(found), found.split, found.example, kShownOfDocument);
   }
 }
 
@@ -314,7 +325,7 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
                                 .threads = settings.threads},
                                folder, observer);
   note_unknown(encoded, observer);
-  note_shared_passages(folder, encoded, settings.threads, observer);
+  note_shared_text(folder, encoded, settings.threads, observer);
   fs::remove(text.file());
   const auto write = [&](const char* name, const std::string& content) {
     write_file(folder / name, content);

@@ -1,6 +1,7 @@
 // `csv:`: a table that a program writes, with a header.
 #include <algorithm>
 #include <array>
+#include <fstream>
 
 #include "base/csv.h"
 #include "base/text.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kStepHeader = "step";
+constexpr std::size_t kLongestHeader = 65536;
 
 char separator_of(std::string_view header) {
   for (const char separator : {',', '\t', ';'}) {
@@ -111,12 +113,32 @@ class CsvReader : public LinesReader {
       if (!is_remark) pass_over(number);
       return;
     }
-    if (has_number()) {
+    if (has_number() && take_header_of_before()) {
+      row(text, number);
+    } else if (has_number()) {
       records_.reading({name(), number});
       records_.fault({name(), number}, "a table begins with the names of its columns, and this is none", text);
     } else {
       header_ = cells_;
     }
+  }
+
+  /// A program that goes on with the file of an attempt that was lost does not write its header again.
+  bool take_header_of_before() {
+    const std::size_t columns = cells_.size();
+    std::array<char, kLongestHeader> begin{};
+    std::ifstream file(path(), std::ios::binary);
+    file.read(begin.data(), begin.size());
+    std::string_view left(begin.data(), static_cast<std::size_t>(file.gcount()));
+    for (std::string_view line; header_.empty() && !left.empty();
+         left.remove_prefix(std::min(left.size(), line.size() + 1))) {
+      line = left.substr(0, left.find('\n'));
+      if (trim(line).empty() || line.starts_with('#')) continue;
+      split_row(line);
+      if (has_number() || cells_.size() != columns) return false;
+      header_ = cells_;
+    }
+    return !header_.empty();
   }
 
   void row(std::string_view text, std::int64_t number) {

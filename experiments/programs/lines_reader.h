@@ -62,6 +62,7 @@ class LinesReader : public MetricReader, protected LineUser {
   std::optional<std::int64_t> begin_file(const Json& position);
   Json position_with_step(const std::optional<std::int64_t>& step) const;
   const std::string& name() const { return name_; }
+  const fs::path& path() const { return file_.path(); }
 
   void restarted() override { repeated_.restart(); }
   void long_line(std::int64_t number) override { pass_over(number); }

@@ -111,6 +111,7 @@ class OutputReader : public MetricReader {
     line(pending_);
     pending_.clear();
     pending_bytes_ = 0;
+    if (last_unread_ && lines_at_unread_ == records_.lines()) last_unread_();
   }
 
   bool is_whole() const override {
@@ -148,6 +149,10 @@ class OutputReader : public MetricReader {
           fmt::format("{} lines of the output have no step, and several steps of a file came with them: their numbers "
                       "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
                       unsure_));
+    }
+    if (unread_count_ > 0) {
+      doubts.push_back(fmt::format("{} of the output could not be read, first {}",
+                                   counted(static_cast<std::size_t>(unread_count_), "number"), unread_));
     }
     if (!cut_.empty()) doubts.push_back(cut_);
     if (!taken_twice_.empty()) doubts.push_back(taken_twice_);
@@ -229,7 +234,7 @@ class OutputReader : public MetricReader {
       const std::optional<double> number = number_in(pattern, groups_[i]);
       if (!number) {
         const std::string remedy = pattern.thousands == 0 ? thousands_remedy(groups_[i]) : "";
-        records_.fault(place, no_number(names[i], groups_[i]) + remedy, text);
+        note_unread(*pattern.names[i], place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
       if (reads_again_ && !step_ && records_.has_seen_step()) {  // its step was that of another source
@@ -240,6 +245,18 @@ class OutputReader : public MetricReader {
       note_doubts(pattern, i, text, place);
       records_.number(*pattern.names[i], step, *number, place);
     }
+  }
+
+  /// Lines of several processes run together, and a value may be missing once. A name that never has a number is wrong.
+  void note_unread(const ProgramRecords::Name& name, const LinePlace& place, const std::string& what,
+                   std::string_view text) {
+    if (unread_.empty()) unread_ = fmt::format("{}: {}", place.text(), first_line(what));
+    last_unread_ = [this, line = place.line, what, text = std::string(text)] {
+      records_.fault({output_name(), line}, what, text);
+    };
+    lines_at_unread_ = records_.lines();
+    constexpr int kFewest = 3;
+    if (++unread_count_ >= kFewest && !name.step) last_unread_();
   }
 
   static std::optional<double> number_in(const Pattern& pattern, std::string_view group) {
@@ -310,6 +327,10 @@ class OutputReader : public MetricReader {
   bool reads_again_ = false;       // what is behind it
   Json attempts_ = Json::array();  // places in the log where this attempt, and those that it continues, begin
   std::vector<std::pair<const char*, const std::string*>> taken_;  // numbers of the line, and their names
+  std::string unread_;                                             // the first number that is none
+  int unread_count_ = 0;
+  std::function<void()> last_unread_;  // says that it is wrong
+  std::int64_t lines_at_unread_ = 0;
   std::string unfit_;              // the first line with a number that its pattern does not take
   std::string cut_;                // the first number that a group took a part of
   std::string taken_twice_;        // the first that two names took

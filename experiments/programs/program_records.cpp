@@ -25,6 +25,11 @@ bool is_training_loss(const QuantityPlace& place) {
          std::find(kLosses.begin(), kLosses.end(), place.name) != kLosses.end();
 }
 
+/// "valid.loss", or "loss".
+std::string in_journal(const QuantityPlace& place) {
+  return place.split.empty() ? place.name : place.split + "." + place.name;
+}
+
 Json json_values(const std::map<std::string, double>& values) {
   Json json = Json::object();
   for (const auto& [name, value] : values) json[name] = std::isfinite(value) ? Json(value) : Json();
@@ -50,7 +55,20 @@ ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlac
   return &names_.emplace(name, Name{quantity_place(name), std::string(name)}).first->second;
 }
 
+/// What earlier attempts reported of a name at the first step of this one, and later, is of a path that was left.
+void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) {
+  const auto before = before_.find(in_journal(name.place));
+  if (before == before_.end()) return;
+  if (before->second >= step) {
+    flush_metrics();
+    sink_.go_back(step, {before->first});
+  }
+  before_.erase(before);
+}
+
 void ProgramRecords::note_step(Name& name, std::int64_t step, double value, const LinePlace& place) {
+  if (!name.step) leave_attempts_before(name, step);
+  name.greatest_step = std::max(name.greatest_step, step);
   if (name.step && step < *name.step && ++backward_steps_ == 1) {
     first_backward_ =
         fmt::format("{}: '{}' goes from step {} back to {}", place.text(), name.as_given, *name.step, step);
@@ -88,14 +106,32 @@ void ProgramRecords::number(Name& name, std::int64_t step, double value, const L
 
 void ProgramRecords::evaluation(const ProgramEvaluation& evaluation) {
   LatestEvaluation& latest = evaluations_[evaluation.split];
-  if (latest.evaluation.split.empty() || latest.evaluation.step != evaluation.step) {
+  const bool is_first = latest.evaluation.split.empty() || latest.is_of_before;
+  // Another source may be ahead.
+  if (!is_first && evaluation.step < latest.evaluation.step && !evaluation.final) return late_evaluation(evaluation);
+  if (is_first || latest.evaluation.step != evaluation.step) {
     flush_evaluation(latest);
-    latest.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}};
+    latest = {.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}}};
   }
   for (const auto& [name, value] : evaluation.values) latest.evaluation.values[name] = value;
   latest.evaluation.final = latest.evaluation.final || evaluation.final;
   latest.is_new = true;
   if (evaluation.final) final_splits_.insert(evaluation.split);
+}
+
+void ProgramRecords::late_evaluation(const ProgramEvaluation& evaluation) {
+  ProgramEvaluation& late = late_.evaluation;
+  if (late_.is_new && (late.split != evaluation.split || late.step != evaluation.step)) flush_evaluation(late_);
+  if (late_.is_new) {
+    for (const auto& [name, value] : evaluation.values) late.values[name] = value;
+  } else {
+    late_ = {.evaluation = evaluation, .is_new = true};
+  }
+}
+
+void ProgramRecords::flush_evaluations() {
+  for (auto& [split, latest] : evaluations_) flush_evaluation(latest);
+  flush_evaluation(late_);
 }
 
 void ProgramRecords::grid(std::int64_t step, const ProgramGrid& grid) {
@@ -106,18 +142,19 @@ void ProgramRecords::grid(std::int64_t step, const ProgramGrid& grid) {
 void ProgramRecords::note_log(Name& name, const std::string& log) {
   if (name.log == log || name.place.kind == QuantityPlace::Kind::kRun) return;
   name.log = log;
-  logs_[log].insert(name.place.split.empty() ? name.place.name : name.place.split + "." + name.place.name);
+  logs_[log].insert(in_journal(name.place));
 }
 
 void ProgramRecords::go_back(std::int64_t step, const std::string& log) {
   const auto names = logs_.find(log);
   if (names == logs_.end()) return;
   flush_metrics();
-  for (auto& [split, latest] : evaluations_) flush_evaluation(latest);
+  flush_evaluations();
   std::erase_if(evaluations_, [step](const auto& latest) { return latest.second.evaluation.step >= step; });
   for (auto& [text, name] : names_) {
     if (name.log == log) name.step.reset();
   }
+  for (const std::string& name : names->second) before_.erase(name);
   sink_.go_back(step, {names->second.begin(), names->second.end()});
 }
 
@@ -153,7 +190,7 @@ void ProgramRecords::flush_evaluation(LatestEvaluation& latest) {
 
 void ProgramRecords::flush() {
   flush_metrics();
-  for (auto& [split, latest] : evaluations_) flush_evaluation(latest);
+  flush_evaluations();
   if (!costs_.empty()) {
     sink_.costs(costs_);
     costs_.clear();
@@ -172,11 +209,24 @@ void ProgramRecords::flush() {
 void ProgramRecords::finish() {
   for (auto& [split, latest] : evaluations_) {
     if (final_splits_.contains(split)) continue;
+    if (latest.is_of_before && latest.evaluation.step > newest_step())
+      continue;  // of steps that this attempt did not do
     latest.evaluation.final = true;
     latest.is_new = true;
     final_splits_.insert(split);
   }
   flush();
+}
+
+/// Of each name, in this attempt and those before.
+std::map<std::string, std::int64_t> ProgramRecords::greatest_steps() const {
+  std::map<std::string, std::int64_t> steps = before_;
+  for (const auto& [text, name] : names_) {
+    if (name.greatest_step < 0) continue;
+    std::int64_t& step = steps.try_emplace(in_journal(name.place), 0).first->second;
+    step = std::max(step, name.greatest_step);
+  }
+  return steps;
 }
 
 Json ProgramRecords::position() const {
@@ -187,6 +237,7 @@ Json ProgramRecords::position() const {
                           {"final", latest.evaluation.final}};
   }
   Json position = {{"evaluations", evaluations}, {"final", final_splits_}};
+  if (const auto greatest = greatest_steps(); !greatest.empty()) position["greatest"] = greatest;
   if (!logs_.empty()) position["logs"] = logs_;
   if (newest_step_) position["step"] = *newest_step_;
   return position;
@@ -197,6 +248,7 @@ void ProgramRecords::begin(const Json& position) {
   if (position.contains("step")) newest_step_ = position["step"].get<std::int64_t>();
   final_splits_ = position.at("final").get<std::set<std::string>>();
   logs_ = position.value("logs", logs_);
+  before_ = position.value("greatest", before_);
   for (const auto& [split, saved] : position.at("evaluations").items()) {
     ProgramEvaluation evaluation{.split = split,
                                  .step = saved.at("step").get<std::int64_t>(),
@@ -205,12 +257,19 @@ void ProgramRecords::begin(const Json& position) {
     for (const auto& [name, value] : saved.at("values").items()) {
       evaluation.values[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
     }
-    evaluations_[split] = {.evaluation = evaluation, .is_new = false};
+    evaluations_[split] = {.evaluation = evaluation};
   }
 }
 
 void ProgramRecords::begin_attempt() {
-  for (auto& [text, name] : names_) name.step.reset();
+  flush_metrics();
+  flush_evaluations();
+  before_ = greatest_steps();
+  for (auto& [text, name] : names_) {
+    name.step.reset();
+    name.greatest_step = -1;
+  }
+  for (auto& [split, latest] : evaluations_) latest.is_of_before = true;
 }
 
 std::vector<std::string> ProgramRecords::warnings() const {

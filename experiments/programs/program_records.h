@@ -36,8 +36,8 @@ class RecordSink {
  public:
   virtual ~RecordSink() = default;
   virtual void metrics(std::int64_t step, const std::map<std::string, double>& values) = 0;
-  /// Of the same split and step more than once where its numbers come one after the other: the later one holds those of
-  /// the earlier ones too, and takes their place, as in the journal.
+  /// Of the same split and step more than once where its numbers come one after the other: all of them count, and of
+  /// two of one name the later one, as in the journal.
   virtual void evaluation(const ProgramEvaluation& evaluation) = 0;
   /// Numbers of the whole run: params, flops_per_token, …
   virtual void costs(const std::map<std::string, double>& values) = 0;
@@ -69,9 +69,10 @@ class ProgramRecords {
     QuantityPlace place;
     std::string as_given;
     std::optional<std::int64_t> step = std::nullopt;  // of its newest number, in this attempt
-    std::optional<std::string> log = std::nullopt;    // in which it stands (go_back)
-    double value = 0;                                 // its newest number
-    int replaced = 0;                                 // how many had the step of the one before
+    std::int64_t greatest_step = -1;
+    std::optional<std::string> log = std::nullopt;  // in which it stands (go_back)
+    double value = 0;                               // its newest number
+    int replaced = 0;                               // how many had the step of the one before
   };
 
   explicit ProgramRecords(RecordSink& sink) : sink_(sink) {}
@@ -105,7 +106,7 @@ class ProgramRecords {
 
   /// Hands on all there is. Throws what was wrong (metric_readers.h).
   void flush();
-  /// Hands the newest evaluation of each split on as the final one where there is none.
+  /// Hands the last evaluation of each split on as the final one where there is none.
   void finish();
 
   Json position() const;
@@ -119,13 +120,18 @@ class ProgramRecords {
  private:
   struct LatestEvaluation {
     ProgramEvaluation evaluation;
-    bool is_new = false;  // not handed on yet
+    bool is_new = false;        // not handed on yet
+    bool is_of_before = false;  // of an earlier attempt
   };
 
   void note_step(Name& name, std::int64_t step, double value, const LinePlace& place);
+  void leave_attempts_before(const Name& name, std::int64_t step);
   void keep_error(std::exception_ptr error);
   void flush_metrics();
   void flush_evaluation(LatestEvaluation& latest);
+  void flush_evaluations();
+  void late_evaluation(const ProgramEvaluation& evaluation);
+  std::map<std::string, std::int64_t> greatest_steps() const;
 
   RecordSink& sink_;
   std::map<std::string, Name, std::less<>> names_;
@@ -133,7 +139,9 @@ class ProgramRecords {
   std::int64_t changes_of_step_ = 0;
   std::int64_t metrics_step_ = 0;
   std::map<std::string, double> metrics_;
-  std::map<std::string, LatestEvaluation> evaluations_;  // by split
+  std::map<std::string, LatestEvaluation> evaluations_;  // by split, of the greatest step of an attempt
+  LatestEvaluation late_;                                // of an earlier step
+  std::map<std::string, std::int64_t> before_;           // the greatest steps of names in earlier attempts
   std::set<std::string> final_splits_;
   std::map<std::string, double> costs_;
   std::map<std::string, std::set<std::string>> logs_;  // the names in each

@@ -2,8 +2,11 @@
 #include "experiments/worker/program_results.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "base/progress.h"
 
@@ -49,7 +52,23 @@ void ProgramResults::note_step(std::int64_t step) {
   last_time_ = now;
 }
 
+std::string ProgramResults::other_steps() const {
+  constexpr std::int64_t kFarMore = 10;
+  for (const auto& [split, steps] : evaluated_) {
+    const std::int64_t last = *steps.rbegin();
+    const bool is_counted = std::ssize(steps) > 2 && last - *steps.begin() + 1 == std::ssize(steps);
+    if (!is_counted || kFarMore * last > trained_) continue;
+    return fmt::format(
+        "{} has the steps {} to {}, and training has {}: early stopping and figures take them for steps of training; "
+        "if "
+        "they are epochs, report the step",
+        split, *steps.begin(), last, trained_);
+  }
+  return "";
+}
+
 void ProgramResults::starts() {
+  evaluated_.clear();
   steps_.reset();
   first_step_ = -1;
 }
@@ -63,6 +82,7 @@ void ProgramResults::note_of_attempt(std::int64_t step) {
 void ProgramResults::metrics(std::int64_t step, const std::map<std::string, double>& values) {
   note_step(step);
   note_of_attempt(step);
+  trained_ = std::max(trained_, step);
   sink_.metrics(step, values);
   sink_.progress(step, values);
 }
@@ -70,6 +90,10 @@ void ProgramResults::metrics(std::int64_t step, const std::map<std::string, doub
 void ProgramResults::evaluation(const ProgramEvaluation& evaluation) {
   step_ = std::max(step_, evaluation.step);
   note_of_attempt(evaluation.step);
+  evaluated_[evaluation.split].insert(evaluation.step);
+  for (const auto& [name, value] : evaluation.values) {
+    if (evaluation.final && !std::isfinite(value)) not_finite_.push_back(evaluation.split + "." + name);
+  }
   sink_.evaluation(as_evaluation(evaluation));
 }
 

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "experiments/programs/program_end.h"
 #include "experiments/programs/program_records.h"
@@ -30,6 +32,13 @@ class ProgramResults final : public RecordSink {
   /// The last step that was reported; 0: none.
   std::int64_t step() const { return step_; }
 
+  /// What to say if a split is evaluated at steps 1, 2, 3, … of far fewer than training has: they may be epochs. Else
+  /// empty.
+  std::string other_steps() const;
+
+  /// The final numbers that are none, such as "valid.loss"; empty: all are.
+  const std::vector<std::string>& not_finite() const { return not_finite_; }
+
   /// The program starts now; what comes from here on is of this attempt.
   void starts();
   /// The first and the greatest step of this attempt; nothing: none was reported.
@@ -47,6 +56,9 @@ class ProgramResults final : public RecordSink {
   JournalSink& sink_;
   std::map<std::string, double> before_;
   std::map<std::string, double> reported_;
+  std::vector<std::string> not_finite_;
+  std::map<std::string, std::set<std::int64_t>> evaluated_;  // the steps of each split, in this attempt
+  std::int64_t trained_ = 0;                                 // the greatest step of training
   std::int64_t step_ = 0;
   std::optional<Steps> steps_;
   std::int64_t first_step_ = -1;  // of those that rose without a break

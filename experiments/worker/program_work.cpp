@@ -137,6 +137,9 @@ class Attempt {
     }
     if (is_done && resumes_) warn_of_two_beginnings();
     if (is_done) warn_of_early_end(end);
+    if (const std::string other = results_.other_steps(); is_done && !other.empty()) sink_.warn_at_end(other);
+    if (is_done && !results_.not_finite().empty())
+      sink_.warn_at_end(fmt::format("its final {} {}", listed_names(results_.not_finite(), 3), kNotFinite));
     if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);

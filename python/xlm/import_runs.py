@@ -80,6 +80,7 @@ class ForeignRun:
     repeated_steps: int = 0  # rows whose step another row has, too
     replaced: int = 0  # numbers instead of which a later one of the same step counts
     newest: Dict[str, int] = field(default_factory=dict)  # the step of each name that came last
+    left: Dict[str, Dict[int, int]] = field(default_factory=dict)  # steps of each name that were there when it went back, and to where
     doubts: List[str] = field(default_factory=list)  # what may have changed its numbers
 
     def add(self, name: str, step: int, value: Any) -> None:
@@ -91,11 +92,31 @@ class ForeignRun:
         before = series.get(step, number)
         self.replaced += before != number and not (math.isnan(before) and math.isnan(number))
         series[step] = number
+        if step < self.newest.get(name, step):
+            self.left.setdefault(name, {}).update((later, step) for later in series if later > step)
+        if name in self.left:
+            self.left[name].pop(step, None)
         self.newest[name] = step
 
-    def ends_before(self) -> Optional[Tuple[str, int]]:
-        """A name, and the step of its number that came last, if others of it stand behind that."""
-        return next(((name, step) for name, step in self.newest.items() if step < max(self.series[name])), None)
+    def leave_attempts_before(self) -> Optional[str]:
+        """
+        Where most names went back to an earlier step, the run began again there: what stood behind that, and did not come
+        again, is of a path that was left. Where few did, numbers came late, as of evaluations beside the training. In words.
+        """
+        many = [name for name, series in self.series.items() if len(series) > 1]
+        if 2 * len(self.left) <= len(many):
+            late = [(name, step) for name, step in self.newest.items() if step < max(self.series[name])]
+            return f"'{late[0][0]}' ends at step {late[0][1]}, and has numbers behind that" if late else None
+        left = 0
+        for name, steps in self.left.items():
+            left += len(steps)
+            for step in steps:
+                del self.series[name][step]
+        if not left:
+            return None
+        name, steps = next((name, steps) for name, steps in self.left.items() if steps)
+        back = min(steps.values())
+        return f"'{name}' went back to step {back}: {counted(left, 'number')} of an attempt before {'is' if left == 1 else 'are'} left out"
 
     def know(self, **facts: str) -> None:
         """What else is known of it; an empty text is nothing."""
@@ -575,6 +596,7 @@ def csv_runs(request: Request) -> Iterator[ForeignRun]:
     for file in files_below(request.place, ["*.csv"]):
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
+            rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
             try:
                 known = [{key: _cell(text) for key, text in row.items() if key and text not in (None, "")} for row in rows]
             except csv.Error as error:
@@ -896,16 +918,15 @@ class Answers:
     def lines(self, run: ForeignRun) -> Iterator[Dict[str, Any]]:
         """The answers of one run: its first, and what is left of its numbers."""
         created = run.created or run.ended or run.seen
+        before = run.leave_attempts_before()
+        if before:
+            run.doubts.append(before)
         numbers = self._numbers(run)
         self._empty += not numbers
         if run.repeated_steps:
             self._repeated[run.name] = run.repeated_steps
         elif run.replaced:
             self._doubts.append(f"{run.name}: {counted(run.replaced, 'number')} had a step that a later one has, which counts")
-        before = run.ends_before()
-        if before:
-            name, step = before
-            self._doubts.append(f"{run.name}: '{name}' ends at step {step}, and has numbers behind that, of an attempt before")
         self._doubts.extend(f"{run.name}: {doubt}" for doubt in run.doubts)
         answer: Dict[str, Any] = {
             "project": key_of(self._request.name or run.project).lower() if self._request.name or run.project else "",

@@ -283,7 +283,7 @@ class ClaimJudge {
                                   counted(report_.later.size(), "run")));
     }
     if (!report_.left_out.empty()) notes.push_back(left_out_note(report_.left_out));
-    std::string unfrozen = notes_on_runs(runs_, {report_.used.begin(), report_.used.end()});
+    std::string unfrozen = notes_on_runs(runs_, {report_.used.begin(), report_.used.end()}, {claim_.value});
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
     for (const ClaimPart& part : judged.parts) {
       for (const std::string& note : part.left_out) {

@@ -74,7 +74,8 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     put_in_order(*figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
-    if (std::string note = notes_on_runs(runs, selected); !note.empty()) figure->notes.push_back(std::move(note));
+    if (std::string note = notes_on_runs(runs, selected, columns_of_figure(description)); !note.empty())
+      figure->notes.push_back(std::move(note));
   }
   return built;
 }

@@ -333,7 +333,8 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
                    ""});
   }
   result.unproved =
-      notes_on_runs(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows);
+      notes_on_runs(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows,
+                    description.columns());
   for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
   const bool any =
       std::any_of(result.laws.begin(), result.laws.end(), [](const FittedLaw& fitted) { return fitted.is_fitted(); });

@@ -221,7 +221,7 @@ Comparison compare_settings(RunTable& runs, Setting a, Setting b, const Comparis
                                                 compared.seeds.is_paired ? question.over : "");
   compared.differ_in = keys_between(runs, compared.a.rows, compared.b.rows, question.over);
   compared.budgets = budgets_of(runs, both);
-  compared.unfrozen = notes_on_runs(runs, both);
+  compared.unfrozen = notes_on_runs(runs, both, {question.value});
   return compared;
 }
 

@@ -62,11 +62,14 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   SeedValues setting;
   const std::vector<Value>& groups = runs.column(over);
   const std::vector<Value>& status = runs.column("status");
+  const std::vector<Value>& reasons = runs.column_or_nothing("reason");
   for (const std::size_t row : rows) {
     const std::optional<double> number = number_of(row);
     if (!number || !std::isfinite(*number)) {
-      setting.without_number[to_text(status[row])].insert(runs.id(row));
-      if (to_text(status[row]) == name_of(RunStatus::kDiverged)) setting.diverged.insert(to_text(groups[row]));
+      const bool is_none = to_text(reasons[row]).find(kNotFinite) != std::string::npos;
+      const std::string state = is_none ? "not finite" : to_text(status[row]);
+      setting.without_number[state].insert(runs.id(row));
+      if (is_none || state == name_of(RunStatus::kDiverged)) setting.diverged.insert(to_text(groups[row]));
       continue;
     }
     setting.by_group[to_text(groups[row])].push_back(*number);

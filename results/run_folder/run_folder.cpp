@@ -189,7 +189,7 @@ class Assembler {
       });
     }
     std::erase_if(evaluations_, [](const auto& entry) { return entry.second.values.empty(); });
-    run_.step = run_.checkpoints.empty() ? 0 : run_.checkpoints.back().step;
+    run_.step = 0;  // of what is left; a program's checkpoint may be noted at a later step
     for (const auto& [name, series] : run_.metrics) run_.step = std::max(run_.step, series.rbegin()->first);
     for (const auto& [key, evaluation] : evaluations_) run_.step = std::max(run_.step, evaluation.step);
   }
@@ -272,7 +272,12 @@ class Assembler {
     if (!doubt.empty() && run_.reason.find(doubt) == std::string::npos) {
       run_.reason += fmt::format("{}{}{}", run_.reason.empty() ? "" : "; ", kWarning, doubt);
     }
-    evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}] = std::move(evaluation);
+    RunEvaluation& known = evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}];
+    if (evaluation.settings.empty()) {  // numbers of a program's evaluation may come one after another
+      evaluation.final = evaluation.final || known.final;
+      evaluation.values.merge(known.values);
+    }
+    known = std::move(evaluation);
   }
 
   void add_wanted(const Json& record) {
@@ -393,6 +398,10 @@ void read_config(Run& run) {
     for (const auto& [name, value] : program->at("variables").items()) all.push_back(name + "=" + value.dump());
     for (std::string& one : all) std::erase(one, '"');
     run.params.emplace_back(kVariables, join(all, ", "));
+  }
+  if (const double threads = number_field(run.environment, "threads"); threads > 0) {
+    const auto all = static_cast<std::int64_t>(threads * std::max(number_field(run.environment, "processes"), 1.0));
+    run.params.emplace_back(kThreads, all);
   }
   // The seed of the run it begins from, and the place of that run, are no settings.
   const auto parent = run.environment.find("parent");

@@ -45,6 +45,8 @@ inline bool has_ended(RunStatus status) {
 
 /// In the reason of a run that has not failed, this begins what lists show: its numbers are not all there, say.
 inline constexpr std::string_view kWarning = "warning: ";
+/// Of a run that is done and whose final numbers are none, as of one that diverged.
+inline constexpr std::string_view kNotFinite = "is no finite number";
 inline bool is_warning(std::string_view reason) { return reason.find(kWarning) != std::string_view::npos; }
 
 /// Whether a live process holds the run of a folder. If this is null, every running run counts as alive.
@@ -109,6 +111,9 @@ inline constexpr const char* kPackages = "program.packages";
 
 /// The variables of the shell that a program reads, with their values: "LR=0.1, WIDTH=64". They make no other setting.
 inline constexpr const char* kVariables = "program.variables";
+
+/// The threads of a run, those of all its processes together: "threads".
+inline constexpr const char* kThreads = "threads";
 
 /// The resolved key that names code of a program which is in no frozen copy: an edit of it is no other fingerprint.
 inline constexpr const char* kNotFrozen = "program.not_frozen";

@@ -96,7 +96,8 @@ std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
       return !number || !std::isfinite(*number);
     });
   }));
-  if (std::string note = notes_on_runs(runs, rows); !note.empty()) result.notes.push_back(std::move(note));
+  if (std::string note = notes_on_runs(runs, rows, query.columns); !note.empty())
+    result.notes.push_back(std::move(note));
   return rows;
 }
 

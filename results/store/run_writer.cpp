@@ -96,7 +96,7 @@ std::int64_t name_of_settings(std::string_view text) {
 }  // namespace
 
 bool says_how_it_ran(std::string_view key) {
-  constexpr std::array<std::string_view, 26> kWaysOfRunning{"data.path",
+  constexpr std::array<std::string_view, 27> kWaysOfRunning{"data.path",
                                                             "device",
                                                             "eval.by_document",
                                                             "eval.sealed",
@@ -109,6 +109,7 @@ bool says_how_it_ran(std::string_view key) {
                                                             "program.resume",
                                                             "program.stop",
                                                             kVariables,
+                                                            kThreads,
                                                             "results.tensorboard",
                                                             "train.checkpoint_every",
                                                             "train.checkpoint_windows",

@@ -156,6 +156,7 @@ std::vector<SettingCandidate> candidates_of(RunTable& runs, const std::vector<st
   std::vector<const std::vector<Value>*> columns;
   for (const std::string& key : keys) columns.push_back(&runs.column(key));
   const std::vector<Value>& statuses = runs.column("status");
+  const std::vector<Value>& reasons = runs.column_or_nothing("reason");
   std::vector<SettingCandidate> candidates;
   std::map<std::vector<Value>, std::size_t, ValueOrder> places;
   for (const std::size_t row : rows) {
@@ -168,6 +169,8 @@ std::vector<SettingCandidate> candidates_of(RunTable& runs, const std::vector<st
     if (status != name_of(RunStatus::kDone)) continue;
     if (const std::optional<double> number = as_number(numbers[row])) {
       candidate.numbers.push_back(*number);
+    } else if (to_text(reasons[row]).find(kNotFinite) != std::string::npos) {
+      candidate.is_lost = true;
     } else {
       candidate.lacking.push_back(row);
     }

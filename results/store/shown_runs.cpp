@@ -187,7 +187,26 @@ std::string ends_note(RunTable& runs, const std::vector<std::size_t>& rows) {
   return "";
 }
 
-std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) {
+/// The numbers of threads of runs whose times are shown, if these are not the same.
+std::string threads_note(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& values) {
+  const auto is_time = [](const std::string& value) {
+    return value.find("seconds") != std::string::npos || value.find("hours") != std::string::npos;
+  };
+  if (std::none_of(values.begin(), values.end(), is_time)) return "";
+  const std::vector<Value>& threads = runs.column_or_nothing(kThreads);
+  std::set<std::int64_t> counts;
+  for (const std::size_t row : rows) {
+    if (const std::optional<double> count = as_number(threads[row])) counts.insert(static_cast<std::int64_t>(*count));
+  }
+  if (counts.size() < 2) return "";
+  std::vector<std::string> shown;
+  for (const std::int64_t count : counts) shown.push_back(std::to_string(count));
+  return fmt::format("Times are of runs with {} threads ({}): train.threads makes them alike.", join(shown, " and "),
+                     kThreads);
+}
+
+std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows,
+                          const std::vector<std::string>& values) {
   const std::vector<Value>& reasons = runs.column_or_nothing("reason");
   std::map<std::string, std::set<std::string>> warned;  // runs by what they warn of
   for (const std::size_t row : rows) {
@@ -212,6 +231,7 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows) 
   };
   add(variables_note(runs, rows));
   add(ends_note(runs, rows));
+  add(threads_note(runs, rows, values));
   if (notes.empty()) return text;
   constexpr std::size_t kShown = 3;
   const std::size_t more = notes.size() - std::min(notes.size(), kShown);

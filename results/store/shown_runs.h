@@ -45,7 +45,8 @@ std::string why_all_are_hidden(const HiddenRuns& left_out);
 /// neither code nor data are known. Empty if there is nothing.
 std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows);
 
-/// The same, and what runs warn of: what stands below every result.
-std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows);
+/// The same, and what runs warn of: what stands below every result. `values`: the columns or formulas that it shows;
+/// times are of so many threads.
+std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows, const std::vector<std::string>& values);
 
 }  // namespace xlm

@@ -145,7 +145,9 @@ class TableBuilder {
     relate_to_rows(table_, runs_);
     mark_best(table_, runs_);
     notes_.unmet = unmet_;
-    notes_.unfrozen = notes_on_runs(runs_, used_);
+    std::vector<std::string> values;
+    for (const TableColumn& column : table_.columns) values.push_back(column.cells.value);
+    notes_.unfrozen = notes_on_runs(runs_, used_, values);
     notes_.own = description_.notes;
     for (const auto& [selection, choices] : choices_) {
       for (std::string& note : choice_notes(selection, choices)) notes_.choices.push_back(std::move(note));

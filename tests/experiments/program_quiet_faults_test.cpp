@@ -103,6 +103,134 @@ TEST_F(ProgramQuietFaults, VariablesOfTheShellThatItReads) {
   for (const char* name : {"MY_RATE", "MY_KEY", "UNREAD"}) ::unsetenv(name);
 }
 
+/// Python keeps what is written to a file until there is much of it, and prints lines at once.
+TEST_F(ProgramQuietFaults, NumbersThatAFileGetsLateBelongToTheirSteps) {
+  write_script("own.py", R"(file = open("acc.csv", "w")
+file.write("step,val_acc\n")
+for step in range(50, 201, 50):
+    print("step", step, "loss", 3 - step / 100)
+    print("valid loss", 3.5 - step / 100)
+    if step % 100 == 0: file.write(f"{step},{step / 1000}\n")
+)");
+  configure("[python3, own.py]",
+            "  metrics: [{lines: '^step (?<step>\\S+) loss (?<loss>\\S+)'}, {lines: 'valid loss (?<valid.loss>\\S+)'}, "
+            "{csv: acc.csv}]\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  const auto is_whole = [&] {
+    const xlm::Run run = only_run();
+    const std::map<std::string, double>& last = main_evaluation(run, "valid")->values;
+    EXPECT_EQ(last, (std::map<std::string, double>{{"acc", 0.2}, {"loss", 1.5}}));
+    EXPECT_EQ(run.evaluations.size(), 4U);
+    EXPECT_EQ(run.reason, "");
+  };
+  is_whole();
+  EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  is_whole();
+}
+
+TEST_F(ProgramQuietFaults, ARunThatWasResumedHasNoNumbersOfThePathThatWasLeft) {
+  write_script("own.py", R"(import json, os, signal, time
+saved = os.environ["XLM_CHECKPOINTS"] + "/s.json"
+s = json.load(open(saved)) if os.path.exists(saved) else 0
+first = s == 0
+while s < (62 if first else 50):
+    s += 1
+    print("step", s, "loss", 4 - s / 20 + (1.5 if first and s > 20 else 0), flush=True)
+    if s % (10 if first else 9) == 0: print("valid", 5 - s / 20 + (1.5 if first and s > 20 else 0), flush=True)
+    if s == 20 and first:
+        json.dump(s, open(saved + ".new", "w"))
+        os.replace(saved + ".new", saved)
+if first:
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGKILL)
+print("valid", 5 - s / 20)
+)");
+  configure("[python3, own.py]",
+            "  metrics: [{lines: 'step (?<step>\\S+) loss (?<loss>\\S+)'}, {lines: 'valid (?<valid.loss>\\S+)'}]\n",
+            "train: {steps: 50}\n");
+  run({"sweep", "run.yaml"});
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const auto is_of_one_path = [&] {
+    const xlm::Run run = only_run();
+    std::vector<std::int64_t> evaluated;
+    for (const RunEvaluation& one : run.evaluations) evaluated.push_back(one.step);
+    EXPECT_EQ(evaluated, (std::vector<std::int64_t>{10, 20, 27, 36, 45, 50}));
+    EXPECT_EQ(run.metrics.at("loss").size(), 50U);
+    EXPECT_NEAR(run.metrics.at("loss").at(40), 2, 1e-9);
+    EXPECT_EQ(run.step, 50);
+    EXPECT_EQ(main_evaluation(run, "valid")->values.at("loss"), 2.5);
+  };
+  is_of_one_path();
+  EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  is_of_one_path();
+}
+
+TEST_F(ProgramQuietFaults, AFileThatGoesOnBelowTheHeaderOfALostAttempt) {
+  write_script("own.py", R"(import os, signal, sys
+file = open(sys.argv[1] + "/log.csv", "a")
+is_first = file.tell() == 0
+if is_first: file.write("step,loss\n")
+for s in range(1, 5): file.write(f"{s},{3 - s / 10}\n")
+file.flush()
+if is_first: os.kill(os.getpid(), signal.SIGKILL)
+)");
+  configure("[python3, own.py, '{run}']", "  metrics: [{csv: '{run}/log.csv'}]\n", "train: {steps: 4}\n");
+  run({"sweep", "run.yaml"});
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  EXPECT_EQ(only_run().metrics.at("loss"), (RunSeries{{1, 2.9}, {2, 2.8}, {3, 2.7}, {4, 2.6}}));
+  EXPECT_EQ(only_run().reason, "");
+}
+
+TEST_F(ProgramQuietFaults, AFinalNumberThatIsNone) {
+  write_script("own.py", "import os\nprint('valid', 'nan' if os.environ['XLM_SEED'] == '2' else 2)\n");
+  configure(
+      "[python3, own.py, '{rate}', '{seed}']", "  metrics: [{lines: 'valid (?<valid.loss>\\S+)'}]\n",
+      "options: {rate: 1}\nsweep: {grid: {options.rate: [1, 2], seed: [1]}, include: [{options.rate: 2, seed: 2}]}\n"
+      "tables: [{table: T, rows: options.rate, cells: {value: valid.loss}}]\n");
+  const ProgramResult sweep = run({"sweep", "run.yaml"});
+  ASSERT_EQ(sweep.code, kDone) << sweep.err;
+  EXPECT_THAT(sweep.out,
+              AllOf(HasSubstr("done, warning"), HasSubstr("not ranked, 1 seed without a number: options.rate=2")));
+  EXPECT_THAT(run({"table", "run.yaml"}).out, HasSubstr("left out of 2/valid.loss (1 not finite)"));
+  EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr("done, warning"));
+  EXPECT_THAT(run({"compare", "options.rate=2", "options.rate=1", "--value", "valid.loss"}).out,
+              HasSubstr("is not finite and is not in the number"));
+}
+
+TEST_F(ProgramQuietFaults, EvaluationsThatCountEpochs) {
+  EXPECT_THAT(
+      run_of("for s in range(1, 61):\n  print('step', s, 'loss', 3)\nfor e in (1, 2, 3): print('step', e, 'loss', 2)\n")
+          .reason,
+      Not(HasSubstr("epochs")));
+  fs::remove_all(runs_);
+  write_script("own.py", R"(import json, os
+with open(os.environ["XLM_METRICS"], "a") as file:
+    for s in range(1, 61):
+        file.write(json.dumps({"step": s, "loss": 3 - s / 60}) + "\n")
+        if s % 20 == 0: file.write(json.dumps({"step": s // 20, "split": "valid", "loss": 3 - s / 60}) + "\n")
+)");
+  configure("[python3, own.py]");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_THAT(only_run().reason, HasSubstr("valid has the steps 1 to 3, and training has 60"));
+}
+
+TEST_F(ProgramQuietFaults, TimesOfOtherNumbersOfThreads) {
+  write_script("own.py", "print('step', 1, 'loss', 3)\n");
+  const auto sweep = [&](const std::string& seeds, const std::string& threads) {
+    configure(
+        "[python3, own.py, '{seed}']", "  metrics: [{lines: 'step (?<step>.+) loss (?<valid.loss>.+)'}]\n",
+        "train: {threads: " + threads + "}\nsweep: {grid: {seed: [" + seeds +
+            "]}}\ntables:\n  - {table: T, name: times, rows: experiment, cells: {value: wall_seconds}}\n  - {table: L, "
+            "name: losses, rows: experiment, cells: {value: valid.loss}}\n");
+    ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  };
+  sweep("1", "1");
+  sweep("1, 2", "2");
+  EXPECT_THAT(run({"table", "run.yaml", "--name", "times"}).out,
+              HasSubstr("Times are of runs with 1 and 2 threads (threads): train.threads makes them alike."));
+  EXPECT_THAT(run({"table", "run.yaml", "--name", "losses"}).out, Not(HasSubstr("threads")));
+}
+
 TEST_F(ProgramQuietFaults, SeedsThatEndAtOtherSteps) {
   write_script("own.py",
                "import os\nfor s in range(1, 10 * int(os.environ['XLM_SEED'])): print('step', s, 'loss', 3 / s)\n");

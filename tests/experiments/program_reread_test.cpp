@@ -185,11 +185,16 @@ TEST_F(ProgramReread, APatternThatFailsAtTheLastLineLeavesTheTrainingDone) {
   EXPECT_EQ(attempts(), 1U);
 }
 
-TEST_F(ProgramReread, OneThatGoesOnToReportFails) {
-  write_script("talk.sh", "echo x >> ../../../began; echo step 1 loss n/a; echo step 2 loss 3");
-  configure_talk(R"([{lines: 'step (?<step>\S+) loss (?<loss>\S+)'}])");
-  EXPECT_EQ(run({"sweep", "run.yaml"}).code, kFailed);
-  EXPECT_THAT(only_run().reason, HasSubstr("'n/a'"));
+TEST_F(ProgramReread, ALineThatCannotBeReadIsSaidAndANameThatNeverHasANumberFails) {
+  write_script("talk.sh", "echo step 1 loss 3; echo step 2 loss 2.5step 2 loss 2.5; echo step 3 loss 2");
+  configure_talk(R"([{lines: '^step (?<step>\S+) loss (?<loss>\S+)'}])");
+  EXPECT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  EXPECT_THAT(
+      only_run().reason,
+      HasSubstr("1 number of the output could not be read, first output:2: 'loss' is '2.5step', which is no number"));
+  EXPECT_EQ(only_run().metrics.at("loss"), (RunSeries{{1, 3}, {3, 2}}));
+  write_script("talk.sh", "for step in 1 2 3; do echo step $step loss n/a; done; sleep 30; echo step 4 loss 3");
+  EXPECT_EQ(run({"sweep", "run.yaml", "seed=7"}).code, kFailed);
 }
 
 }  // namespace

@@ -109,4 +109,23 @@ def test_a_log_that_begins_again_is_said(imported, tmp_path):  # noqa: F811
         imported("tensorboard", tmp_path / "logs")
     text = "\n".join(str(each.message) for each in said)
     assert "s1: 4 numbers had a step that a later one has, which counts" in text
-    assert "s1: 'loss' ends at step 3, and has numbers behind that, of an attempt before" in text
+    assert "s1: 'loss' went back to step 0: 4 numbers of an attempt before are left out" in text
+    assert steps_of(imported.runs, "loss")[-1] == (3, 5.0)
+
+
+def test_a_log_that_goes_back_ends_where_its_last_attempt_did(imported, tmp_path):  # noqa: F811
+    rows = [(step, 3 - step / 50) for step in range(10, 61, 10)] + [(step, 2 - step / 50) for step in (27, 36, 45, 50)]
+    (tmp_path / "a.csv").write_text("step, loss, val_loss\n" + "".join(f"{step},{loss},{loss + 1}\n" for step, loss in rows))
+    with pytest.warns(RuntimeWarning, match="a: 'loss' went back to step 27: 6 numbers of an attempt before are left out"):
+        imported("csv", tmp_path / "a.csv", "--split", "valid=val_loss")
+    assert [step for step, _ in steps_of(imported.runs, "loss")] == [10, 20, 27, 36, 45, 50]
+    assert rows_of(imported.runs.evaluations("val_loss"))[-1]["value"] == 2.0
+
+
+def test_evaluations_that_come_late_stay(imported, tmp_path):  # noqa: F811
+    lines = [{"step": step, "loss": 3 - step / 50, "lr": 0.1} for step in (10, 20, 30)]
+    lines += [{"step": 30, "val": 1.5}, {"step": 20, "val": 2.5}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.warns(RuntimeWarning, match="a: 'val' ends at step 20, and has numbers behind that"):
+        imported("jsonl", tmp_path / "a.jsonl", "--split", "valid=val")
+    assert [each["step"] for each in rows_of(imported.runs.evaluations("val"))] == [20, 30]

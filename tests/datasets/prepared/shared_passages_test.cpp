@@ -9,6 +9,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -121,6 +122,28 @@ TEST_F(SharedPassagesTest, AreThoseThatComparingTextsFinds) {
 TEST_F(SharedPassagesTest, OfTextsThatAreShorterThanAPassageAreNone) {
   EXPECT_EQ(said("short", "short", "short"), "");
   EXPECT_EQ(found()[1].passages, 0);
+}
+
+TEST_F(SharedPassagesTest, ShortDocumentsAreComparedWhole) {
+  const auto rows = [](int from, int count, int seed) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "{\"text\": \"" + words(seed + (from + i) % 400, 60) + "\"}\n";
+    return text;
+  };
+  const auto notes_of = [&](const std::string& test) {
+    PrepareRequest wanted = request("text", {});
+    wanted.given = {
+        {{file("a.jsonl", rows(0, 400, 1))}, {file("b.jsonl", rows(0, 40, 5000))}, {file("c.jsonl", test)}}};
+    wanted.force = true;
+    wanted.column = "text";
+    std::string notes;
+    prepare(wanted, {.note = [&](const std::string& note) { notes += note + "\n"; }});
+    return notes;
+  };
+  EXPECT_THAT(notes_of(rows(17, 30, 1) + rows(0, 10, 9000)),
+              AllOf(HasSubstr("75 % of the documents of test are short and also occur in train (30 of 40)"),
+                    HasSubstr("such as: " + words(18, 40)), Not(HasSubstr("of valid"))));
+  EXPECT_THAT(notes_of(rows(0, 40, 9000)), Not(HasSubstr("also occur")));
 }
 
 }  // namespace
