@@ -78,6 +78,13 @@ class EventReader : public MetricReader {
     return {{"files", files}};
   }
 
+  Json place() const override { return {{"of", folder_.string()}, {"at", position().at("files")}}; }
+  void read_to(std::size_t /*attempt*/, const Json& place) override {
+    if (place.is_null()) return;
+    for (const auto& [name, offset] : place.at("at").items()) read(name, files_[name], offset.get<std::uint64_t>());
+    owners_.clear();
+  }
+
   bool is_whole() const override { return was_seen_; }
 
   std::vector<std::string> never_came() const override {
@@ -132,13 +139,13 @@ class EventReader : public MetricReader {
     return files;
   }
 
-  void read(const std::string& name, File& file) {
+  void read(const std::string& name, File& file, std::uint64_t end = UINT64_MAX) {
     using Kind = TfRecordPiece::Kind;
     const FileLook look(folder_ / name);
     if (!look.is_there()) return;
     EventWindow window(look);
     file.what_is_wrong.clear();
-    while (file.offset < look.size()) {
+    while (file.offset < std::min<std::uint64_t>(look.size(), end)) {
       TfRecordPiece piece = take_tf_record(window.from(file.offset, kTfRecordHeaderBytes));
       if (piece.kind == Kind::kIncomplete) {
         if (file.offset + piece.bytes > look.size()) return;  // its end is still to come

@@ -80,6 +80,14 @@ void FollowedFile::poll(LineUser& user) {
   seen_ = look.mark();
 }
 
+void FollowedFile::poll_to(std::uint64_t end, LineUser& user) {
+  const FileLook look(path_);
+  if (!look.is_there() || end <= read_end()) return;
+  was_seen_ = true;
+  begun_at_ = std::min(look.size(), end);
+  pass_torn_line(look, user);
+}
+
 /// What lay there at the beginning comes first. Its last line may have no end.
 void FollowedFile::pass_torn_line(const FileLook& look, LineUser& user) {
   read_up_to(look, std::min(look.size(), begun_at_), user);

@@ -42,7 +42,9 @@ class FollowedFile {
   void begin(const Json& position);
   /// Reads the lines that were appended since. Throws DataError if the file cannot be read.
   void poll(LineUser& user);
-  /// The same, and then the last line, if it has no end. If `torn_line` refuses it, `position` is before it.
+  /// The same up to a place where a writer began, whose line before it may have no end.
+  void poll_to(std::uint64_t end, LineUser& user);
+  /// `poll`, and then the last line, if it has no end. If `torn_line` refuses it, `position` is before it.
   void finish(LineUser& user);
 
   /// Behind the last line that was handed on.

@@ -52,6 +52,10 @@ class LinesReader : public MetricReader, protected LineUser {
 
   void poll() override { file_.poll(*this); }
   void finish(bool /*is_done*/) override { file_.finish(*this); }
+  Json place() const override { return {{"of", file_.path().string()}, {"at", file_.position().at("offset")}}; }
+  void read_to(std::size_t /*attempt*/, const Json& place) override {
+    if (!place.is_null()) file_.poll_to(place.at("at").get<std::uint64_t>(), *this);
+  }
   bool is_whole() const override { return file_.was_seen(); }
   bool is_left() const override { return file_.is_left(); }
   std::vector<std::string> never_came() const override;

@@ -22,6 +22,10 @@ class MetricReader {
   virtual void begin(const Json& /*position*/) {}
   /// Reads all again that the present result is of. `position` is where an earlier attempt ended; null: not known.
   virtual void begin_again(const Json& /*position*/) { begin(Json::object()); }
+  /// Where it is in its files, as `{"of": what it reads, "at": …}`; null: it reads none.
+  virtual Json place() const { return Json(); }
+  /// Reads again up to where an attempt began, counted from 0: `place` is what `place` was then; null: not known.
+  virtual void read_to(std::size_t /*attempt*/, const Json& /*place*/) {}
   virtual void output(std::string_view /*bytes*/) {}
   virtual void poll() {}
   virtual void finish(bool is_done) = 0;

@@ -61,15 +61,24 @@ void MetricReaders::begin(const Json& position) {
     left_wrong_ = fmt::format("it is not known how far it was read, so all of it is read again ({})", reason_of(error));
     for (const auto& reader : readers_) reader->begin_again(Json());
   }
-  if (position.is_null()) return;
-  try {
-    poll();
-  } catch (const DataError& error) {
-    left_wrong_ = error.what();
-  } catch (const DivergedError& error) {
-    left_wrong_ = error.what();
+  attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  if (!position.is_null()) {
+    try {
+      poll();
+    } catch (const DataError& error) {
+      left_wrong_ = error.what();
+    } catch (const DivergedError& error) {
+      left_wrong_ = error.what();
+    }
+    records_.begin_attempt();
   }
-  records_.begin_attempt();
+  attempts_.push_back(places());
+}
+
+Json MetricReaders::places() const {
+  Json places = Json::array();
+  for (const auto& reader : readers_) places.push_back(reader->place());
+  return places;
 }
 
 /// Throws Json::exception for a position that cannot be understood.
@@ -115,6 +124,21 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
   // Patterns may be others now, and with them which reader is which: that of the output was the last one.
   const Json of_readers = position.is_object() ? position.value("readers", Json::array()) : Json::array();
   for (const auto& reader : readers_) reader->begin_again(of_readers.empty() ? Json() : of_readers.back());
+  // Attempt by attempt: what a later one reports takes the place of what the one before it had.
+  const Json attempts = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  for (std::size_t attempt = 1; attempt < attempts.size(); ++attempt) {
+    read([&] {
+      for_each_reader([&](MetricReader& reader) {
+        const Json place = reader.place();
+        const Json& places = attempts[attempt];
+        const auto then = std::find_if(places.begin(), places.end(), [&](const Json& one) {
+          return one.is_object() && place.is_object() && one.at("of") == place.at("of");
+        });
+        reader.read_to(attempt, then == places.end() ? Json() : *then);
+      });
+    });
+    records_.begin_attempt();
+  }
   read([&] { poll(); });
   read([&] { finish(is_done); });
   const auto is_whole = [](const auto& reader) { return reader->is_whole(); };
@@ -126,7 +150,7 @@ std::int64_t MetricReaders::lines() const { return records_.lines(); }
 Json MetricReaders::position() const {
   Json readers = Json::array();
   for (const auto& reader : readers_) readers.push_back(reader->position());
-  return {{"records", records_.position()}, {"readers", readers}, {"described", described_}};
+  return {{"records", records_.position()}, {"readers", readers}, {"described", described_}, {"attempts", attempts_}};
 }
 
 void MetricReaders::output_is_told() {

@@ -73,6 +73,9 @@ class MetricReaders {
 
   ProgramRecords records_;
   std::vector<std::unique_ptr<MetricReader>> readers_;
+  Json places() const;
+  Json attempts_ =
+      Json::array();        // where each of this one and those that it continues began: the places of the readers
   std::string described_;   // what the readers were made from
   std::string left_wrong_;  // an error in what an earlier attempt left
 };

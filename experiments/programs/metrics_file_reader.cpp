@@ -164,6 +164,10 @@ class MetricsFileReader : public LinesReader {
     if (evaluation.split.empty()) return;
     if (evaluation.values.empty()) throw WrongRecord{"an evaluation has a number at least"};
     evaluation.step = at;
+    for (const auto& [name, value] : evaluation.values) {
+      ProgramRecords::Name* const of = records_.name(evaluation.split + "." + name, place);
+      if (of != nullptr && of->place.split == evaluation.split) records_.number(*of, at, value, place);
+    }
     records_.evaluation(evaluation);
   }
 

@@ -48,27 +48,10 @@ class OutputReader : public MetricReader {
   }
 
   /// What earlier attempts said behind a position: a worker was killed, or all is read again.
-  void poll() override {
-    if (left_.is_null()) return;
-    std::string text;
-    read_log_behind(log_, std::exchange(left_, Json()), [&](std::string_view bytes) { text += bytes; });
-    reads_again_ = true;
-    std::size_t begin = 0;
-    const auto read_to = [&](std::size_t end) {
-      output(std::string_view(text).substr(begin, end - begin));
-      pending_.clear();  // a line without an end may be a part of one
-      pending_bytes_ = 0;
-      begin = end;
-    };
-    for (const Json& place : attempts_) {
-      const std::uint64_t behind = bytes_behind(log_, place);
-      if (behind >= text.size() - begin || behind == 0) continue;
-      read_to(text.size() - behind);
-      records_.begin_attempt();
-    }
-    read_to(text.size());
-    reads_again_ = false;
-    lines_ = 0;
+  void poll() override { read_left(0); }
+
+  void read_to(std::size_t attempt, const Json& /*place*/) override {
+    if (attempt < attempts_.size()) read_left(bytes_behind(log_, attempts_[attempt]));
   }
 
   Json position() const override {
@@ -161,6 +144,28 @@ class OutputReader : public MetricReader {
   }
 
  private:
+  /// Reads what is left of the log, but for its last bytes.
+  void read_left(std::uint64_t behind) {
+    if (!left_.is_null()) {
+      text_.clear();
+      read_log_behind(log_, std::exchange(left_, Json()), [&](std::string_view bytes) { text_ += bytes; });
+      text_begin_ = 0;
+      reads_again_ = true;
+    }
+    if (!reads_again_) return;
+    const std::size_t end = text_.size() - std::min<std::uint64_t>(behind, text_.size());
+    if (end > text_begin_) {
+      output(std::string_view(text_).substr(text_begin_, end - text_begin_));
+      pending_.clear();  // a line without an end may be a part of one
+      pending_bytes_ = 0;
+      text_begin_ = end;
+    }
+    if (behind > 0) return;
+    text_.clear();
+    reads_again_ = false;
+    lines_ = 0;
+  }
+
   struct Pattern {
     Pattern(LinePattern of, char sign) : expression(std::move(of)), thousands(sign) {}
 
@@ -323,8 +328,10 @@ class OutputReader : public MetricReader {
   }
 
   fs::path log_;
-  Json left_;                      // the place in the log up to which an earlier attempt has read
-  bool reads_again_ = false;       // what is behind it
+  Json left_;                 // the place in the log up to which an earlier attempt has read
+  bool reads_again_ = false;  // what is behind it
+  std::string text_;          // that, up to which it is read
+  std::size_t text_begin_ = 0;
   Json attempts_ = Json::array();  // places in the log where this attempt, and those that it continues, begin
   std::vector<std::pair<const char*, const std::string*>> taken_;  // numbers of the line, and their names
   std::string unread_;                                             // the first number that is none

@@ -62,6 +62,12 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
   if (before->second >= step) {
     flush_metrics();
     sink_.go_back(step, {before->first});
+    if (first_step_ && step < *first_step_ && counts_anew_.empty()) {
+      counts_anew_ = fmt::format(
+          "'{}' begins again at step {}, and the program resumed at {}: what it had from there on is void; report "
+          "a step that goes on",
+          before->first, step, *first_step_);
+    }
   }
   before_.erase(before);
 }
@@ -265,6 +271,7 @@ void ProgramRecords::begin_attempt() {
   flush_metrics();
   flush_evaluations();
   before_ = greatest_steps();
+  first_step_.reset();
   for (auto& [text, name] : names_) {
     name.step.reset();
     name.greatest_step = -1;
@@ -274,11 +281,13 @@ void ProgramRecords::begin_attempt() {
 
 std::vector<std::string> ProgramRecords::warnings() const {
   std::vector<std::string> warnings;
+  if (!counts_anew_.empty()) warnings.push_back(counts_anew_);
   if (backward_steps_ > 0) {
-    warnings.push_back(
-        fmt::format("steps went back {} times: of two numbers of the same name and step the later one counts\n"
-                    "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
-                    backward_steps_, first_backward_));
+    warnings.push_back(fmt::format(
+        "steps went back {} times: of two numbers of the same name and step the later one counts, and the final one is "
+        "of the greatest step\n"
+        "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
+        backward_steps_, first_backward_));
   }
   if (repeated_steps_ > 0) {
     warnings.push_back(

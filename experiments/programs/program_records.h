@@ -99,6 +99,7 @@ class ProgramRecords {
   std::int64_t newest_step() const { return newest_step_.value_or(0); }
   void seen_step(std::int64_t step) {
     if (newest_step_ != step) ++changes_of_step_;
+    if (!first_step_) first_step_ = step;
     newest_step_ = step;
   }
   bool has_seen_step() const { return newest_step_.has_value(); }
@@ -136,6 +137,7 @@ class ProgramRecords {
   RecordSink& sink_;
   std::map<std::string, Name, std::less<>> names_;
   std::optional<std::int64_t> newest_step_;
+  std::optional<std::int64_t> first_step_;  // of this attempt
   std::int64_t changes_of_step_ = 0;
   std::int64_t metrics_step_ = 0;
   std::map<std::string, double> metrics_;
@@ -152,6 +154,7 @@ class ProgramRecords {
   std::int64_t line_ = 0;
   std::int64_t backward_steps_ = 0;
   std::string first_backward_;  // in words
+  std::string counts_anew_;     // the first name that begins below the attempt, in words
   std::int64_t repeated_steps_ = 0;
   std::string first_repeated_;
   std::string replaced_evaluations_;

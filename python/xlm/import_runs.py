@@ -349,7 +349,7 @@ def wandb_runs(request: Request) -> Iterator[ForeignRun]:
             record.ParseFromString(text)
             _add_wandb_record(run, record, summary, rows)
         if not run.id:
-            raise ImportProblem(f"{file} is no run of wandb: it does not say which run it is")
+            raise ImportProblem(f"{file} is no run of wandb: it does not say which run it is\nif it was killed at its start, move its folder away")
         rows.add_to(run)
         if run.state != "preempted":
             numbers = {name: number_of(value) for name, value in summary.items() if name not in run.series}
@@ -361,10 +361,17 @@ def wandb_runs(request: Request) -> Iterator[ForeignRun]:
 
 
 def _joined(first: ForeignRun, later: ForeignRun) -> ForeignRun:
+    """A resumed run: of each name the later part takes the place of the first from its beginning on."""
     for name, series in first.series.items():
-        later.series[name] = {**series, **later.series.get(name, {})}
+        own = later.series.get(name, {})
+        begin = min(own, default=math.inf)
+        left = [step for step in series if step >= begin and step not in own]
+        if left:
+            later.doubts.append(f"'{name}' went back to step {begin:g}: {counted(len(left), 'number')} of the part before left out")
+        later.series[name] = {**{step: value for step, value in series.items() if step < begin}, **own}
     later.settings = {**first.settings, **later.settings}
-    later.created = first.created
+    later.summary = {**first.summary, **later.summary}
+    later.created, later.name = first.created, later.name or first.name
     return later
 
 
@@ -439,7 +446,7 @@ def _mlflow_database(file: pathlib.Path) -> Iterator[ForeignRun]:
         raise ImportProblem(f"{file} is no store of mlflow: it has no table metrics with keys, values, steps and run_uuid")
     # One walk over each table in the order of runs: its indices differ from version to version.
     numbers = Grouped(
-        database.execute("SELECT run_uuid, key, step, value, is_nan FROM metrics ORDER BY run_uuid, key, step, timestamp, value")
+        database.execute("SELECT run_uuid, key, step, value, is_nan FROM metrics ORDER BY run_uuid, key, timestamp, step, value")
     )
     params = Grouped(database.execute("SELECT run_uuid, key, value FROM params ORDER BY run_uuid"))
     tags = Grouped(database.execute("SELECT run_uuid, key, value FROM tags ORDER BY run_uuid"))
@@ -821,12 +828,11 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
         run.ended = run.seen = date
         run.settings = {"model": config.get("model"), **{f"model_args.{key}": value for key, value in words.items()}}
         run.know(code=content.get("git_hash") or "", version=content.get("lm_eval_version") or "")
-        shots = content.get("n-shot") or {}
         for task, numbers in content["results"].items():
             for metric, value in numbers.items():
                 number = number_of(value) if not isinstance(value, str) else None
                 if number is not None and metric not in ("alias", "sample_len"):
-                    settings = json.dumps(_lm_eval_settings(content, task, int(shots.get(task) or 0)), sort_keys=True)
+                    settings = json.dumps(_lm_eval_settings(content, task, _lm_eval_shots(content, task)), sort_keys=True)
                     numbers_of_run = found.setdefault(run_id, {})
                     key = (task, _lm_eval_name(metric), settings)
                     if numbers_of_run.get(key, number) != number:
@@ -843,6 +849,15 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
             at = {"split": "test", "settings": kept, "final": True, "steps": [0], "values": [number]}
             run.evaluations.append({"name": metric, **at})
         yield run
+
+
+def _lm_eval_shots(content: Dict[str, Any], task: str) -> int:
+    """Of a group they are those of its tasks: some versions name these alone."""
+    known = content.get("n-shot") or {}
+    if known.get(task) is not None:
+        return int(known[task])
+    inside = {_lm_eval_shots(content, each) for each in (content.get("group_subtasks") or {}).get(task) or () if each != task}
+    return inside.pop() if len(inside) == 1 else int(content["config"].get("num_fewshot") or 0)
 
 
 def _lm_eval_settings(content: Dict[str, Any], task: str, shots: int) -> Dict[str, Any]:

@@ -52,6 +52,10 @@ class StoredRuns:
             raise DataError(f"{self._file} is no store of results: {error}") from None
         self._warn_of_changes(folder)
 
+    def __del__(self) -> None:
+        if hasattr(self, "_database"):
+            self._database.close()  # Python 3.13 and later warn of open ones
+
     def frame(self, conditions: Sequence[str], columns: Optional[Sequence[str]]) -> List[Row]:
         """A row for each run that fulfils the conditions: the columns, newest first; None: all, in the order of ids."""
         chosen = self._chosen(conditions)

@@ -165,6 +165,55 @@ print("valid", 5 - s / 20)
   is_of_one_path();
 }
 
+TEST_F(ProgramQuietFaults, FilesThatGoOnAreReadAgainAttemptByAttempt) {
+  write_script("own.py", R"(import json, os, signal, sys, time
+saved = os.environ["XLM_CHECKPOINTS"] + "/s.json"
+s = json.load(open(saved)) if os.path.exists(saved) else 0
+first, start = s == 0, s
+file = open("log.csv" if sys.argv[1] == "csv" else os.environ["XLM_METRICS"], "a")
+if sys.argv[1] == "csv" and first: file.write("step,val_loss\n")
+while s < 40:
+    s += 1
+    loss = 1.0 if first else 2.0
+    if (s - start) % 5 == 0:
+        file.write(f"{s},{loss}\n" if sys.argv[1] == "csv" else json.dumps({"step": s, "split": "valid", "loss": loss}) + "\n")
+        file.flush()
+    if s == 12: json.dump(s, open(saved, "w"))
+    if first and s == 28:
+        time.sleep(1)
+        os.kill(os.getpid(), signal.SIGKILL)
+    if not first and s == 22: break
+)");
+  for (const char* way : {"csv", "metrics"}) {
+    configure("[python3, own.py, " + std::string(way) + "]",
+              std::string(way) == "csv" ? "  metrics: [{csv: log.csv}]\n" : "");
+    run({"sweep", "run.yaml"});
+    ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+    const auto is_of_one_path = [&] {
+      const xlm::Run run = only_run();
+      std::map<std::int64_t, double> losses;
+      for (const RunEvaluation& one : run.evaluations) losses[one.step] = one.values.at("loss");
+      EXPECT_EQ(losses, (std::map<std::int64_t, double>{{5, 1}, {10, 1}, {15, 1}, {17, 2}, {22, 2}})) << way;
+      EXPECT_EQ(main_evaluation(run, "valid")->values.at("loss"), 2) << way;
+    };
+    is_of_one_path();
+    EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+    is_of_one_path();
+    fs::remove_all(runs_);
+  }
+}
+
+TEST_F(ProgramQuietFaults, TwoRanksThatReportOneEvaluation) {
+  write_script("own.py", R"(import json, os
+file = open(os.environ["XLM_METRICS"], "a")
+for s in (10, 20, 30):
+    for r in (0, 1): file.write(json.dumps({"step": s, "split": "valid", "loss": 10 / s + r}) + "\n")
+)");
+  configure("[python3, own.py]");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_THAT(only_run().reason, HasSubstr("evaluations replaced others of the same step"));
+}
+
 TEST_F(ProgramQuietFaults, AFileThatGoesOnBelowTheHeaderOfALostAttempt) {
   write_script("own.py", R"(import os, signal, sys
 file = open(sys.argv[1] + "/log.csv", "a")

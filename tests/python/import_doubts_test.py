@@ -81,6 +81,46 @@ def test_a_table_of_runs_says_their_states(imported, tmp_path):  # noqa: F811
     assert finals == {2, 3}, "a run that failed has no final number"
 
 
+def test_groups_of_lm_eval_have_the_shots_of_their_tasks(imported, tmp_path):  # noqa: F811
+    for name, shots, known in (("a", 5, {"stem": 5}), ("b", 0, {"stem": 0}), ("c", 5, {})):
+        config = {"model": "hf", "model_args": f"pretrained={name}", "num_fewshot": shots}
+        results = {"mmlu": {"acc,none": 0.6}, "stem": {"acc,none": 0.7}}
+        content = {"results": results, "group_subtasks": {"mmlu": ["stem"]}, "n-shot": known, "config": config, "date": 1.0}
+        (tmp_path / f"results_{name}.json").write_text(json.dumps(content))
+    assert counts(imported("lm-eval", tmp_path)) == (3, 0, 0, 0)
+    columns = ["imported.name", "test.acc@data.name=mmlu@shots=5", "test.acc@data.name=stem@shots=5"]
+    rows = {row["imported.name"]: [row[name] for name in columns[1:]] for row in rows_of(imported.runs.frame(columns=columns))}
+    assert rows["a"] == rows["c"] == [0.6, 0.7] and all(number != number for number in rows["b"])
+
+
+def test_an_mlflow_run_that_was_resumed_ends_where_its_last_attempt_did(imported, tmp_path):  # noqa: F811
+    foreign_runs.mlflow_store(tmp_path / "mlflow.db", seeds=(1,), steps=range(5, 26, 5))
+    run = f"{1:032x}"
+    with sqlite3.connect(tmp_path / "mlflow.db") as store:
+        for key in ("train/loss", "val_loss"):
+            for step in (17, 22):
+                store.execute("INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", (key, 2.0, 1_800_000_000_000 + step, run, step, 0))
+    with pytest.warns(RuntimeWarning, match="went back to step 17: 4 numbers of an attempt before are left out"):
+        imported("mlflow", tmp_path / "mlflow.db", "--split", "valid=val_loss")
+    evaluations = rows_of(imported.runs.evaluations("loss"))
+    assert [each["step"] for each in evaluations if each["split"] == "valid"] == [5, 10, 15, 17, 22]
+
+
+def test_parts_of_a_resumed_wandb_run_are_joined_where_the_later_one_begins():
+    import xlm.import_runs as import_runs
+
+    first = import_runs.ForeignRun("p/abc", name="s1", summary={"test_loss": 1.5})
+    later = import_runs.ForeignRun("p/abc")
+    for step in (5, 10, 15, 20, 25):
+        first.add("val_loss", step, 1.0)
+    for step in (17, 22):
+        later.add("val_loss", step, 2.0)
+    run = import_runs._joined(first, later)
+    assert (run.name, run.summary) == ("s1", {"test_loss": 1.5})
+    assert run.series["val_loss"] == {5: 1.0, 10: 1.0, 15: 1.0, 17: 2.0, 22: 2.0}
+    assert run.doubts == ["'val_loss' went back to step 17: 2 numbers of the part before left out"]
+
+
 def test_lm_evals_ways_of_sampling_are_settings(imported, tmp_path):  # noqa: F811
     ways = [({}, 0.3), ({"gen_kwargs": {"temperature": 1}}, 0.1), ({"gen_kwargs": {"temperature": 1}, "torch_seed": 2}, 0.14)]
     for date, (way, value) in enumerate(ways):
@@ -119,7 +159,7 @@ def test_a_log_that_goes_back_ends_where_its_last_attempt_did(imported, tmp_path
     with pytest.warns(RuntimeWarning, match="a: 'loss' went back to step 27: 6 numbers of an attempt before are left out"):
         imported("csv", tmp_path / "a.csv", "--split", "valid=val_loss")
     assert [step for step, _ in steps_of(imported.runs, "loss")] == [10, 20, 27, 36, 45, 50]
-    assert rows_of(imported.runs.evaluations("val_loss"))[-1]["value"] == 2.0
+    assert rows_of(imported.runs.evaluations("loss"))[-1]["value"] == 2.0
 
 
 def test_evaluations_that_come_late_stay(imported, tmp_path):  # noqa: F811

@@ -135,7 +135,7 @@ def test_nothing_but_python_is_needed(made_runs, executable, tmp_path):
         "except xlm.Error as error:\n    print(error)\n"
     )
     variables = {"PATH": str(tmp_path), "PYTHONPATH": str(SOURCE / "python"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([sys.executable, "-S", "-c", script], env=variables, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([sys.executable, "-S", "-W", "error", "-c", script], env=variables, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     first, *rest = done.stdout.splitlines()
     rows, series, evaluations, status = json.loads(first)

@@ -198,7 +198,7 @@ TEST_F(MetricsFile, AResumedAttemptReadsOnBehindWhatWasHandedOn) {
   EXPECT_THAT(sink.take(), ElementsAre("3: loss=3"));
   append(file_, "{\"step\": 2, \"loss\": 2}\n");
   second.poll();
-  EXPECT_THAT(sink.take(), ElementsAre("2: loss=2"));
+  EXPECT_THAT(sink.take(), ElementsAre("back to 2: loss", "2: loss=2"));
   append(file_, "{\"split\": \"test\", \"bpc\": 7}\n");
   second.finish(true);
   EXPECT_THAT(sink.take(), ElementsAre("test 2: bpc=7", "test 2: bpc=7 final", "valid 2: bpc=2 final"));
@@ -255,7 +255,7 @@ TEST_F(MetricsFile, AnAttemptThatKeptNoPositionIsReadFromTheStart) {
   EXPECT_THAT(sink.take(), ElementsAre("1: loss=1"));
   append(file_, "{\"step\": 1, \"loss\": 5}\n");
   readers.poll();
-  EXPECT_THAT(sink.take(), ElementsAre("1: loss=5"));
+  EXPECT_THAT(sink.take(), ElementsAre("back to 1: loss", "1: loss=5"));
 }
 
 TEST_F(MetricsFile, WhatWasThereBeforeTheFirstAttemptIsNotTheRuns) {

@@ -11,6 +11,7 @@ namespace xlm {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 class ProgramRecordsTest : public ::testing::Test {
@@ -60,6 +61,18 @@ TEST_F(ProgramRecordsTest, ALaterAttemptVoidsNamesFromItsFirstStepOn) {
   later.seen_step(50);
   later.finish();
   EXPECT_THAT(sink_.take(), ElementsAre("valid 27: loss=3 final"));
+}
+
+TEST_F(ProgramRecordsTest, ANameThatCountsAnewAfterAResumeIsSaid) {
+  number(records_, "valid.loss", 20, 3);
+  number(records_, "loss", 40, 3);
+  records_.begin_attempt();
+  records_.seen_step(41);
+  number(records_, "loss", 41, 2);
+  EXPECT_THAT(records_.warnings(), IsEmpty());
+  number(records_, "valid.loss", 10, 2);
+  EXPECT_THAT(records_.warnings(),
+              ElementsAre(HasSubstr("'valid.loss' begins again at step 10, and the program resumed at 41")));
 }
 
 TEST_F(ProgramRecordsTest, AnEvaluationBehindWhatTheLastAttemptDidIsNotItsLast) {
