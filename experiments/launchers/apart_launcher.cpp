@@ -91,7 +91,7 @@ std::string runs_there(const LaunchRequest& request) {
 }
 
 /// What a machine does for a part of the runs; the archive is no smaller if it is compressed. Its standard input ends
-/// when nobody waits for it.
+/// when no command waits for it any more.
 std::string script_of(const LaunchRequest& request, const std::string& host, const std::vector<std::string>& ids) {
   const SiteApart& apart = machines_of(request.site);
   const std::string program = shell_word(apart.program);
@@ -193,7 +193,7 @@ class ApartSweep {
   /// it has so many seconds left.
   int finish(const std::string& host, const SiteCommand& command, const SiteValues& values, double seconds,
              const fs::path& out) const {
-    std::vector<std::string> words{"sh", "-c",         "out=$1 log=$2; shift 2; exec \"$@\" >\"$out\" 2>>\"$log\"",
+    std::vector<std::string> words{"sh", "-c",         R"(out=$1 log=$2; shift 2; exec "$@" >"$out" 2>>"$log")",
                                    "sh", out.string(), log_of(host).string()};
     for (std::string& word : site_words(command, values)) words.push_back(std::move(word));
     Lifeline lifeline;

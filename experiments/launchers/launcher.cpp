@@ -8,12 +8,6 @@
 
 namespace xlm {
 
-std::unique_ptr<Launcher> make_local_launcher();
-std::unique_ptr<Launcher> make_slurm_launcher();
-std::unique_ptr<Launcher> make_command_launcher();
-std::unique_ptr<Launcher> make_apart_launcher();
-std::unique_ptr<Launcher> make_manual_launcher();
-
 const std::vector<LauncherEntry>& launchers() {
   static const std::vector<LauncherEntry> table{
       {"local", "runs on this machine, which share its cores and GPUs", true, true, make_local_launcher},

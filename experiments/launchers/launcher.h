@@ -68,6 +68,13 @@ class Launcher {
   virtual std::int64_t usual_workers(const LaunchRequest& /*request*/) const { return 8; }
 };
 
+/// Each is in a file of that name.
+std::unique_ptr<Launcher> make_local_launcher();
+std::unique_ptr<Launcher> make_slurm_launcher();
+std::unique_ptr<Launcher> make_command_launcher();
+std::unique_ptr<Launcher> make_apart_launcher();
+std::unique_ptr<Launcher> make_manual_launcher();
+
 struct LauncherEntry {
   std::string_view name;
   std::string_view summary;

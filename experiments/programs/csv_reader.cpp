@@ -123,7 +123,7 @@ class CsvReader : public LinesReader {
     }
   }
 
-  /// A program that goes on with the file of an attempt that was lost does not write its header again.
+  /// A program that continues the file of an attempt that was lost does not write its header again.
   bool take_header_of_before() {
     const std::size_t columns = cells_.size();
     std::array<char, kLongestHeader> begin{};

@@ -101,7 +101,7 @@ class ForeignRun:
     def leave_attempts_before(self) -> Optional[str]:
         """
         Where most names went back to an earlier step, the run began again there: what stood behind that, and did not come
-        again, is of a path that was left. Where few did, numbers came late, as of evaluations beside the training. In words.
+        again, is of a path that was left. Where few did, numbers came late, as of evaluations next to training. In words.
         """
         many = [name for name, series in self.series.items() if len(series) > 1]
         if 2 * len(self.left) <= len(many):

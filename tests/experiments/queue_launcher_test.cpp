@@ -196,7 +196,7 @@ TEST_F(ProgramInStandIn, ASetupThatFailsEndsAJobBeforeARunBegins) {
 
 TEST_F(ProgramInStandIn, WhatASiteFileLacksIsSaid) {
   write_sweep(kQueuedSweep);
-  EXPECT_THAT(run({"sweep", "--print-site", "pbd"}).err, HasSubstr("there are slurm, pbs, lsf, sge and ssh"));
+  EXPECT_THAT(run({"sweep", "--print-site", "pbd"}).err, HasSubstr("there are slurm, pbs, lsf, sge, ssh and apart"));
   EXPECT_THAT(run({"sweep", "sweep.yaml", "--launcher", "command"}).err, HasSubstr("xlm sweep --print-site pbs"));
   for (const auto& [text, complaint] : std::map<std::string, std::string>{
            {"scheduler: {submit: [qsub, '{cpu}']}\n", "there is no {cpu} here (did you mean 'cpus'?)"},
