@@ -140,6 +140,7 @@ class ApartSweep {
 
   LaunchReport run() {
     create_folders(logs_);
+    for (const std::string& host : hosts_) fs::remove(log_of(host));  // what an earlier command met is over
     std::vector<std::thread> threads;
     for (const std::string& host : hosts_) threads.emplace_back([this, &host] { serve(host); });
     for (std::thread& thread : threads) thread.join();
