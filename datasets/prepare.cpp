@@ -34,7 +34,6 @@ namespace {
 constexpr std::array<const char*, 8> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
                                                 "column", "as_text",      "name",          "skip_bad_rows"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another split contains, too
-constexpr std::int64_t kShownOfDocument = 60;
 
 /// Whether each line end counts as a word, as in published numbers of WikiText.
 bool line_ends_are_words(const Preparation& preparation) {
@@ -263,9 +262,9 @@ void note_shared_text(const fs::path& folder, const EncodedText& encoded, int th
   }
   observer.at("comparing the splits", 0, 0);
   const bool has_pairs = data.vocabulary.unit == Vocabulary::Unit::kBpe;
-  const auto say = [&](const std::string& text, const std::string& split, std::int64_t begin, std::int64_t length) {
-    const std::int64_t shown = std::min<std::int64_t>(length, has_pairs ? 15 : 60);
+  const auto say = [&](const std::string& text, const std::string& split, std::int64_t begin) {
     const Split& of = data.split(split);
+    const std::int64_t shown = has_pairs ? 15 : 60;
     std::string example = decode(data.vocabulary, of, begin, std::min(begin + shown, of.tokens.size()));
     std::replace_if(
         example.begin(), example.end(), [](unsigned char c) { return c < 0x20; }, ' ');
@@ -274,11 +273,11 @@ void note_shared_text(const fs::path& folder, const EncodedText& encoded, int th
   const std::vector<SharedPassages> passages = shared_passages(data, kMaxPassages, threads);
   for (const SharedPassages& found : passages) {
     if (found.share() >= kShareToSay)
-      say(shared_passages_text(found, data.vocabulary.unit), found.split, found.example, found.length);
+      say(shared_passages_text(found, data.vocabulary.unit), found.split, found.example);
   }
   if (passages.empty()) return;
   for (const SharedDocuments& found : shared_documents(data, passages.front().length)) {
-    if (found.share() >= kShareToSay) say(shared_documents_text(found), found.split, found.example, kShownOfDocument);
+    if (found.share() >= kShareToSay) say(shared_documents_text(found), found.split, found.example);
   }
 }
 

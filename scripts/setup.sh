@@ -204,8 +204,11 @@ take_torch() {
     take_cuda .deps/python cudart,cupti
   fi
   # Headers that CUDA's headers include and libtorch's wheels lack. Without them a build would need an installed toolkit.
-  rm -rf .deps/cuda-headers*
-  take_cuda .deps/cuda-headers crt,cccl
+  # The CPU set has them already, and what is compiled meanwhile reads them.
+  if [ $adds_cuda = 0 ]; then
+    rm -rf .deps/cuda-headers*
+    take_cuda .deps/cuda-headers crt,cccl
+  fi
   touch ".deps/torch-$torch_version-cuda$CUDA"
 }
 

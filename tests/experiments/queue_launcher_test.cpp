@@ -365,9 +365,9 @@ TEST_F(ProgramOverSsh, AHostThatDoesNotAnswerMayStillHaveItsWorker) {
 class ProgramApart : public ProgramOverSsh {
  protected:
   void SetUp() override {
+    if (shell(folder_.path(), "command -v rsync").code != 0) GTEST_SKIP() << needs::kSshServer;
     ProgramOverSsh::SetUp();
     if (IsSkipped()) return;
-    if (shell(folder_.path(), "command -v rsync").code != 0) GTEST_SKIP() << needs::kSshServer;
     write_site_of_hosts("apart", [&](std::string text) {
       boost::algorithm::replace_first(text, "place: xlm-work", "place: " + there_.path().string());
       boost::algorithm::replace_first(text, "# program: /opt/xlm/bin/xlm", "program: " XLM_FAKE_BINARY);

@@ -100,10 +100,14 @@ TEST_F(SetUpAgain, TakesTheCudaLibrariesIfAskedFor) {
 }
 
 TEST_F(SetUpAgain, InstallsTheHeadersOfTheToolkitThatTheWheelNamesWithEitherSet) {
-  for (const char* set : {"CUDA=0", "CUDA=1"}) {
-    fs::remove(installed());
-    EXPECT_THAT(setup(set), ::testing::HasSubstr("cuda-headers cuda-toolkit[crt,cccl]==13.0.2")) << set;
-  }
+  const auto has_headers = ::testing::HasSubstr("cuda-headers cuda-toolkit[crt,cccl]==13.0.2");
+  EXPECT_THAT(setup("CUDA=1"), has_headers);
+  fs::remove(installed());
+  EXPECT_THAT(setup("CUDA=0"), has_headers);
+  fs::remove(installed());
+  write_file(stamp("cuda-headers"), "");
+  EXPECT_THAT(setup("CUDA=1"), ::testing::Not(has_headers)) << "a build may be reading them";
+  EXPECT_TRUE(fs::exists(stamp("cuda-headers")));
 }
 
 TEST_F(SetUpAgain, TakesAnotherVersionOfLibtorchUntilThePinnedOneIsAskedFor) {
