@@ -391,8 +391,8 @@ std::string changes_of_code(const Code& code, const fs::path& place) {
     if (before != nullptr && now != nullptr && before->kind == now->kind && before->content == now->content) continue;
     changes.push_back(printable(path) + (before == nullptr ? " is new" : now == nullptr ? " is gone" : " was edited"));
   }
-  constexpr std::size_t kListed = 3;
-  const std::size_t others = changes.size() - std::min(changes.size(), kListed);
+  constexpr std::size_t kListedChanges = 3;
+  const std::size_t others = changes.size() - std::min(changes.size(), kListedChanges);
   changes.resize(changes.size() - others);
   return join(changes, ", ") + (others > 0 ? fmt::format(", and {} more", others) : "");
 }
