@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace xlm {
 namespace {

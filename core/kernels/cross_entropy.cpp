@@ -338,10 +338,8 @@ const char* obstacle_to_loss_kernels(const KernelCall& call) {
   if (!call.autocast) return "products are not bfloat16";
   if (call.bias) return "it has no bias";
   if (call.symbols < 1) return "there are no weights";
-  const std::string& fault =
-      obstacle_to_row_kernels(call.device, "losses", "cross-entropy=libtorch",
-                              [&](RowKernels& kernels) { return find_loss_fault(kernels, call.device); });
-  return fault.empty() ? nullptr : fault.c_str();
+  return obstacle_to_row_kernels(call.device, "losses", "cross-entropy=libtorch",
+                                 [&](RowKernels& kernels) { return find_loss_fault(kernels, call.device); });
 }
 
 Tensor plain_summed_cross_entropy(const Tensor& hidden, const Tensor& weight, const Tensor& bias,

@@ -197,12 +197,11 @@ const char* obstacle_to_norm_kernels(const KernelCall& call) {
   if (call.width % norm::kColumnStep != 0 || call.width > norm::kMaxColumns) {
     return "rows are multiples of 64 numbers, at most 1,024, in these kernels";
   }
-  const std::string& fault = obstacle_to_row_kernels(
+  return obstacle_to_row_kernels(
       call.device, fmt::format("norms {} wide", call.width), "residual-norm=libtorch", [&](RowKernels& kernels) {
         const std::string of_layers = find_norm_fault(kernels, call.device, call.width, true);
         return of_layers.empty() ? find_norm_fault(kernels, call.device, call.width, false) : of_layers;
       });
-  return fault.empty() ? nullptr : fault.c_str();
 }
 
 }  // namespace xlm

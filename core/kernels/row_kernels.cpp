@@ -29,12 +29,12 @@ KernelsOfGpu& kernels_of_gpu(torch::Device device) {
 
 RowKernels& row_kernels_of(torch::Device device) { return *kernels_of_gpu(device).kernels; }
 
-const std::string& obstacle_to_row_kernels(torch::Device device, const std::string& what, const char* instead,
-                                           const std::function<std::string(RowKernels&)>& find_fault) {
+const char* obstacle_to_row_kernels(torch::Device device, const std::string& what, const char* instead,
+                                    const std::function<std::string(RowKernels&)>& find_fault) {
   KernelsOfGpu& gpu = kernels_of_gpu(device);
   const std::lock_guard lock(gpu.mutex);
   const auto found = gpu.obstacles.find(what);
-  if (found != gpu.obstacles.end()) return found->second;
+  if (found != gpu.obstacles.end()) return found->second.empty() ? nullptr : found->second.c_str();
   std::string found_fault = fault_of_trial(device, what.c_str(), instead, [&] {
     if (!gpu.kernels) {
       using MakeKernels = RowKernels* (*)(int);
@@ -44,8 +44,9 @@ const std::string& obstacle_to_row_kernels(torch::Device device, const std::stri
     return find_fault(*gpu.kernels);
   });
   const std::string& fault = gpu.obstacles.emplace(what, std::move(found_fault)).first->second;
-  if (!fault.empty()) TORCH_WARN(what, " on ", device.str(), " are libtorch's: ", fault);
-  return fault;
+  if (fault.empty()) return nullptr;
+  TORCH_WARN(what, " on ", device.str(), " are libtorch's: ", fault);
+  return fault.c_str();
 }
 
 }  // namespace xlm

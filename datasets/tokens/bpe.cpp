@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -70,7 +71,8 @@ std::vector<Bpe::Line> parse_merges(std::string_view text, const std::string& na
 std::uint64_t rows_of(const fs::path& folder) {
   const fs::path config = folder / "config.json";
   std::error_code ignored;
-  const auto json = fs::is_regular_file(config, ignored) ? parse_json_if_any(read_file(config, kMaxFileBytes)) : Json();
+  std::optional<Json> json;
+  if (fs::is_regular_file(config, ignored)) json = parse_json_if_any(read_file(config, kMaxFileBytes));
   const Json rows = json && json->is_object() ? json->value("vocab_size", Json()) : Json();
   return rows.is_number_unsigned() ? rows.get<std::uint64_t>() : std::numeric_limits<std::uint64_t>::max();
 }

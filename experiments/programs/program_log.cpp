@@ -152,7 +152,8 @@ void read_log_behind(const fs::path& file, const Json& place, const std::functio
   const std::vector<fs::path> files = files_of_log(file);
   const auto is_place = [&](const fs::path& one) {
     const bool may_be = place.at("in_end").get<bool>() == (one != file);
-    return may_be && size_of_log(one) >= offset && sha256(bytes_before(one, offset)) == place.at("known");
+    return may_be && size_of_log(one) >= offset &&
+           sha256(bytes_before(one, offset)) == place.at("known").get<std::string>();
   };
   // A new end may begin as the older one did: the newest file with these bytes is meant.
   const auto found = std::find_if(files.rbegin(), files.rend(), is_place);

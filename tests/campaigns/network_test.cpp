@@ -11,6 +11,8 @@
 #include <numeric>
 #include <random>
 
+#include <fmt/ranges.h>
+
 #include "base/text.h"
 #include "experiments/runs/run_lock.h"
 #include "tests/campaigns/campaign.h"
