@@ -167,16 +167,27 @@ std::int64_t steps_of(const CheckJob& job) {
 }
 
 /// A small model that trains on the device, its steps recorded or not.
+std::unique_ptr<StepRecorder> recorder_for(torch::Device device) {
+  std::unique_ptr<StepRecorder> recorder = default_recorder(device);
+  return recorder ? std::move(recorder) : std::make_unique<RerunRecorder>();
+}
+
+struct RecordedModel {
+  std::string name;
+  ModelOptions options;
+  ActivationPolicy policy = ActivationPolicy::kKeep;
+};
+
 class TrainedSteps {
  public:
   static constexpr std::int64_t kSymbols = 27;
   static constexpr std::int64_t kRows = 8;
 
   /// Steps are not recorded if `recorder` is null.
-  TrainedSteps(const CheckJob& job, const ModelOptions& options, std::unique_ptr<StepRecorder> recorder)
-      : device_(job.device) {
+  TrainedSteps(const CheckJob& job, const RecordedModel& recorded, std::unique_ptr<StepRecorder> recorder)
+      : device_(job.device), policy_(recorded.policy) {
     torch::manual_seed(7 + 1000 * job.seed);
-    model_ = make_model(options, kSymbols);
+    model_ = make_model(recorded.options, kSymbols);
     model_->to(device_);
     const NamedTensors& weights = model_->weights();
     optimizer_.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = kRate}, weights);
@@ -187,8 +198,7 @@ class TrainedSteps {
   /// The loss of one step.
   double step(const ModelInput& input, const torch::Tensor& targets) {
     const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
-      const TrainingLoss loss = scheme_of(*model_).loss(
-          *model_, in, wanted, before, captured_ ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);
+      const TrainingLoss loss = scheme_of(*model_).loss(*model_, in, wanted, before, policy_);
       loss.total.backward();
       return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state};
     };
@@ -224,6 +234,7 @@ class TrainedSteps {
   static constexpr double kRate = 0.02;
 
   torch::Device device_;
+  ActivationPolicy policy_;
   std::shared_ptr<LanguageModel> model_;
   std::optional<Optimizer> optimizer_;
   std::unique_ptr<CapturedSteps> captured_;
@@ -265,19 +276,19 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
   // rate whatever the gradient, so that the same steps, unrecorded twice, can differ by 4e-4 after four of them.
   constexpr std::int64_t kStepsApart = 2;
   std::vector<Check> checks;
-  for (const auto& [name, model] :
-       std::vector<ModelNamed>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
-                               {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
-                               {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)},
-                               {"pooling of equal length", pooling_model(job, BoundaryOptions::Type::kFixed, 0)},
-                               {"GPT-2", window_model(job, RecurrenceOptions::Pool::kNone, 0)},
-                               {"recurrent GPT-2", window_model(job, RecurrenceOptions::Pool::kMean, 0)},
-                               {"patches of equal length", patch_model(job, PatchBoundaryOptions::Type::kFixed)},
-                               {"patches by a router", patch_model(job, PatchBoundaryOptions::Type::kRouter)}}) {
+  const Gpt2Options recurrent = window_model(job, RecurrenceOptions::Pool::kMean, 0);
+  for (const RecordedModel& model :
+       std::vector<RecordedModel>{{"fixed spans", span_model(job, SpanType::kFixed, 0)},
+                                  {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
+                                  {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)},
+                                  {"pooling of equal length", pooling_model(job, BoundaryOptions::Type::kFixed, 0)},
+                                  {"GPT-2", window_model(job, RecurrenceOptions::Pool::kNone, 0)},
+                                  {"recurrent GPT-2", recurrent},
+                                  {"recurrent GPT-2, computed again", recurrent, ActivationPolicy::kRecompute},
+                                  {"patches of equal length", patch_model(job, PatchBoundaryOptions::Type::kFixed)},
+                                  {"patches by a router", patch_model(job, PatchBoundaryOptions::Type::kRouter)}}) {
     TrainedSteps plain(job, model, nullptr);
-    std::unique_ptr<StepRecorder> recorder = default_recorder(job.device);
-    if (!recorder) recorder = std::make_unique<RerunRecorder>();
-    TrainedSteps recorded(job, model, std::move(recorder));
+    TrainedSteps recorded(job, model, recorder_for(job.device));
     double worst = 0;
     bool within = true;
     for (std::int64_t step = 1; step <= steps_of(job); ++step) {
@@ -285,14 +296,14 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
           torch::randint(TrainedSteps::kSymbols, {TrainedSteps::kRows, 1}) + torch::arange(65);  // rows count upwards
       const ModelInput input{.tokens = tokens.narrow(1, 0, 64).remainder(TrainedSteps::kSymbols)};
       const torch::Tensor targets = tokens.narrow(1, 1, 64).remainder(TrainedSteps::kSymbols);
-      if (model.get_if<BytePatchesOptions>() != nullptr) input.tokens.select(1, 0).fill_(kBeginning);
+      if (model.options.get_if<BytePatchesOptions>() != nullptr) input.tokens.select(1, 0).fill_(kBeginning);
       const double expected = plain.step(input, targets);
       const double off = std::abs(recorded.step(input, targets) / expected - 1);
       within = within && off <= kBound;  // false for NaN
       worst = std::max(off, worst);
       if (step % kStepsApart == 0) recorded.continue_as(plain);
     }
-    checks.push_back({.name = name,
+    checks.push_back({.name = model.name,
                       .bound = fmt::format("each loss within {:g}; at least one recording", kBound),
                       .measured = fmt::format("{:.1e}; {} recordings; {:.2f} ms a step, unrecorded {:.2f} ms", worst,
                                               recorded.recordings(), 1e3 * recorded.seconds_of_step(),
@@ -302,41 +313,59 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
   return checks;
 }
 
+/// The loss and all gradients, one after the other, of a step on `tokens` [B, T + 1] with dropout. A recorded one is
+/// replayed.
+std::pair<double, torch::Tensor> windows_step(LanguageModel& model, const CheckJob& job, const torch::Tensor& tokens,
+                                              Precision precision, ActivationPolicy policy, bool recorded) {
+  const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& state) {
+    torch::Tensor loss;
+    {
+      const PrecisionScope scope(precision, job.device);
+      loss = windows_loss(model, input.tokens, targets, policy);
+    }
+    loss.backward();
+    return CapturedSteps::Outcome{.loss = loss.detach(), .state = state};
+  };
+  const ModelInput input{.tokens = tokens.narrow(1, 0, tokens.size(1) - 1)};
+  const torch::Tensor targets = tokens.narrow(1, 1, tokens.size(1) - 1);
+  CapturedSteps captured(recorder_for(job.device), model.weights());
+  double loss = 0;
+  std::vector<torch::Tensor> gradients;
+  for (int step = 0; step < (recorded ? CapturedSteps::kUncaptured + 2 : 1); ++step) {
+    gradients.clear();
+    torch::manual_seed(5 + 1000 * job.seed);
+    for (const auto& [name, weight] : model.weights()) weight.mutable_grad().reset();
+    loss =
+        (recorded ? captured.run("windows", input, targets, {}, work) : work(input, targets, {})).loss.item<double>();
+    for (const auto& [name, weight] : model.weights()) gradients.push_back(weight.grad().flatten());
+  }
+  return {loss, torch::cat(gradients)};
+}
+
 std::vector<Check> check_windows(const CheckJob& job) {
   std::vector<Check> checks;
-  for (const Precision precision : {Precision::kFloat32, Precision::kBfloat16}) {
+  for (const auto& [precision, is_recorded] : std::vector<std::pair<Precision, bool>>{{Precision::kFloat32, false},
+                                                                                      {Precision::kBfloat16, false},
+                                                                                      {Precision::kFloat32, true},
+                                                                                      {Precision::kBfloat16, true}}) {
     torch::manual_seed(3 + 1000 * job.seed);
-    const Gpt2Options options = window_model(job, RecurrenceOptions::Pool::kMean, 0.1);
-    const auto model = make_model(options, 300);
+    const auto model = make_model(window_model(job, RecurrenceOptions::Pool::kMean, 0.1), 300);
     model->to(job.device);
     model->train();
     const torch::Tensor tokens = torch::randint(300, {2, 129}).to(job.device);
-    std::vector<std::pair<double, torch::Tensor>> results;  // loss, and all gradients one after the other
-    for (const bool recompute : {false, true}) {
-      torch::manual_seed(5 + 1000 * job.seed);
-      for (const auto& [name, weight] : model->weights()) weight.mutable_grad().reset();
-      torch::Tensor loss;
-      {
-        const PrecisionScope scope(precision, job.device);
-        loss = windows_loss(*model, tokens.narrow(1, 0, 128), tokens.narrow(1, 1, 128),
-                            recompute ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep);
-      }
-      loss.backward();
-      std::vector<torch::Tensor> gradients;
-      for (const auto& [name, weight] : model->weights()) gradients.push_back(weight.grad().flatten());
-      results.emplace_back(loss.item<double>(), torch::cat(gradients));
-    }
-    const auto& [loss, gradient] = results[0];
-    const auto& [recomputed_loss, recomputed_gradient] = results[1];
+    const auto [loss, gradient] = windows_step(*model, job, tokens, precision, ActivationPolicy::kKeep, is_recorded);
+    const auto [recomputed_loss, recomputed_gradient] =
+        windows_step(*model, job, tokens, precision, ActivationPolicy::kRecompute, is_recorded);
     // All gradients together: in a single tensor that is nearly 0, the rounding of bfloat16 may be a large share.
     const double worst = std::max(std::abs(recomputed_loss / loss - 1),
                                   ((recomputed_gradient - gradient).norm() / gradient.norm()).item<double>());
     const double bound = precision == Precision::kFloat32 ? 1e-4 : 2e-2;
-    checks.push_back({.name = fmt::format("recurrent GPT-2 with dropout, {}",
-                                          kPrecisionNames.at(static_cast<std::size_t>(precision))),
-                      .bound = fmt::format("loss and gradient within {:g}", bound),
-                      .measured = fmt::format("{:.1e}", worst),
-                      .passed = worst <= bound});
+    checks.push_back(
+        {.name = fmt::format("recurrent GPT-2 with dropout, {}{}",
+                             kPrecisionNames.at(static_cast<std::size_t>(precision)), is_recorded ? ", recorded" : ""),
+         .bound = fmt::format("loss and gradient within {:g}", bound),
+         .measured = fmt::format("{:.1e}", worst),
+         .passed = worst <= bound});
   }
   return checks;
 }

@@ -265,9 +265,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   row.model.paper_defaults(as_published, train, eval);
   Optimizer optimizer(as_published, model->weights());
   State state = model->initial_state(row.batch);
-  const auto policy = row.recompute ? ActivationPolicy::kRecompute
-                      : recorder    ? ActivationPolicy::kRecord
-                                    : ActivationPolicy::kKeep;
+  const auto policy = row.recompute ? ActivationPolicy::kRecompute : ActivationPolicy::kKeep;
   const auto work = [&](const ModelInput& input, const torch::Tensor& targets, const State& before) {
     TrainingLoss loss;
     {
@@ -278,7 +276,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
   };
   std::optional<CapturedSteps> captured;
-  if (recorder && !row.recompute && graph_signature_of(*model)) {
+  if (recorder && graph_signature_of(*model)) {
     capability<Capturable>(*model)->hold_sizes();
     captured.emplace(std::move(recorder), model->weights());
   }

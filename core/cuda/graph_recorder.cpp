@@ -5,6 +5,8 @@
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAGuard.h>
 
+#include <cstdint>
+#include <mutex>
 #include <optional>
 
 #include "core/train/captured_steps.h"
@@ -12,14 +14,27 @@
 namespace xlm {
 namespace {
 
-/// A graph that shows what is left to do for one whose capture failed.
+/// A graph that shows what is left to do for one whose capture failed, and by which name generators know it.
 class Recording : public at::cuda::CUDAGraph {
  public:
   bool has_ended() const { return capture_ended_; }
   c10::MempoolId_t pool_id() const { return mempool_id_; }
+  auto id() const { return capture_id_; }
 };
 
-class GraphRecorder final : public StepRecorder {
+/// How far a generator has drawn in a recording: up to libtorch 2.12 one number, later one for each recording, which
+/// begins with the first draw (null: there was none).
+template <class State>
+std::uint64_t* draws_of(State& state, const Recording& recording) {
+  if constexpr (requires { state.offset_intragraph_; }) {
+    return &state.offset_intragraph_;
+  } else {
+    const auto found = state.capture_states_.find(recording.id());
+    return found == state.capture_states_.end() ? nullptr : &found->second->offset_intragraph_;
+  }
+}
+
+class GraphRecorder final : public StepRecorder, private RecordedDraws {
  public:
   // One stream for all recordings, because libtorch keeps workspaces for every stream. The default stream cannot be
   // captured.
@@ -42,6 +57,7 @@ class GraphRecorder final : public StepRecorder {
     graph_.reset();
     c10::cuda::device_synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();  // a capture cannot use cached memory
+    take_generator();
     graph_.emplace();
     {
       const c10::cuda::CUDAStreamGuard guard(stream_);
@@ -61,7 +77,25 @@ class GraphRecorder final : public StepRecorder {
 
   void forget() override { graph_.reset(); }
 
+  RecordedDraws* draws() override { return this; }
+
  private:
+  std::uint64_t place() const override {
+    const std::uint64_t* draws = draws_of(*generator_, *graph_);
+    return draws != nullptr ? *draws : 0;
+  }
+  void set_place(std::uint64_t place) override {
+    if (std::uint64_t* draws = draws_of(*generator_, *graph_)) *draws = place;
+  }
+
+  /// The device's generator goes on as before, with a state that this can look into.
+  void take_generator() {
+    at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device_);
+    const std::lock_guard<std::mutex> lock(generator.mutex());
+    generator_ = c10::make_intrusive<at::CUDAGeneratorState>(generator.current_seed(), generator.get_offset());
+    generator.graphsafe_set_state(at::make_generator<at::CUDAGeneratorImpl>(device_, generator_));
+  }
+
   /// Ends a capture that failed. If CUDA has given it up, libtorch leaves its pool of memory open, and the generator
   /// as if it were still captured. Errors are ignored here: the first failure's message matters.
   void abandon() {
@@ -88,6 +122,7 @@ class GraphRecorder final : public StepRecorder {
   c10::DeviceIndex device_;
   c10::cuda::CUDAStream stream_;
   std::optional<Recording> graph_;
+  c10::intrusive_ptr<at::CUDAGeneratorState> generator_;  // of the device, since it was last recorded
 };
 
 }  // namespace

@@ -49,8 +49,7 @@ struct BatchShape {
 /// Which activations are kept for the backward pass.
 enum class ActivationPolicy {
   kKeep,
-  kRecompute,  // only the state between windows; the backward pass computes each window again
-  kRecord      // all, as in a recording (captured_steps.h), where a GPU's own generator cannot be seeded
+  kRecompute  // only the state between windows; the backward pass computes each window again
 };
 
 struct TrainingLoss {

@@ -35,8 +35,24 @@ struct WindowCall {
   std::int64_t first_row = 0;  // its place among all rows of the whole batch that could be computed side by side
   bool autocast = false;       // of the forward pass, and its type
   torch::ScalarType type = torch::kBFloat16;
-  bool recorded = false;
+  bool recorded = false;           // the step is or could be recorded, so that a GPU's generator is not seeded
+  RecordedDraws* draws = nullptr;  // while it is
+  std::uint64_t place = 0;         // of that generator, before the window
 };
+
+std::uint64_t place_of_draws(const WindowCall& call) {
+  if (call.draws != nullptr) return call.draws->place();
+  return at::globalContext().defaultGenerator(call.input.tokens.device()).get_offset();
+}
+
+void set_place_of_draws(const WindowCall& call, std::uint64_t place) {
+  if (call.draws != nullptr) return call.draws->set_place(place);
+  at::Generator generator = at::globalContext().defaultGenerator(call.input.tokens.device());
+  generator.set_offset(place);
+}
+
+/// Whether recomputing a window must go back among the draws of a GPU's generator.
+bool has_place_of_draws(const WindowCall& call) { return call.recorded && call.input.tokens.is_cuda(); }
 
 void seed_generators(const WindowCall& call) {
   {
@@ -64,36 +80,47 @@ variable_list loss_and_state(const WindowCall& call, const State& state) {
   return result;
 }
 
-/// Prepares recomputing a window: enables gradients and sets autocast as it was in the forward pass. At its end it
-/// restores autocast and the generator. Autocast is a setting of a thread, and a GPU's backward pass runs in another
-/// thread, whose default type is float16.
+/// Prepares recomputing a window: enables gradients, sets autocast and the step's context as they were in the forward
+/// pass, and goes back to its draws. At its end it restores autocast and the generators. Autocast and context are
+/// settings of a thread, and a GPU's backward pass runs in another thread, whose default type is float16.
 class RecomputeScope {
  public:
   explicit RecomputeScope(const WindowCall& call)
-      : type_(call.input.tokens.device().type()),
+      : call_(call),
+        seeds_(call.recorded),
+        draws_(call.draws),
+        type_(call.input.tokens.device().type()),
         autocast_(at::autocast::is_autocast_enabled(type_)),
         autocast_type_(at::autocast::get_autocast_dtype(type_)),
         generator_(at::detail::getDefaultCPUGenerator()),
         random_(generator_.get_state()) {
     at::autocast::set_autocast_enabled(type_, call.autocast);
     at::autocast::set_autocast_dtype(type_, call.type);
+    if (!has_place_of_draws(call)) return;
+    place_ = place_of_draws(call);
+    set_place_of_draws(call, call.place);
   }
   ~RecomputeScope() {
     if (at::autocast::is_autocast_enabled(type_)) at::autocast::clear_cache();
     at::autocast::set_autocast_enabled(type_, autocast_);
     at::autocast::set_autocast_dtype(type_, autocast_type_);
     generator_.set_state(random_);
+    if (has_place_of_draws(call_)) set_place_of_draws(call_, place_);
   }
   RecomputeScope(const RecomputeScope&) = delete;
   RecomputeScope& operator=(const RecomputeScope&) = delete;
 
  private:
+  const WindowCall& call_;
   torch::AutoGradMode gradients_{true};
+  SeedsOnDevice seeds_;
+  DrawsOfRecording draws_;
   torch::DeviceType type_;
   bool autocast_;
   torch::ScalarType autocast_type_;
   at::Generator generator_;
   Tensor random_;
+  std::uint64_t place_ = 0;
 };
 
 struct HeldCall : torch::CustomClassHolder {
@@ -171,8 +198,9 @@ class WindowsLoss {
  public:
   explicit WindowsLoss(bool recompute) : recompute_(recompute) {}
 
-  void add(const WindowCall& call, State& state) {
+  void add(WindowCall call, State& state) {
     if (recompute_) {
+      if (has_place_of_draws(call)) call.place = place_of_draws(call);
       variable_list outputs =
           RecomputedWindow::apply(call, call.model->weights().front().second, at::TensorList(state));
       total_ = total_.defined() ? total_ + outputs.front() : outputs.front();
@@ -229,15 +257,16 @@ Tensor windows_loss(LanguageModel& model, const Tensor& tokens, const Tensor& ta
       ModelInput input;
       input.tokens = inputs.narrow(0, row, rows);
       input.scored = window.scored;
-      const WindowCall call{.model = &model,
-                            .input = input,
-                            .targets = wanted.narrow(0, row, rows),
-                            .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(first)),
-                            .first_row = step_context().first_row * count + row,
-                            .autocast = at::autocast::is_autocast_enabled(device),
-                            .type = at::autocast::get_autocast_dtype(device),
-                            .recorded = policy == ActivationPolicy::kRecord};
-      loss.add(call, state);
+      WindowCall call{.model = &model,
+                      .input = input,
+                      .targets = wanted.narrow(0, row, rows),
+                      .seed = random_bits(seed, kDropout, static_cast<std::uint64_t>(first)),
+                      .first_row = step_context().first_row * count + row,
+                      .autocast = at::autocast::is_autocast_enabled(device),
+                      .type = at::autocast::get_autocast_dtype(device),
+                      .recorded = step_context().seeds_on_device,
+                      .draws = step_context().draws};
+      loss.add(std::move(call), state);
     }
   }
   const Tensor scored = targets.ne(kNoTarget).sum().clamp_min(1);  // some rows of a batch may have no targets

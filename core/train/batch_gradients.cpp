@@ -78,8 +78,6 @@ void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink
   captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights());
   sink_ = &sink;
   has_room_ = std::move(has_room);
-  // For good: how much memory is free decides whether steps are recorded, but not what dropout draws.
-  policy_ = ActivationPolicy::kRecord;
 }
 
 /// Null if steps can be recorded.
@@ -92,7 +90,6 @@ const char* BatchGradients::obstacle_to_recording() const {
   if (train.micro_batch > 0 && train.micro_batch < train.batch)
     return "the batch is computed in parts (train.micro_batch)";
   if (train.debug) return "train.debug looks into each step";
-  if (policy_ == ActivationPolicy::kRecompute) return "train.checkpoint_windows recomputes windows";
   if (group_ != nullptr) return "several processes share the batch";
   return nullptr;
 }

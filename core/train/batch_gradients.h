@@ -47,8 +47,6 @@ class BatchGradients {
   /// follow from `step`, the number of updates before this batch. Throws StepMemoryError if memory is too small.
   double add(const Batch& batch, std::int64_t step);
 
-  ActivationPolicy policy() const { return policy_; }
-
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
   std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
@@ -69,7 +67,8 @@ class BatchGradients {
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;
   TrainSink* sink_ = nullptr;                // for a warning about recordings
-  bool holds_sizes_ = false;                 // since steps were first recorded
+  bool holds_sizes_ = false;                 // since steps were first recorded, for good: how much memory is free
+                                             // decides whether steps are recorded, but not what dropout draws
   std::function<bool()> has_room_;           // for a recording; empty: always
   std::unique_ptr<CapturedSteps> captured_;  // null: steps are not recorded
 };

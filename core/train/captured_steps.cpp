@@ -112,6 +112,7 @@ void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const
   state_.clear();
   for (const Tensor& tensor : state) state_.push_back(own(tensor));
   ++recordings_;
+  const DrawsOfRecording draws(recorder_->draws());
   recorder_->record([this, work] {
     for (auto& [name, weight] : weights_)
       weight.mutable_grad().reset();  // the recording creates gradients, it adds to none

@@ -11,6 +11,7 @@
 #include <torch/torch.h>
 
 #include "base/error.h"
+#include "core/kernels/step_context.h"
 #include "core/models/language_model.h"
 #include "core/runtime/safetensors.h"
 
@@ -29,6 +30,8 @@ class StepRecorder {
   virtual void replay() = 0;
   /// Drops the recording. Frees its memory, except that of tensors that are still in use.
   virtual void forget() = 0;
+  /// Where the device's generator stands while `record` runs; null: the device draws nothing itself.
+  virtual RecordedDraws* draws() { return nullptr; }
 };
 
 /// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error if that library is missing.

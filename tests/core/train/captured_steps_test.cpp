@@ -213,7 +213,7 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
   all[2].memory.type = WindowMemoryOptions::Type::kCache;
   all[3].memory.type = WindowMemoryOptions::Type::kTokens;
   for (const Gpt2Options& options : all) {
-    const auto losses = [&](bool record) {
+    const auto losses = [&](bool record, ActivationPolicy policy) {
       torch::manual_seed(7);
       const auto model = make_model(options, 11);
       model->train();
@@ -221,8 +221,7 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
       CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
-        torch::Tensor loss =
-            windows_loss(*model, in.tokens, wanted, record ? ActivationPolicy::kRecord : ActivationPolicy::kKeep);
+        torch::Tensor loss = windows_loss(*model, in.tokens, wanted, policy);
         loss.backward();
         return CapturedSteps::Outcome{.loss = loss.detach(), .state = before};
       };
@@ -242,7 +241,9 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
       EXPECT_EQ(captured.recordings(), record ? 1 : 0);
       return found;
     };
-    EXPECT_EQ(losses(true), losses(false));
+    for (const ActivationPolicy policy : {ActivationPolicy::kKeep, ActivationPolicy::kRecompute}) {
+      EXPECT_EQ(losses(true, policy), losses(false, policy));
+    }
   }
 }
 
