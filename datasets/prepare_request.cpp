@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include "base/error.h"
 #include "base/machine.h"
@@ -219,6 +220,25 @@ std::vector<SourceFile> find_shards(const fs::path& folder, const PrepareObserve
                   folder.string()));
 }
 
+/// "the file names give the splits: 1 of train, 2 of valid (those of validation_matched, validation_mismatched)".
+void say_splits(const std::vector<SourceFile>& sources, const PrepareObserver& observer) {
+  static const RE2 shard(R"((?:.*/)?([^/]*)-\d{5}-of-\d{5}[^/]*)");
+  std::vector<std::string> parts;
+  for (std::size_t split = 0; split < kSplitNames.size(); ++split) {
+    std::size_t count = 0;
+    std::set<std::string> sets;  // a corpus of its own each, such as two kinds of validation
+    for (const SourceFile& source : sources) {
+      if (source.split != split) continue;
+      ++count;
+      if (std::string set; RE2::FullMatch(source.name, shard, &set)) sets.insert(set);
+    }
+    if (count == 0) continue;
+    parts.push_back(fmt::format("{} of {}", count, kSplitNames.at(split)));
+    if (sets.size() > 1) parts.back() += fmt::format(" (those of {})", join({sets.begin(), sets.end()}, ", "));
+  }
+  observer.say(fmt::format("the file names give the splits: {} (--split divides them as one text)", join(parts, ", ")));
+}
+
 std::vector<SourceFile> sources_of_import(const PrepareRequest& request, const PrepareObserver& observer) {
   const fs::path& folder = request.from.front();
   std::vector<SourceFile> shards = find_shards(folder, observer);
@@ -228,6 +248,7 @@ std::vector<SourceFile> sources_of_import(const PrepareRequest& request, const P
     check_one_folder(shards, folder);
   } else {
     shards = split_by_names(std::move(shards), names, kSayTheSplits);
+    say_splits(shards, observer);
     for (std::size_t split = 0; split < kSplitNames.size(); ++split) {
       std::vector<SourceFile> of_split;
       std::copy_if(shards.begin(), shards.end(), std::back_inserter(of_split),
@@ -265,13 +286,7 @@ std::vector<SourceFile> as_names_say(std::vector<SourceFile> sources, const Prep
     return sources;
   }
   sources = split_by_names(std::move(sources), names, kSayTheSplits);
-  std::vector<std::string> parts;
-  for (std::size_t split = 0; split < kSplitNames.size(); ++split) {
-    const auto count =
-        std::count_if(sources.begin(), sources.end(), [&](const SourceFile& source) { return source.split == split; });
-    if (count > 0) parts.push_back(fmt::format("{} of {}", count, kSplitNames.at(split)));
-  }
-  observer.say(fmt::format("the file names give the splits: {} (--split divides them as one text)", join(parts, ", ")));
+  say_splits(sources, observer);
   return sources;
 }
 

@@ -241,7 +241,9 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   std::vector<Json> news = records_of(there.numbers, there.final);
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),
                                   [](const Json& record) { return record["type"] == "state"; });
-  if (!news.empty() || state == journal.records.rend() || state->value("state", "") != ending.at("state")) {
+  if (!news.empty() || state == journal.records.rend() ||
+      state->value("state", "") != ending.at("state").get<std::string>() ||
+      state->value("reason", "") != ending.at("reason").get<std::string>()) {
     news.push_back(ending);
   }
   if (news.empty()) return {.id = id, .outcome = ImportOutcome::kSame, .note = ""};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -137,8 +138,8 @@ class OutputReader : public MetricReader {
       doubts.push_back(fmt::format("{} of the output could not be read, first {}",
                                    counted(static_cast<std::size_t>(unread_count_), "number"), unread_));
     }
-    if (!cut_.empty()) doubts.push_back(cut_);
-    if (!taken_twice_.empty()) doubts.push_back(taken_twice_);
+    for (const auto& [name, doubt] : cut_) doubts.push_back(doubt);
+    for (const auto& [names, doubt] : taken_twice_) doubts.push_back(doubt);
     if (!unfit_.empty()) doubts.push_back(unfit_);
     return doubts;
   }
@@ -276,18 +277,20 @@ class OutputReader : public MetricReader {
   void note_doubts(const Pattern& pattern, std::size_t i, std::string_view text, const LinePlace& place) {
     const std::string_view group = groups_[i];
     const std::string& name = pattern.expression.names()[i];
-    if (cut_.empty() && pattern.thousands == 0) {
+    if (pattern.thousands == 0 && !cut_.contains(name)) {
       const std::string_view whole = number_around(text, group);
       if (!whole.empty()) {
-        cut_ = fmt::format("'{}' took '{}' of '{}' ({}): let its pattern take all of a number, as \\S+ does", name,
-                           group, whole, place.text());
+        cut_[name] = fmt::format("'{}' took '{}' of '{}' ({}): let its pattern take all of a number, as \\S+ does",
+                                 name, group, whole, place.text());
       }
     }
     if (name == kStepGroup) return;
     for (const auto& [begin, other] : taken_) {
-      if (!taken_twice_.empty() || begin != group.data() || *other == name) continue;
-      taken_twice_ = fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it",
-                                 *other, name, place.text());
+      if (begin != group.data() || *other == name) continue;
+      taken_twice_.try_emplace(
+          std::pair(*other, name),
+          fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it", *other,
+                      name, place.text()));
     }
     taken_.emplace_back(group.data(), &name);
   }
@@ -338,10 +341,10 @@ class OutputReader : public MetricReader {
   int unread_count_ = 0;
   std::function<void()> last_unread_;  // says that it is wrong
   std::int64_t lines_at_unread_ = 0;
-  std::string unfit_;              // the first line with a number that its pattern does not take
-  std::string cut_;                // the first number that a group took a part of
-  std::string taken_twice_;        // the first that two names took
-  std::int64_t pieces_ = 0;        // of output
+  std::string unfit_;                       // the first line with a number that its pattern does not take
+  std::map<std::string, std::string> cut_;  // by name: the first number that it took a part of
+  std::map<std::pair<std::string, std::string>, std::string> taken_twice_;  // by two names: the first that both took
+  std::int64_t pieces_ = 0;                                                 // of output
   std::int64_t steps_before_ = 0;  // of all sources, before the last piece but one
   std::int64_t steps_now_ = 0;     // and before the last piece
   std::int64_t unsure_ = 0;        // lines without a step

@@ -429,6 +429,19 @@ def _add_mlflow_tags(run: ForeignRun, tags: Dict[str, str]) -> None:
     run.settings.update({f"tag.{key}": value_of_text(value) for key, value in tags.items() if not key.startswith("mlflow.")})
 
 
+_MLFLOW_DATA = """
+SELECT i.destination_id, d.name, d.digest, t.value FROM inputs i JOIN datasets d ON d.dataset_uuid = i.source_id
+LEFT JOIN input_tags t ON t.input_uuid = i.input_uuid AND t.name = 'mlflow.data.context' ORDER BY i.destination_id, d.name, d.digest"""
+
+
+def _add_mlflow_data(run: ForeignRun, inputs: Iterable[Tuple[str, str, Optional[str]]]) -> None:
+    """Data are a setting: runs of other data are no seeds of one another."""
+    found: Dict[str, List[str]] = {}
+    for name, digest, context in inputs:
+        found.setdefault(f"dataset.{context}" if context else "dataset", []).append(f"{name}@{digest}")
+    run.settings.update({key: ", ".join(texts) for key, texts in found.items()})
+
+
 def mlflow_runs(request: Request) -> Iterator[ForeignRun]:
     place = request.place
     if place.is_dir() and (place / "mlruns").is_dir() and not list(place.glob("*.db")):
@@ -450,6 +463,7 @@ def _mlflow_database(file: pathlib.Path) -> Iterator[ForeignRun]:
     )
     params = Grouped(database.execute("SELECT run_uuid, key, value FROM params ORDER BY run_uuid"))
     tags = Grouped(database.execute("SELECT run_uuid, key, value FROM tags ORDER BY run_uuid"))
+    data = Grouped(database.execute(_MLFLOW_DATA) if has_columns(database, "inputs", ["source_id", "destination_id"]) else ())
     experiments = {row["experiment_id"]: row for row in database.execute("SELECT * FROM experiments")}
     for row in database.execute("SELECT * FROM runs ORDER BY run_uuid").fetchall():
         experiment = experiments.get(row["experiment_id"])
@@ -461,6 +475,7 @@ def _mlflow_database(file: pathlib.Path) -> Iterator[ForeignRun]:
         run.seen = file.stat().st_mtime
         run.settings = {key: value_of_text(value) for _, key, value in params.of(run.id)}
         _add_mlflow_tags(run, {key: value for _, key, value in tags.of(run.id)})
+        _add_mlflow_data(run, ((name, digest, context) for _, name, digest, context in data.of(run.id)))
         for _, key, step, value, is_nan in numbers.of(run.id):
             if abs(value) > _MLFLOW_LARGEST:
                 value = math.copysign(math.inf, value)
@@ -483,6 +498,9 @@ def _mlflow_files(place: pathlib.Path) -> Iterator[ForeignRun]:
             run.seen = (folder / "meta.yaml").stat().st_mtime
             run.settings = {key: value_of_text(text) for key, text in _texts_below(folder / "params").items()}
             _add_mlflow_tags(run, _texts_below(folder / "tags"))
+            inputs = [_plain_yaml(file).get("source_id", "") for file in sorted(folder.glob("inputs/*/meta.yaml"))]
+            data = [_plain_yaml(file) for file in (experiment / "datasets" / each / "meta.yaml" for each in inputs) if file.is_file()]
+            _add_mlflow_data(run, ((each.get("name", ""), each.get("digest", ""), None) for each in data))
             for key, text in _texts_below(folder / "metrics").items():
                 lines = [line.split() for line in text.splitlines() if len(line.split()) >= 2]
                 for when, value, *step in sorted(lines, key=lambda words: int(words[0])):
@@ -551,7 +569,9 @@ def _add_trackio_settings(run: ForeignRun, config: Dict[str, Any]) -> None:
     run.settings = flat({key: value for key, value in config.items() if not key.startswith("_")})
 
 
-# TensorBoard: a folder with event files is a run.
+# TensorBoard: a folder with event files is a run, or a part of the run of the folder above it.
+
+_SPLIT_FOLDERS = ("train", "training", "val", "valid", "validation", "eval", "evaluation", "dev", "test")
 
 
 def tensorboard_runs(request: Request) -> Iterator[ForeignRun]:
@@ -559,27 +579,46 @@ def tensorboard_runs(request: Request) -> Iterator[ForeignRun]:
     arrays = library("tensorboard.util.tensor_util", "tensorboard", "tensorboard")
     place = request.place if request.place.is_dir() else request.place.parent
     folders = {file.parent for file in files_below(request.place, ["*tfevents*"])}
+    runs: Dict[pathlib.Path, ForeignRun] = {}
     for folder in sorted(folders):
-        inside = folder.relative_to(place).as_posix()
         read = events.EventAccumulator(str(folder), size_guidance={events.SCALARS: 0, events.TENSORS: 0})
         read.Reload()
-        run = ForeignRun(place.name if inside == "." else f"{place.name}/{inside}", place.name, inside)
-        run.seen = max(file.stat().st_mtime for file in folder.glob("*tfevents*"))
-        times = []
         tags = read.Tags()
+        tensors = [tag for tag in tags["tensors"] if read.SummaryMetadata(tag).plugin_data.plugin_name == "scalars"]
+        before = None if folder == place else _before_tags(folder, folder.parent in folders, [*tags["scalars"], *tensors])
+        of_run = folder if before is None else folder.parent
+        inside = of_run.relative_to(place).as_posix()
+        run = runs.setdefault(of_run, ForeignRun(place.name if inside == "." else f"{place.name}/{inside}", place.name, inside))
+        run.seen = max(run.seen, *(file.stat().st_mtime for file in folder.glob("*tfevents*")))
+        times = []
         for tag in tags["scalars"]:
             for event in read.Scalars(tag):
-                run.add(tag, int(event.step), event.value)
+                run.add(f"{before or ''}{tag}", int(event.step), event.value)
                 times.append(event.wall_time)
-        for tag in tags["tensors"]:
-            if read.SummaryMetadata(tag).plugin_data.plugin_name != "scalars":
-                continue
+        for tag in tensors:
             for event in read.Tensors(tag):
-                run.add(tag, int(event.step), arrays.make_ndarray(event.tensor_proto).item())
+                run.add(f"{before or ''}{tag}", int(event.step), arrays.make_ndarray(event.tensor_proto).item())
                 times.append(event.wall_time)
-        run.created, run.ended = (min(times), max(times)) if times else (None, None)
+        if times:
+            run.created, run.ended = min(run.created or times[0], *times), max(run.ended or 0, *times)
         _add_hparams(run, read)
-        yield run
+    yield from runs.values()
+
+
+def _before_tags(folder: pathlib.Path, is_above: bool, tags: Sequence[str]) -> Optional[str]:
+    """
+    What stands before the tags of a folder that is a part of the run above: Keras writes a folder for each split, add_scalars one for
+    each series, add_hparams one that is called by the time. None: it is a run itself.
+    """
+    if folder.name.lower() in _SPLIT_FOLDERS:
+        return f"{folder.name}/"
+    if is_above and re.fullmatch(r"\d{9,}\.\d+", folder.name):
+        return ""
+    begins = {f"{tag.replace('/', '_')}_" for tag in tags}
+    begin = begins.pop() if len(begins) == 1 else ""
+    if is_above and begin and folder.name.startswith(begin):
+        return f"{folder.name[len(begin):]}/"
+    return None
 
 
 def _add_hparams(run: ForeignRun, read: Any) -> None:
@@ -603,12 +642,24 @@ def csv_runs(request: Request) -> Iterator[ForeignRun]:
     for file in files_below(request.place, ["*.csv"]):
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
-            rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
+            names = rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
+            twice = next((name for name in names if name and names.count(name) > 1), None)
+            if twice:
+                raise ImportProblem(f"{file} has two columns '{twice}'")
             try:
-                known = [{key: _cell(text) for key, text in row.items() if key and text not in (None, "")} for row in rows]
+                known = [_csv_row(file, rows.line_num, row) for row in rows]
             except csv.Error as error:
                 raise ImportProblem(f"{file}, line {rows.line_num}: {error}") from None
         yield from _runs_of_rows(file, known, request)
+
+
+def _csv_row(file: pathlib.Path, line: int, row: Dict[Optional[str], Any]) -> Dict[str, Any]:
+    """The cells of a row that hold something. Raises ImportProblem if there are more of them than names."""
+    more = row.pop(None, [])
+    if any(more):
+        found = f"{file}, line {line}: the row has {len(row) + len(more)} cells, and the first line has {len(row)} names"
+        raise ImportProblem(f"{found}\nwrite numbers with a point, and a cell that has a comma in quotes")
+    return {key: _cell(text) for key, text in row.items() if key and text not in (None, "")}
 
 
 def _cell(text: str) -> Any:
@@ -673,6 +724,9 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
     step_name = request.step or next((column for name in STEP_NAMES for column in columns if column.lower() == name), "")
     of_splits = all(isinstance(row.get("split"), str) for row in rows)
     places = [(row["split"] if of_splits else "", _step_in(row, step_name, place)) for place, row in enumerate(rows, 1)]
+    steps = [step for _, step in places]
+    if len(set(steps)) > 2 and steps == sorted(steps, reverse=True):  # a table that is sorted by newest, not a run that goes back
+        rows, places = rows[::-1], places[::-1]
     run.repeated_steps += len(places) - len(set(places))
     for name in columns:
         if name in (step_name, request.run, "split" if of_splits else None):
@@ -743,6 +797,7 @@ def _step_in(row: Dict[str, Any], name: str, place: int) -> int:
 def neptune_runs(request: Request) -> Iterator[ForeignRun]:
     parquet = library("pyarrow.parquet", "pyarrow", "neptune")
     runs: Dict[Tuple[str, str], ForeignRun] = {}
+    points: Dict[Tuple[str, str], Dict[str, List[Tuple[float, float]]]] = {}
     for file in files_below(request.place, ["*.parquet"]):
         try:
             table = parquet.read_table(file, partitioning=None)
@@ -760,17 +815,25 @@ def neptune_runs(request: Request) -> Iterator[ForeignRun]:
                     project = str(row["project_id"]).rsplit("/", 1)[-1]
                     run = runs[key] = ForeignRun(f"{row['project_id']}/{row['run_id']}", project, row["run_id"])
                     run.seen = file.stat().st_mtime
-                _add_neptune_row(run, row)
-    yield from (run for run in runs.values() if not run.settings.pop("sys/trashed", False))
+                if row["attribute_type"] != "float_series":
+                    _add_neptune_row(run, row)
+                elif row["step"] is not None:
+                    points.setdefault(key, {}).setdefault(row["attribute_path"], []).append((float(row["step"]), row["float_value"]))
+    for key, run in runs.items():
+        if run.settings.pop("sys/trashed", False):
+            continue
+        for path, of_path in points.get(key, {}).items():
+            unfit = next((step for step, _ in of_path if step != int(step)), None)
+            if unfit is not None:
+                run.doubts.append(f"'{path}' has the step {unfit:g}, no whole number, so its points are counted instead")
+                of_path = [(place, value) for place, (_, value) in enumerate(sorted(of_path, key=lambda point: point[0]), 1)]
+            for step, value in of_path:
+                run.add(path, int(step), value)
+        yield run
 
 
 def _add_neptune_row(run: ForeignRun, row: Dict[str, Any]) -> None:
     path, kind = row["attribute_path"], row["attribute_type"]
-    if kind == "float_series":
-        step = row["step"]
-        if step is not None and step == int(step):
-            run.add(path, int(step), row["float_value"])
-        return
     columns = {"int": "int_value", "float": "float_value", "string": "string_value", "bool": "bool_value"}
     columns.update(datetime="datetime_value", string_set="string_set_value")
     value = row.get(columns.get(kind, ""))
@@ -919,7 +982,7 @@ class Answers:
         self._request = request
         self._without_seed = 0
         self._empty = 0
-        self._repeated: Dict[str, int] = {}
+        self._columns: Dict[str, str] = {}  # of settings, by what they are called there
         self._doubts: List[str] = []
         self._used: Dict[str, bool] = {pattern: False for _, pattern in request.splits}
         self._used.update({pattern: False for pattern, _ in request.units})
@@ -937,20 +1000,24 @@ class Answers:
         if before:
             run.doubts.append(before)
         numbers = self._numbers(run)
+        config = self._config(run)
         self._empty += not numbers
         if run.repeated_steps:
-            self._repeated[run.name] = run.repeated_steps
+            same = f"{counted(run.repeated_steps, 'row')} had a step that another row has"
+            doubt = f"{same}: of two numbers the later one counts; --step names another column"
+            (run.doubts if run.replaced else self._doubts).append(doubt if run.replaced else f"{run.name}: {doubt}")
         elif run.replaced:
-            self._doubts.append(f"{run.name}: {counted(run.replaced, 'number')} had a step that a later one has, which counts")
+            run.doubts.append(f"{counted(run.replaced, 'number')} had a step that a later one has, which counts")
         self._doubts.extend(f"{run.name}: {doubt}" for doubt in run.doubts)
+        reason = run.reason or ("it had not ended when it was imported" if run.state == "preempted" else "")
         answer: Dict[str, Any] = {
             "project": key_of(self._request.name or run.project).lower() if self._request.name or run.project else "",
-            "config": self._config(run),
+            "config": config,
             "remarks": self._remarks(run),
             "created": created,
             "ended": max(created, run.ended or 0),
             "state": run.state,
-            "reason": run.reason or ("it had not ended when it was imported" if run.state == "preempted" else ""),
+            "reason": "; ".join([*filter(None, [reason]), *(f"warning: {doubt}" for doubt in run.doubts)]),
         }
         lines: List[Dict[str, Any]] = [answer]
         size = 0
@@ -971,9 +1038,6 @@ class Answers:
             found.append(f"{counted(self._without_seed, 'run')} without the setting '{self._request.seed}': no seed is known")
         if self._empty:
             found.append(f"{counted(self._empty, 'run')} without numbers")
-        for name, rows in self._repeated.items():
-            same = f"{name}: {counted(rows, 'row')} had a step that another row has"
-            found.append(f"{same}: of two numbers the later one counts; --step names another column")
         found += self._doubts[:_MOST_DOUBTS]
         if len(self._doubts) > _MOST_DOUBTS:
             found.append(f"and {len(self._doubts) - _MOST_DOUBTS} more of these kinds")
@@ -990,11 +1054,11 @@ class Answers:
                 origin[key] = str(run.origin[key])
         config: Dict[str, Any] = {"imported": origin, "model": {"type": "imported"}}
         options = {}
-        for key, value in run.settings.items():
+        for key, value in sorted(run.settings.items(), key=lambda item: item[0] != key_of(item[0])):
             if key == request.seed:
                 config["seed"] = value
             elif value is not None and not self._is_left_out(key):
-                options[key_of(key)] = value if not isinstance(value, float) or math.isfinite(value) else _as_json(value)
+                options[self._column_of(key, run)] = value if not isinstance(value, float) or math.isfinite(value) else _as_json(value)
         if request.seed and "seed" not in config:
             self._without_seed += 1
         if options:
@@ -1003,6 +1067,16 @@ class Answers:
             config["data"] = {"name": request.data}
         config["experiment"] = request.name or run.project or request.place.stem
         return config
+
+    def _column_of(self, key: str, run: ForeignRun) -> str:
+        """A setting's column, which is no other setting's: of two names that become one, one gets a number."""
+        column = key_of(key)
+        same = [other for other, known in self._columns.items() if key_of(other) == column and other != key]
+        if key not in self._columns:
+            self._columns[key] = f"{column}_{len(same) + 1}" if same else column
+        if self._columns[key] != column:
+            run.doubts.append(f"the settings '{same[0]}' and '{key}' are both called '{column}': '{key}' is '{self._columns[key]}'")
+        return self._columns[key]
 
     @staticmethod
     def _remarks(run: ForeignRun) -> List[Dict[str, Any]]:
@@ -1024,12 +1098,17 @@ class Answers:
             if name not in series and (name not in run.settings or self._split(name)[0]):
                 series[name] = {last: value}
         numbers = []
+        called: Dict[Tuple[str, str], str] = {}
         for name in sorted(series):
             if self._is_left_out(name):
                 continue
             factor = self._factor(name)
             points = sorted(series[name].items())
             split, inner = self._split(name)
+            other = called.setdefault((split, inner), name)
+            if other != name:
+                run.doubts.append(f"'{other}' and '{name}' are both called '{split}.{inner}', which is '{other}': a longer --split tells them apart")
+                inner = name
             for begin in range(0, len(points), POINTS_OF_A_LINE):
                 some = points[begin : begin + POINTS_OF_A_LINE]
                 is_end = begin + POINTS_OF_A_LINE >= len(points)

@@ -18,16 +18,20 @@ RunCurves curves_of(const std::vector<FigureSample>& samples) {
   return curves;
 }
 
-/// The value of a curve at a place. Beyond its ends its outermost value counts up to `further`, because runs of a
-/// budget end at slightly different places; nothing beyond that.
+double on_line(const std::pair<const double, double>& a, const std::pair<const double, double>& b, double x) {
+  return a.second + (x - a.first) / (b.first - a.first) * (b.second - a.second);
+}
+
+/// The value of a curve at a place. Runs of a budget begin and end at slightly different places, so up to `further`
+/// before its beginning, where curves are steep, its first line is continued, and behind its end its last value counts.
 std::optional<double> value_at(const std::map<double, double>& curve, double x, double further) {
   const auto next = curve.lower_bound(x);
   if (next == curve.end())
     return x <= curve.rbegin()->first + further ? std::optional(curve.rbegin()->second) : std::nullopt;
   if (next->first == x) return next->second;
-  if (next == curve.begin()) return x >= next->first - further ? std::optional(next->second) : std::nullopt;
-  const auto before = std::prev(next);
-  return before->second + (x - before->first) / (next->first - before->first) * (next->second - before->second);
+  if (next != curve.begin()) return on_line(*std::prev(next), *next, x);
+  if (x < next->first - further) return std::nullopt;
+  return curve.size() > 1 ? on_line(*next, *std::next(next), x) : next->second;
 }
 
 /// Half of the distance from a place of the grid to the one before it, or of the first to the next one.

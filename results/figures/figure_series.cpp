@@ -273,8 +273,12 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   const bool is_spent = !axis_series(figure_.description.x).empty();
   const bool is_curve = joined && is_along_training(figure_.description.x);
   bool some_end = false;
+  bool is_interpolated = false;
   for (auto& [key, members] : by_series) {
-    if (is_spent || (is_curve && have_other_places(members))) members = on_common_grid(members);
+    if (is_spent || (is_curve && have_other_places(members))) {
+      members = on_common_grid(members);
+      is_interpolated = true;
+    }
     FigureSeries line;
     line.label = label_of(key, true);
     line.value = label_of(key, false);
@@ -284,6 +288,7 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
+  if (is_interpolated) figure_.caption += "; interpolated between a run's own places";
   if (some_end) figure_.caption += "; some runs end before others";
 }
 

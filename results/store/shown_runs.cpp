@@ -17,6 +17,8 @@
 namespace xlm {
 namespace {
 
+constexpr const char* kImportedCode = "imported.code";
+
 bool asks_for_bad(const std::string& column) { return column == "bad" || column == kIsBad; }
 
 bool asks_for_versions(const std::string& column) {
@@ -78,6 +80,16 @@ class NewestCode {
   bool is_of_one_ = false;
   std::map<Program, Version> newest_;
 };
+
+/// How many values a column has in these rows.
+std::size_t different(RunTable& runs, const std::vector<std::size_t>& rows, const char* column) {
+  const std::vector<Value>& values = runs.column_or_nothing(column);
+  std::set<std::string> found;
+  for (const std::size_t row : rows) {
+    if (!is_missing(values[row])) found.insert(to_text(values[row]));
+  }
+  return found.size();
+}
 
 }  // namespace
 
@@ -217,18 +229,15 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows,
     notes.push_back(fmt::format("{}: {}", listed_names({ids.begin(), ids.end()}, 2), reason));
   }
   std::string text = unproved_note(runs, rows);
-  const std::vector<Value>& packages = runs.column_or_nothing(kPackages);
-  std::set<std::string> sets;
-  for (const std::size_t row : rows) {
-    if (!is_missing(packages[row])) sets.insert(to_text(packages[row]));
-  }
-  if (sets.size() > 1) {
-    text += fmt::format("{}Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.",
-                        text.empty() ? "" : " ", sets.size(), kPackages);
-  }
   const auto add = [&](const std::string& note) {
     if (!note.empty()) text += (text.empty() ? "" : " ") + note;
   };
+  if (const std::size_t sets = different(runs, rows, kPackages); sets > 1) {
+    add(fmt::format("Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.", sets,
+                    kPackages));
+  }
+  if (const std::size_t commits = different(runs, rows, kImportedCode); commits > 1)
+    add(fmt::format("Imported runs are of {} commits ({}).", commits, kImportedCode));
   add(variables_note(runs, rows));
   add(ends_note(runs, rows));
   add(threads_note(runs, rows, values));

@@ -169,3 +169,106 @@ def test_evaluations_that_come_late_stay(imported, tmp_path):  # noqa: F811
     with pytest.warns(RuntimeWarning, match="a: 'val' ends at step 20, and has numbers behind that"):
         imported("jsonl", tmp_path / "a.jsonl", "--split", "valid=val")
     assert [each["step"] for each in rows_of(imported.runs.evaluations("val"))] == [20, 30]
+
+
+@pytest.mark.parametrize(
+    "text, says",
+    [
+        ("step,loss\n100,2,95\n", "log.csv, line 2: the row has 3 cells, and the first line has 2 names"),
+        ("step,note,loss\n1,ok,2.9\n2,warm up, 0.1,2.8\n", "line 3: the row has 4 cells, and the first line has 3 names"),
+        ("step,loss,loss\n1,2.9,9\n", "log.csv has two columns 'loss'"),
+    ],
+)
+def test_a_table_whose_cells_are_not_sure_is_refused(imported, tmp_path, text, says):  # noqa: F811
+    (tmp_path / "log.csv").write_text(text)
+    assert says in str(imported("csv", tmp_path / "log.csv", code=3))
+
+
+def test_a_table_sorted_by_newest_ends_with_its_greatest_step(imported, tmp_path):  # noqa: F811
+    (tmp_path / "log.csv").write_text("step,loss,\n" + "".join(f"{step},{step / 100},\n" for step in range(500, 0, -100)))
+    imported("csv", tmp_path / "log.csv", "--split", "valid=loss")
+    assert [(each["step"], each["final"]) for each in rows_of(imported.runs.evaluations("loss"))][-1] == (500, True)
+    assert len(rows_of(imported.runs.evaluations("loss"))) == 5
+
+
+def test_names_that_become_one_stay_two(imported, tmp_path):  # noqa: F811
+    lines = [{"step": step, "val/loss": 2.5, "eval_loss": 9.5, "lr decay": 0.1 * step, "lr_decay": 1} for step in (1, 2)]
+    settings = ["--settings", "lr decay,lr_decay", "--run", "step"]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.warns(RuntimeWarning, match="'eval_loss' and 'val/loss' are both called 'valid.loss'"):
+        imported("jsonl", tmp_path / "log.jsonl", "--split", "valid=val/*", "--split", "valid=eval_*", *settings)
+    rows = rows_of(imported.runs.frame())
+    assert {(row["options.lr_decay"], row["options.lr_decay_2"]) for row in rows} == {(1, 0.1), (1, 0.2)}
+    assert all((row["valid.loss"], row["valid.val.loss"]) == (9.5, 2.5) for row in rows)
+    reasons = [row["reason"] for row in rows]
+    assert all(reason.startswith("warning: ") and "'lr decay' is 'lr_decay_2'" in reason for reason in reasons)
+
+
+def test_folders_of_event_files_that_are_parts_of_a_run(imported, tmp_path):  # noqa: F811
+    pytest.importorskip("tensorboard", reason="[readers] TensorBoard is not installed: make readers test-skipped")
+    from tensorboard.compat.proto.event_pb2 import Event
+    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
+    from tensorboard.summary.writer.event_file_writer import EventFileWriter
+
+    def write(folder, tag, number, settings=None):
+        writer = EventFileWriter(str(tmp_path / "logs" / folder))
+        values = [Summary.Value(tag=tag, simple_value=number)]
+        if settings:
+            data = HParamsPluginData()
+            data.session_start_info.hparams["lr"].number_value = settings["lr"]
+            values.append(Summary.Value(tag="_hparams_/session_start_info"))
+            values[-1].metadata.plugin_data.plugin_name = "hparams"
+            values[-1].metadata.plugin_data.content = data.SerializeToString()
+        writer.add_event(Event(wall_time=1.7e9, step=1, summary=Summary(value=values)))
+        writer.close()
+
+    for seed in (1, 2):
+        write(f"s{seed}/train", "epoch_loss", 2.0)  # Keras
+        write(f"s{seed}/validation", "epoch_loss", 3.0)
+        write(f"s{seed}", "other", 1.0)
+        write(f"s{seed}/run_loss_test", "run/loss", 4.0)  # add_scalars of torch
+        write(f"s{seed}/1700000000.123", "hparam/acc", 0.5, {"lr": 0.25})  # and its add_hparams
+        write(f"s{seed}/later", "other", 1.5)
+    assert counts(imported("tensorboard", tmp_path / "logs", "--split", "valid=validation/*", "--split", "test=test/*")) == (4, 0, 0, 0)
+    columns = ["imported.id", "valid.epoch_loss", "test.run.loss", "options.lr"]
+    rows = {row["imported.id"]: [row[name] for name in columns[1:]] for row in rows_of(imported.runs.frame(columns=columns))}
+    assert rows["logs/s1"] == rows["logs/s2"] == [3.0, 4.0, 0.25]
+    assert set(rows) == {"logs/s1", "logs/s2", "logs/s1/later", "logs/s2/later"}
+    assert {each["value"] for each in rows_of(imported.runs.series("epoch_loss"))} == {2.0}
+
+
+def test_points_of_neptune_between_whole_steps_are_counted(imported, tmp_path):  # noqa: F811
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow
+
+    rows = [
+        {"project_id": "p", "run_id": "r", "attribute_path": "val/loss", "attribute_type": "float_series", "step": step, "float_value": value}
+        for step, value in ((0.5, 3.0), (1.0, 2.5), (1.5, 2.0))
+    ]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "runs.parquet")
+    with pytest.warns(RuntimeWarning, match="'val/loss' has the step 0.5, no whole number, so its points are counted instead"):
+        imported("neptune", tmp_path / "runs.parquet", "--split", "valid=val/*")
+    assert [(each["step"], each["value"]) for each in rows_of(imported.runs.evaluations("loss"))] == [(1, 3.0), (2, 2.5), (3, 2.0)]
+
+
+def test_data_of_mlflow_are_settings_and_commits_are_said(imported, tmp_path, executable):  # noqa: F811
+    foreign_runs.mlflow_store(tmp_path / "mlflow.db", seeds=(1, 2, 3))
+    with sqlite3.connect(tmp_path / "mlflow.db") as store:
+        store.executescript(
+            "CREATE TABLE datasets (dataset_uuid TEXT, experiment_id INTEGER, name TEXT, digest TEXT);"
+            "CREATE TABLE inputs (input_uuid TEXT, source_type TEXT, source_id TEXT, destination_type TEXT, destination_id TEXT);"
+            "CREATE TABLE input_tags (input_uuid TEXT, name TEXT, value TEXT);"
+            "INSERT INTO datasets VALUES ('d1', 1, 'wiki', 'aa'), ('d2', 1, 'code', 'bb');"
+        )
+        for seed in (1, 2, 3):
+            store.execute("INSERT INTO inputs VALUES (?, 'DATASET', ?, 'RUN', ?)", (f"i{seed}", "d2" if seed == 3 else "d1", f"{seed:032x}"))
+            store.execute("INSERT INTO input_tags VALUES (?, 'mlflow.data.context', 'training')", (f"i{seed}",))
+        store.execute("UPDATE tags SET value = 'beef' WHERE key = 'mlflow.source.git.commit' AND run_uuid = ?", (f"{2:032x}",))
+    imported("mlflow", tmp_path / "mlflow.db", "--seed", "seed", "--split", "test=test_loss")
+    rows = {row["seed"]: row["options.dataset.training"] for row in rows_of(imported.runs.frame())}
+    assert rows == {1: "wiki@aa", 2: "wiki@aa", 3: "code@bb"}
+    (tmp_path / "table.yaml").write_text("table: T\nrows: options.dataset.training\ncolumns: [{label: loss, value: test.loss}]\n")
+    said = subprocess.run([str(executable), "table", str(tmp_path / "table.yaml"), "--runs", str(tmp_path / "runs")],
+                          stdout=subprocess.PIPE, check=True, text=True)  # fmt: skip
+    assert "Imported runs are of 2 commits (imported.code)." in said.stdout

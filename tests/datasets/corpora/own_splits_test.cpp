@@ -206,6 +206,15 @@ TEST_F(OwnSplits, OfOneNameAloneAreNoSplits) {
   EXPECT_THAT(notes, testing::Contains(HasSubstr("some names give a split")));
 }
 
+TEST_F(OwnSplits, OfSeveralSetsAreSaid) {
+  for (const char* name : {"train", "validation_matched", "validation_mismatched"}) {
+    file(std::string("d/") + name + "-00000-of-00001.txt", name);
+  }
+  std::vector<std::string> notes;
+  prepare(request("text", {path("d")}), {.note = [&](const std::string& note) { notes.push_back(note); }});
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("2 of valid (those of validation_matched, validation_mismatched)")));
+}
+
 TEST_F(OwnSplits, OfAnArchiveAreNotJoined) {
   make_archive(path("x.zip"), "zip", "", {{"d/train/1.txt", "a"}, {"d/valid/1.txt", "b"}});
   expect_error<DataError>(request("text", {path("x.zip")}), "x.zip: d/valid/1.txt belong to two splits");

@@ -11,6 +11,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -53,6 +54,11 @@ TEST_F(ProgramCsv, ColumnsAreQuantities) {
   EXPECT_THAT(records_of("\xEF\xBB\xBFstep\tloss (mean)\n1\t2\n"), ElementsAre("1: loss_mean=2"));
   EXPECT_THAT(records_of("# step,loss\n1.0e+00,2.0e+00\n"), ElementsAre("1: loss=2"));  // NumPy's savetxt
   EXPECT_THAT(records_of("\"step\",\"a \"\"b\"\"\",\"x,y\"\n\"1\",\"2\",3\n"), ElementsAre("1: a_b=2 x_y=3"));
+}
+
+TEST_F(ProgramCsv, TwoColumnsOfOneNameAreSaid) {
+  records_of("step,val_loss,val_loss\n1,2.9,9\n");
+  EXPECT_THAT(readers_->doubts(), Contains("log.csv has two columns 'val_loss', of which the last one counts"));
 }
 
 TEST_F(ProgramCsv, ARowMaySayItsSplit) {

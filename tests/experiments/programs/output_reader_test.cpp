@@ -17,6 +17,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::UnorderedElementsAre;
 
 class ProgramOutput : public ::testing::Test {
@@ -289,6 +290,14 @@ TEST_F(ProgramOutput, APatternThatNeverFittedDoesNotRepeatLinesThatAreToldElsewh
   readers_->output_is_told();
   EXPECT_THAT(readers_->warnings(),
               ElementsAre("no line of the output fits the pattern 'accuracy (?<valid.accuracy>\\d+)'"));
+}
+
+TEST_F(ProgramOutput, EachNameIsDoubtedForItself) {
+  use({R"(tokens (?<tokens_seen>[\d.]+))", R"(eval: loss (?<valid.loss>[\d.]+))"});
+  readers_->output("step 1 tokens 300K\neval: loss 7.10e-01\nstep 2 tokens 400K\n");
+  readers_->poll();
+  EXPECT_THAT(readers_->doubts(), IsSupersetOf({HasSubstr("'tokens_seen' took '300' of '300K' (output:1)"),
+                                                HasSubstr("'valid.loss' took '7.10' of '7.10e-01' (output:2)")}));
 }
 
 TEST_F(ProgramOutput, APartOfANumberIsDoubted) {

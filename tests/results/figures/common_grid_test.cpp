@@ -35,6 +35,11 @@ TEST(CommonGrid, WhatARunHasBeyondTheOneWithTheMostRecordsStays) {
   EXPECT_EQ(found.at(0).rbegin()->first, 40) << "it has nothing there";
 }
 
+TEST(CommonGrid, ALineIsContinuedToARunsLeft) {
+  const auto found = placed({{0, {{100, 1}, {200, 2}, {300, 3}, {400, 4}}}, {1, {{150, 1.5}, {300, 3}, {400, 4}}}});
+  EXPECT_EQ(found.at(1), (Curve{{100, 1}, {200, 2}, {300, 3}, {400, 4}}));
+}
+
 TEST(CommonGrid, EndsThatAreAlikeAreOnePlace) {
   const auto found = placed({{0, {{10, 1.0}, {20, 2.0}, {30, 3.0}}}, {1, {{10, 5.0}, {20, 6.0}, {32, 7.0}}}});
   EXPECT_EQ(found.at(1).rbegin()->first, 30) << "runs of a budget end at slightly different places";

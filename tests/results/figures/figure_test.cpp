@@ -75,13 +75,14 @@ TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
   const Figure curve = figure("figure: f\nkind: line\nx: step\ny: loss\nwhere: {experiment: steps}\n");
   ASSERT_EQ(curve.series.at(0).points.size(), 5) << "not one of each seed";
   const std::vector<FigurePoint>& points = curve.series[0].points;
-  EXPECT_DOUBLE_EQ(points[0].y, (110 + 210 + 315) / 3.0) << "within half a distance of its first number";
+  EXPECT_DOUBLE_EQ(points[0].y, (110 + 210 + 310) / 3.0) << "the line of the third is continued to its left";
   EXPECT_DOUBLE_EQ(points[1].y, (120 + 220 + 320) / 3.0);
   EXPECT_DOUBLE_EQ(points[2].y, (130 + 230 + 330) / 3.0);
   EXPECT_DOUBLE_EQ(points[3].y, (140 + 340) / 2.0) << "one has ended";
   EXPECT_THAT(curve.notes, ElementsAre("the figure 'f': behind step 30 some of 3 runs have ended, and a point is over "
                                        "those that go on"));
-  EXPECT_THAT(curve.caption, HasSubstr("over up to 3 seeds; some runs end before others"));
+  EXPECT_THAT(curve.caption, HasSubstr("over up to 3 seeds; interpolated between a run's own places; some runs end "
+                                       "before others"));
   const Figure scatter = figure("figure: f\nkind: scatter\nx: step\ny: loss\nwhere: {experiment: steps}\n");
   EXPECT_EQ(scatter.series.at(0).points.size(), 9) << "points that no line joins stay where they are";
   EXPECT_THAT(scatter.notes, IsEmpty());
