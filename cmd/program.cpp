@@ -120,9 +120,10 @@ std::string unknown_word(const CLI::App& app, const std::string& message, int ar
   return message;
 }
 
-/// Rewrites CLI11's "--top-p: Value 2 not in range 0.000000 to 1.000000", whose upper bound may have 300 digits.
+/// Rewrites CLI11's "--top-p: Value 2 not in range 0.000000 to 1.000000", whose upper bound may have 300 digits; from
+/// 2.6 on "[0 - 1]".
 std::string plain_range(const std::string& message) {
-  static const RE2 form(R"((?s)(.*) not in range (\S+) to (\S+))");
+  static const RE2 form(R"((?s)(.*) not in range \[?(\S+) (?:to|-) ([^\s\]]+)\]?)");
   std::string head;
   std::string least;
   std::string most;

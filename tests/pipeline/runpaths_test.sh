@@ -17,6 +17,7 @@ chmod 777 open
 for path in '' ':' '$ORIGIN/../lib:' '/usr/lib::/lib' lib ./lib '$ORIGINAL' /tmp "$work/open" "$work/open/made/later" /tmp/nobody-has-this; do
   cp /bin/true program
   patchelf --force-rpath --set-rpath "$path" program
+  [ -n "$path" ] || readelf -d program | grep -q PATH || continue  # newer versions of patchelf write none
   if "$check" program >said; then echo "[$path] was not noticed"; exit 1; fi
   grep -q "^program: " said
 done
