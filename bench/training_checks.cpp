@@ -200,13 +200,18 @@ class TrainedSteps {
     const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
       const TrainingLoss loss = scheme_of(*model_).loss(*model_, in, wanted, before, policy_);
       loss.total.backward();
-      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state};
+      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state, .groups = loss.groups};
     };
     const double start = monotonic_seconds();
-    optimizer_->zero_gradients();
-    CapturedSteps::Outcome outcome = captured_ ? captured_->run(graph_signature_of(*model_).value(),
-                                                                with_group_room(*model_, input), targets, state_, work)
-                                               : work(input.to(device_), targets.to(device_), state_);
+    CapturedSteps::Outcome outcome;
+    ModelInput seen = input;
+    do {
+      torch::manual_seed(11 + static_cast<std::uint64_t>(steps_));  // of noise
+      optimizer_->zero_gradients();
+      if (captured_) seen = recordable_input(*model_, input);
+      outcome = captured_ ? captured_->run(graph_signature_of(*model_).value(), seen, targets, state_, work)
+                          : work(input.to(device_), targets.to(device_), state_);
+    } while (captured_ && !had_room(*model_, seen, outcome.groups));
     state_ = std::move(outcome.state);
     optimizer_->step(kRate, ++steps_);
     model_->after_step();
@@ -282,6 +287,8 @@ std::vector<Check> check_recorded_steps(const CheckJob& job) {
                                   {"adaptive spans", span_model(job, SpanType::kAdaptive, 0)},
                                   {"hourglass without pooling", pooling_model(job, BoundaryOptions::Type::kNone, 0)},
                                   {"pooling of equal length", pooling_model(job, BoundaryOptions::Type::kFixed, 0)},
+                                  {"learnt pooling", pooling_model(job, BoundaryOptions::Type::kGumbel, 0)},
+                                  {"pooling at spikes", pooling_model(job, BoundaryOptions::Type::kEntropy, 0)},
                                   {"GPT-2", window_model(job, RecurrenceOptions::Pool::kNone, 0)},
                                   {"recurrent GPT-2", recurrent},
                                   {"recurrent GPT-2, computed again", recurrent, ActivationPolicy::kRecompute},

@@ -273,7 +273,8 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
       loss = scheme_of(*model).loss(*model, input, targets, before, policy);
     }
     loss.total.backward();
-    return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
+    return CapturedSteps::Outcome{
+        .loss = loss.language_model.detach(), .state = std::move(loss.state), .groups = loss.groups};
   };
   std::optional<CapturedSteps> captured;
   if (recorder && graph_signature_of(*model)) {
@@ -291,11 +292,14 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     const torch::Tensor targets = tokens.narrow(1, 1, row.block);
     wait_for(device);
     const double start = monotonic_seconds();
-    optimizer.zero_gradients();
-    CapturedSteps::Outcome outcome =
-        captured ? captured->run(graph_signature_of(*model).value(), with_group_room(*model, {.tokens = seen}), targets,
-                                 state, work)
-                 : work({.tokens = seen.to(device)}, targets.to(device), state);
+    CapturedSteps::Outcome outcome;
+    ModelInput input{.tokens = seen};
+    do {
+      optimizer.zero_gradients();
+      if (captured) input = recordable_input(*model, input);
+      outcome = captured ? captured->run(graph_signature_of(*model).value(), input, targets, state, work)
+                         : work(input.to(device), targets.to(device), state);
+    } while (captured && !had_room(*model, input, outcome.groups));
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
     state = std::move(outcome.state);

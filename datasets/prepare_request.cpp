@@ -226,7 +226,7 @@ void say_splits(const std::vector<SourceFile>& sources, const PrepareObserver& o
   std::vector<std::string> parts;
   for (std::size_t split = 0; split < kSplitNames.size(); ++split) {
     std::size_t count = 0;
-    std::set<std::string> sets;  // a corpus of its own each, such as two kinds of validation
+    std::set<std::string> sets;  // several corpora, such as two kinds of validation
     for (const SourceFile& source : sources) {
       if (source.split != split) continue;
       ++count;

@@ -95,12 +95,13 @@ Groups find_groups(const Tensor& boundaries, std::int64_t room) {
   Groups groups;
   groups.closed = flags.cumsum(1);                              // [B, T]
   const Tensor total = groups.closed.narrow(1, length - 1, 1);  // [B, 1]
-  groups.count = room > 0 ? room : total.max().item<std::int64_t>();
+  groups.most = total.max();
+  groups.count = room > 0 ? room : groups.most.item<std::int64_t>();
   const Tensor before = groups.closed - flags;  // groups closed strictly before
   groups.group = torch::where(before < total, before, groups.count);
   const Tensor t = torch::arange(length, flags.options()).expand({batch, length});
   groups.ends = torch::full({batch, groups.count + 1}, length, flags.options())
-                    .scatter_(1, torch::where(boundaries, before, groups.count), t)
+                    .scatter_(1, torch::where(boundaries, before, groups.count).clamp_max(groups.count), t)
                     .narrow(1, 0, groups.count)
                     .contiguous();
   const Tensor previous = torch::constant_pad_nd(groups.ends, {1, 0}, -1).narrow(1, 0, groups.count);

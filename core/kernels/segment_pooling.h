@@ -17,10 +17,11 @@ struct Groups {
   torch::Tensor closed;    // [B, T] int64: groups closed at or before a token; 0 … G
   torch::Tensor ends;      // [B, G] int64: the token that closes a group; T in the padding
   torch::Tensor sizes;     // [B, G] int64: tokens of a group; 1 in the padding
+  torch::Tensor most;      // scalar int64: the closed groups of the row with most
 };
 
-/// `boundaries` [B, T] bool: true closes a group after its token. G is `room`, if it is not 0: at least as many as each
-/// row closes. Otherwise it is read from the device.
+/// `boundaries` [B, T] bool: true closes a group after its token. G is `room`, if it is not 0; otherwise it is read
+/// from the device. Where a row closes more than its room, the groups mean nothing, but can be computed with.
 Groups find_groups(const torch::Tensor& boundaries, std::int64_t room = 0);
 
 /// Mean of every closed group: hidden [B, T, D] → [B, G, D], 0 in the padding. `boundaries` [B, T], of hidden's type,

@@ -106,8 +106,14 @@ class Capturable {
   /// The held sizes, for checkpoints, and restoring them: once held, they depend on all earlier parameters.
   virtual std::vector<std::int64_t> held_sizes() const { return {}; }
   virtual void set_held_sizes(const std::vector<std::int64_t>& /*sizes*/) {}
-  /// ModelInput::group_room for a step on a text, which changes as rarely as possible; 0 if the model makes no groups.
+  /// ModelInput::group_room for a step on a text, which changes as rarely as possible; 0 if the model makes no groups,
+  /// or does not know yet how many.
   virtual std::int64_t group_room(const ModelInput& /*input*/) { return 0; }
+  /// Whether a step with that room had room for the groups that it made (ModelOutput::groups). If not, its numbers mean
+  /// nothing and nothing was counted; group_room has room from now on.
+  virtual bool had_room(std::int64_t /*groups*/, std::int64_t /*room*/) { return true; }
+  /// ModelInput::noise for a step on a text; undefined if the model needs none.
+  virtual torch::Tensor noise(const ModelInput& /*input*/) { return {}; }
 };
 
 /// Extends another model, whose weights training may start from.
@@ -197,9 +203,18 @@ inline std::function<double(const std::string&)> part_multipliers(const Language
 }
 
 /// `input` for a step that may be recorded.
-inline ModelInput with_group_room(LanguageModel& model, ModelInput input) {
-  if (auto* captured = capability<Capturable>(model)) input.group_room = captured->group_room(input);
+inline ModelInput recordable_input(LanguageModel& model, ModelInput input) {
+  if (auto* captured = capability<Capturable>(model)) {
+    input.group_room = captured->group_room(input);
+    input.noise = captured->noise(input);
+  }
   return input;
+}
+
+/// Whether a step on such an input had room for `groups` (ModelOutput::groups), which it waits for. If not, it is to be
+/// done again, with the same random numbers.
+inline bool had_room(LanguageModel& model, const ModelInput& input, const torch::Tensor& groups) {
+  return !groups.defined() || capability<Capturable>(model)->had_room(groups.item<std::int64_t>(), input.group_room);
 }
 
 /// The operations of a training step if they are known (Capturable).

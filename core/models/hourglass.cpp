@@ -35,6 +35,8 @@ class BoundaryCounts {
   enum Count { kPositions, kBoundaries, kCompared, kRight, kPositives, kTruePositives, kTargets, kCounts };
 
   void reset();
+  /// From now on adds only if `valid`, a scalar bool, is true; undefined: always.
+  void add_if(const Tensor& valid) { valid_ = valid; }
   void add(const Tensor& boundaries);                            // [B, P] bool
   void compare(const Tensor& boundaries, const Tensor& target);  // [B, P] bool
   std::vector<double> read() const;
@@ -43,6 +45,7 @@ class BoundaryCounts {
  private:
   void add_to(Count which, const Tensor& flags);
   Tensor counts_;  // [kCounts] int64; one for good, because a recorded step adds to it
+  Tensor valid_;
 };
 
 void BoundaryCounts::reset() {
@@ -53,7 +56,7 @@ void BoundaryCounts::add_to(Count which, const Tensor& flags) {
   if (!counts_.defined() || counts_.device() != flags.device()) {
     counts_ = torch::zeros({kCounts}, flags.options().dtype(torch::kLong));
   }
-  counts_.select(0, which).add_(flags.sum());
+  counts_.select(0, which).add_(valid_.defined() ? flags.sum() * valid_ : flags.sum());
 }
 
 void BoundaryCounts::add(const Tensor& boundaries) {
@@ -107,12 +110,13 @@ class Hourglass final : public LanguageModel,
   void reset_statistics() override { counts_.reset(); }
   Counts counts() const override { return {.sums = counts_.read(), .maxima = {}}; }
   void set_counts(const Counts& counts) override { counts_.write(counts.sums, final_weight_.device()); }
-  /// Predicted groups are not known before a step. A table of sinusoids that has grown has a new address.
+  /// A table of sinusoids that has grown has a new address.
   std::optional<std::string> graph_signature() const override {
-    if (o_.pools() && o_.boundaries.predicted()) return std::nullopt;
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }
   std::int64_t group_room(const ModelInput& input) override;
+  bool had_room(std::int64_t groups, std::int64_t room) override;
+  Tensor noise(const ModelInput& input) override;
   std::vector<std::int64_t> held_sizes() const override { return {group_room_}; }
   void set_held_sizes(const std::vector<std::int64_t>& sizes) override {
     if (sizes.size() == 1) group_room_ = sizes.front();
@@ -136,6 +140,7 @@ class Hourglass final : public LanguageModel,
   void trace_tokens(const Boundaries& found, ModelOutput& output) const;
   RelativePositions relative_positions(std::int64_t length);
   Tensor spaces(const Tensor& tokens) const { return tokens == space_.value(); }
+  void make_room(std::int64_t groups);
   double shortening() const;
   double layer_multiply_adds(double length) const;
 
@@ -197,10 +202,13 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   const RelativePositions positions = relative_positions(std::max(length, input.group_room) + 1);
   Tensor hidden = before_pooling(input, positions);
   Boundaries found;
+  ModelOutput output;
   if (o_.pools()) {
     hidden = hidden.to(null_group_.scalar_type());
     found = find_boundaries(hidden, input);
     const Groups groups = find_groups(found.hard.detach() > 0.5, input.group_room);
+    if (o_.boundaries.predicted()) output.groups = groups.most;
+    counts_.add_if(o_.boundaries.predicted() && input.group_room > 0 ? groups.most <= input.group_room : Tensor());
     const Tensor null_group = null_group_.expand({hidden.size(0), 1, o_.width});
     const Tensor pooled = torch::cat({null_group, pool(hidden, found.hard, groups)}, 1);  // [B, 1 + G, D]
     const Tensor normed = torch::layer_norm(pooled, {o_.width}, down_weight_, down_bias_, 1e-5);
@@ -208,7 +216,6 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
     hidden = spread_groups(middle, groups) + hidden;                             // [B, T, D]
     hidden = stages_[2].forward(hidden, positions, is_training());
   }
-  ModelOutput output;
   output.hidden = hidden.narrow(1, length - scored, scored);  // [B, P, D]
   output.head = {.weight = final_weight_, .bias = final_bias_};
   if (o_.pools()) {
@@ -271,7 +278,7 @@ Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const Mod
       break;
     case BoundaryType::kGumbel:
       found.logits = predictor_.logits(hidden);
-      found.hard = gumbel_boundaries(found.logits, o_.boundaries.temperature);
+      found.hard = gumbel_boundaries(found.logits, o_.boundaries.temperature, input.noise);
       break;
     default:
       found.logits = predictor_.logits(hidden);
@@ -280,18 +287,34 @@ Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const Mod
   return found;
 }
 
-/// Fixed groups: as many as a block has at most. Words: whole tiles of 64 with the null group. More are taken as soon
-/// as a row needs them, fewer if two tiles are left over.
+/// Fixed groups: as many as a block has at most. Words: as many as the text has. Predicted ones: as many as the steps
+/// before had.
 std::int64_t Hourglass::group_room(const ModelInput& input) {
-  constexpr std::int64_t kRoomStep = 64;
-  if (!graph_signature() || !o_.pools()) return 0;
+  if (!o_.pools()) return 0;
   const std::int64_t length = input.tokens.size(1);
   if (o_.boundaries.type == BoundaryType::kFixed) return (length + o_.boundaries.factor - 1) / o_.boundaries.factor;
-  const Tensor boundaries = find_boundaries(word_emb_.new_empty({0, length}), input).hard;
-  const auto most = static_cast<std::int64_t>(boundaries.sum(1).max().item<double>());
-  const std::int64_t needed = (most / kRoomStep + 1) * kRoomStep - 1;
-  if (needed > group_room_ || needed + kRoomStep < group_room_) group_room_ = needed;
+  if (!o_.boundaries.predicted()) {
+    const Tensor boundaries = find_boundaries(word_emb_.new_empty({0, length}), input).hard;
+    make_room(static_cast<std::int64_t>(boundaries.sum(1).max().item<double>()));
+  }
   return group_room_;
+}
+
+/// Whole tiles of 64 with the null group. More are taken as soon as a row needs them, fewer if two tiles are left over.
+void Hourglass::make_room(std::int64_t groups) {
+  constexpr std::int64_t kRoomStep = 64;
+  const std::int64_t needed = (groups / kRoomStep + 1) * kRoomStep - 1;
+  if (needed > group_room_ || needed + kRoomStep < group_room_) group_room_ = needed;
+}
+
+bool Hourglass::had_room(std::int64_t groups, std::int64_t room) {
+  make_room(groups);
+  return room == 0 || groups <= room;
+}
+
+Tensor Hourglass::noise(const ModelInput& input) {
+  if (!o_.pools() || o_.boundaries.type != BoundaryType::kGumbel) return {};
+  return uniform_noise(input.tokens.size(0), input.tokens.size(1), null_group_.scalar_type());
 }
 
 Tensor Hourglass::pool(const Tensor& hidden, const Tensor& boundaries, const Groups& groups) const {

@@ -121,7 +121,7 @@ bool is_known_buffer(const std::string& stored_name) {
 
 ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
   ModelInput part = *this;
-  for (torch::Tensor* x : {&part.tokens, &part.positions, &part.boundaries}) {
+  for (torch::Tensor* x : {&part.tokens, &part.positions, &part.boundaries, &part.noise}) {
     if (x->defined()) *x = x->narrow(0, begin, count);
   }
   return part;
@@ -129,7 +129,7 @@ ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {
 
 ModelInput ModelInput::to(torch::Device device) const {
   ModelInput moved = *this;
-  for (torch::Tensor* x : {&moved.tokens, &moved.positions, &moved.boundaries}) {
+  for (torch::Tensor* x : {&moved.tokens, &moved.positions, &moved.boundaries, &moved.noise}) {
     if (x->defined()) *x = x->to(device);
   }
   return moved;

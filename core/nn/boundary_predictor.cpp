@@ -35,19 +35,6 @@ Tensor clamp_probability(const Tensor& x) {
   return clamp_with_corners(x, epsilon, 1 - epsilon);
 }
 
-/// Uniform numbers for the rows of the batch that are computed: [B, T]. They are few, so they are drawn on the CPU,
-/// where they are the same for every kind of device. They come from a copy of the generator, so that later draws do not
-/// depend on their number.
-Tensor uniform_noise(const Tensor& like) {
-  const at::Generator shared = at::detail::getDefaultCPUGenerator();
-  const at::Generator generator = shared.clone();
-  draw_seed();
-  const std::int64_t first = step_context().first_row;
-  const auto options = torch::TensorOptions(like.scalar_type() == torch::kDouble ? torch::kDouble : torch::kFloat);
-  const Tensor noise = torch::rand({first + like.size(0), like.size(1)}, generator, options);
-  return noise.narrow(0, first, like.size(0)).to(like.device(), like.scalar_type(), /*non_blocking=*/true);
-}
-
 Tensor log_odds(const Tensor& probability) { return probability.log() - (-probability).log1p(); }
 
 }  // namespace
@@ -71,10 +58,21 @@ Tensor hard_boundaries(const Tensor& logits) {
   return (torch::sigmoid(logits.detach()) > 0.5).to(logits.scalar_type());
 }
 
-Tensor gumbel_boundaries(const Tensor& logits, double temperature) {
+Tensor uniform_noise(std::int64_t rows, std::int64_t length, torch::ScalarType type) {
+  const at::Generator shared = at::detail::getDefaultCPUGenerator();
+  const at::Generator generator = shared.clone();
+  const std::int64_t first = step_context().first_row;
+  const auto drawn = type == torch::kDouble ? torch::kDouble : torch::kFloat;
+  return torch::rand({first + rows, length}, generator, drawn).narrow(0, first, rows);
+}
+
+Tensor gumbel_boundaries(const Tensor& logits, double temperature, const Tensor& noise) {
+  Tensor uniform = noise;
+  if (!uniform.defined()) uniform = uniform_noise(logits.size(0), logits.size(1), logits.scalar_type());
+  draw_seed();  // so that later draws do not depend on their number
+  uniform = clamp_probability(uniform.to(logits.device(), logits.scalar_type(), /*non_blocking=*/true));
   const Tensor probability = clamp_probability(torch::sigmoid(logits));
-  const Tensor noise = clamp_probability(uniform_noise(logits));
-  const Tensor soft = torch::sigmoid((log_odds(probability) + log_odds(noise)) / temperature);
+  const Tensor soft = torch::sigmoid((log_odds(probability) + log_odds(uniform)) / temperature);
   const Tensor hard = (soft.detach() > 0.5).to(soft.scalar_type());
   return hard + (soft - soft.detach());  // the value of the bracket is exactly 0
 }

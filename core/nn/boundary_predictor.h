@@ -32,10 +32,15 @@ class BoundaryPredictor {
 torch::Tensor hard_boundaries(const torch::Tensor& logits);
 
 /// A relaxed Bernoulli sample at `temperature`, hard by straight-through: the value is 0 or 1, the gradient that of the
-/// soft sample: [B, T]. The uniform noise comes from libtorch's generator on the CPU, one number per element of the
-/// whole batch, in order; computed rows use theirs. The generator advances as by one draw_seed. Probability and noise
-/// are clamped to [ε, 1 − ε] of the logits' type, as in torch's relaxed Bernoulli: outside, a logit has no gradient.
-torch::Tensor gumbel_boundaries(const torch::Tensor& logits, double temperature);
+/// soft sample: [B, T]. `noise` is uniform; undefined: it is drawn now. The generator advances as by one draw_seed.
+/// Probability and noise are clamped to [ε, 1 − ε] of the logits' type, as in torch's relaxed Bernoulli: outside, a
+/// logit has no gradient.
+torch::Tensor gumbel_boundaries(const torch::Tensor& logits, double temperature, const torch::Tensor& noise = {});
+
+/// Uniform numbers for the rows of the batch that this thread computes: [rows, length], on the CPU, where they are the
+/// same for every kind of device; one per element of the whole batch, in order. They come from a copy of libtorch's
+/// generator.
+torch::Tensor uniform_noise(std::int64_t rows, std::int64_t length, torch::ScalarType type);
 
 /// Binary cross-entropy, the mean over all elements. `published`: the probability is used as the logit, so that the
 /// sigmoid is applied twice, as in the published program.

@@ -31,7 +31,8 @@ TrainingLoss Scheme::loss(LanguageModel& model, const ModelInput& input, const t
   const torch::Tensor loss = output.mean_loss(targets);
   return {.language_model = loss,
           .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
-          .state = std::move(output.state)};
+          .state = std::move(output.state),
+          .groups = output.groups};
 }
 
 void Scheme::check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const {

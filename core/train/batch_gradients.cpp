@@ -106,16 +106,22 @@ double BatchGradients::add(const Batch& batch, std::int64_t step) {
   });
 }
 
-/// Adds the gradients of this process's rows, one micro-batch at a time. Returns their part of the batch's mean loss.
+/// Adds the gradients of this process's rows. Returns their part of the batch's mean loss.
 double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
+  for (;;) {
+    if (batch.fresh) state_ = model_->initial_state(own_rows(group_, batch.targets.size(0)).count);
+    seed_generators(step, 0);
+    const std::optional<double> loss = captured_ ? add_recorded(batch, step) : add_unrecorded(batch, step);
+    if (loss) return *loss;
+    for (const auto& [name, weight] : weights()) weight.mutable_grad().reset();
+  }
+}
+
+/// One micro-batch at a time. Nullopt if there was no room for groups, which there is from then on.
+std::optional<double> BatchGradients::add_unrecorded(const Batch& batch, std::int64_t step) {
   const OwnRows own = own_rows(group_, batch.targets.size(0));
   const std::int64_t end = own.begin + own.count;
   const std::int64_t part = rows_at_once(own.count);
-  if (batch.fresh) state_ = model_->initial_state(own.count);
-  seed_generators(step, 0);
-  if (captured_) {
-    if (const std::optional<double> loss = add_recorded(batch, step)) return *loss;
-  }
   // Steps of a run that could be recorded draw as recorded ones: how much memory is free must not decide it.
   std::optional<SeedsOnDevice> seeds;
   if (holds_sizes_) seeds.emplace(true);
@@ -128,10 +134,11 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
     seed_generators(step, begin);
     const PartOfBatch rows_of_part(begin);
     ModelInput input = batch.input.rows(begin, count);
-    if (holds_sizes_) input = with_group_room(*model_, std::move(input));
+    if (holds_sizes_) input = recordable_input(*model_, std::move(input));
     TrainingLoss loss = loss_of(input.to(device_), targets.to(device_), state_rows(state_, begin - own.begin, count));
     (loss.total * share).backward();
     total += loss.language_model.item<double>() * share;  // read last: reading waits for a GPU's queued work
+    if (holds_sizes_ && !had_room(*model_, input, loss.groups)) return std::nullopt;
     if (!std::isfinite(total)) break;
     next.push_back(std::move(loss.state));
   }
@@ -139,16 +146,19 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   return total;
 }
 
-/// Nullopt, without gradients, if the step cannot be recorded. From then on none is.
+/// Nullopt if there was no room for groups, or if the step cannot be recorded: from then on none is.
 std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int64_t step) {
   const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
     TrainingLoss loss = loss_of(input, targets, state);
     loss.total.backward();
-    return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = std::move(loss.state)};
+    return CapturedSteps::Outcome{
+        .loss = loss.language_model.detach(), .state = std::move(loss.state), .groups = loss.groups};
   };
   try {
-    CapturedSteps::Outcome outcome = captured_->run(graph_signature_of(*model_).value(),
-                                                    with_group_room(*model_, batch.input), batch.targets, state_, work);
+    const ModelInput input = recordable_input(*model_, batch.input);
+    CapturedSteps::Outcome outcome =
+        captured_->run(graph_signature_of(*model_).value(), input, batch.targets, state_, work);
+    if (!had_room(*model_, input, outcome.groups)) return std::nullopt;
     state_ = std::move(outcome.state);
     const auto loss = outcome.loss.item<double>();
     if (captured_->records_next() && has_room_ && !has_room_()) {

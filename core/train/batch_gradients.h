@@ -49,6 +49,7 @@ class BatchGradients {
 
  private:
   double add_own_rows(const Batch& batch, std::int64_t step);
+  std::optional<double> add_unrecorded(const Batch& batch, std::int64_t step);
   std::optional<double> add_recorded(const Batch& batch, std::int64_t step);
   TrainingLoss loss_of(const ModelInput& input, const torch::Tensor& targets, const State& state);
   std::int64_t rows_at_once(std::int64_t rows) const;

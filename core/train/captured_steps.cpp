@@ -18,7 +18,7 @@ using torch::Tensor;
 /// The defined tensors among the arguments of a step.
 std::vector<Tensor> tensors_of(const ModelInput& input, const Tensor& targets, const State& state) {
   std::vector<Tensor> result{targets};
-  for (const Tensor& tensor : {input.tokens, input.positions, input.boundaries}) {
+  for (const Tensor& tensor : {input.tokens, input.positions, input.boundaries, input.noise}) {
     if (tensor.defined()) result.push_back(tensor);
   }
   result.insert(result.end(), state.begin(), state.end());
@@ -107,7 +107,7 @@ void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const
     return tensor.defined() ? torch::empty_like(tensor, tensor.options().device(device)).copy_(tensor) : tensor;
   };
   input_ = input;
-  for (Tensor* tensor : {&input_.tokens, &input_.positions, &input_.boundaries}) *tensor = own(*tensor);
+  for (Tensor* tensor : {&input_.tokens, &input_.positions, &input_.boundaries, &input_.noise}) *tensor = own(*tensor);
   targets_ = own(targets);
   state_.clear();
   for (const Tensor& tensor : state) state_.push_back(own(tensor));

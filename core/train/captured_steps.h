@@ -49,6 +49,7 @@ class CapturedSteps {
   struct Outcome {
     torch::Tensor loss;  // scalar
     State state;
+    torch::Tensor groups = {};  // ModelOutput::groups
   };
   /// Computes a step on inputs on the device. Returns loss and next state without gradient. Adds to the gradients of
   /// the weights.

@@ -45,7 +45,7 @@ std::string window_yaml(const std::string& more = "") {
 
 std::vector<NullModel> null_models() {
   return {{"adaptive", span_yaml("adaptive"), true},
-          {"gumbel", pooling_yaml("{type: gumbel}"), false, true},
+          {"gumbel", pooling_yaml("{type: gumbel}"), true, true},
           {"recurrent", window_yaml(", recurrence: {pool: mean}"), true},
           {"transformer", "model: {type: transformer, width: 16, head_width: 8, layers: 2}\n", true, false, "data", ""},
           {"patches",
@@ -58,7 +58,7 @@ std::vector<NullModel> null_models() {
           {"unpooled", pooling_yaml("{type: none}", "[2]"), true},
           {"pooled", pooling_yaml("{type: fixed, factor: 2}"), true, true},
           {"whitespace", pooling_yaml("{type: whitespace}"), true, true},
-          {"entropy", pooling_yaml("{type: entropy}"), false, true},
+          {"entropy", pooling_yaml("{type: entropy}"), true, true},
           {"gpt2", window_yaml(), true},
           {"cache", window_yaml(", memory: cache"), true},
           {"memory", window_yaml(", memory: tokens, memory_tokens: 2"), true}};

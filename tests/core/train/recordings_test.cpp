@@ -188,7 +188,13 @@ class AskedModel final : public LanguageModel, public Capturable {
     output.hidden = torch::embedding(weight_, input.tokens);
     output.head.weight = weight_;
     output.state = state;
+    if (lacks_room > 0) output.groups = torch::tensor(7);
+    draws.push_back(torch::rand({1}).item<double>());
     return output;
+  }
+  bool had_room(std::int64_t groups, std::int64_t room) override {
+    EXPECT_EQ(std::pair(groups, room), (std::pair<std::int64_t, std::int64_t>(7, 5)));
+    return lacks_room-- == 0;
   }
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }
@@ -197,6 +203,8 @@ class AskedModel final : public LanguageModel, public Capturable {
 
   std::vector<std::int64_t> rooms;
   std::vector<bool> seeds_on_device;
+  std::vector<double> draws;
+  int lacks_room = 0;  // in so many steps from now on
 
  private:
   torch::Tensor weight_;
@@ -231,6 +239,28 @@ TEST(RecordingsInMemory, StepsWithoutHaveTheSameSeedsAndRoom) {
   step(other, never);
   EXPECT_EQ(other.rooms, std::vector<std::int64_t>{0});
   EXPECT_EQ(other.seeds_on_device, std::vector<bool>{false});
+}
+
+TEST(RecordingsInMemory, AStepWithoutRoomForItsGroupsIsDoneAgain) {
+  const RunOptions options;
+  for (const bool has_room : {false, true}) {  // with room the steps are recorded
+    AskedModel model;
+    BatchGradients gradients(options, model, torch::kCPU, nullptr);
+    RecordingSink sink;
+    gradients.record_by(std::make_unique<RerunRecorder>(), sink, [has_room] { return has_room; });
+    const torch::Tensor tokens = torch::zeros({options.train.batch, 7}, torch::kLong);
+    for (int i = 0; i < 6; ++i) {
+      for (const auto& [name, weight] : model.weights()) weight.mutable_grad().reset();
+      if (i == 5) model.lacks_room = 1;
+      gradients.add({.input = {.tokens = tokens}, .targets = tokens, .fresh = true}, 3);
+    }
+    ASSERT_EQ(model.draws.size(), 7U);
+    EXPECT_THAT(model.draws, testing::Each(model.draws.front())) << "with the same random numbers";
+    const torch::Tensor found = model.weights().front().second.grad().clone();
+    model.weights().front().second.mutable_grad().reset();
+    gradients.add({.input = {.tokens = tokens}, .targets = tokens, .fresh = true}, 3);
+    EXPECT_TRUE(torch::equal(found, model.weights().front().second.grad())) << "of one step";
+  }
 }
 
 TEST(RecordingsInMemory, StoppingFreesTheRecordingAndItsGradients) {
