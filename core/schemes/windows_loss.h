@@ -15,8 +15,8 @@ namespace xlm {
 ///
 /// With kRecompute call backward() on the result: it adds the gradients to the parameters' grad. The dropout of a
 /// window follows from libtorch's generator, the window's number and its row of the batch, so that recomputing draws
-/// the same. In a step that is or could be recorded on a GPU (StepContext::seeds_on_device) it follows from the state of
-/// the GPU's generator at the beginning of the step, and recomputing goes back to where a window began to draw.
+/// the same. In a step that is or could be recorded on a GPU (StepContext::seeds_on_device) it follows from the state
+/// of the GPU's generator at the beginning of the step, and recomputing goes back to where a window began to draw.
 torch::Tensor windows_loss(LanguageModel& model, const torch::Tensor& tokens, const torch::Tensor& targets,
                            ActivationPolicy policy);
 

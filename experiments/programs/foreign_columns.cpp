@@ -2,6 +2,7 @@
 #include "experiments/programs/foreign_columns.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,7 @@ void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const
   const std::optional<double> number = cell.number ? cell.number : printed_number(cell.text);
   if (!number) {
     // A column may hold texts unless `names` says that it holds numbers, or it has had one.
+    has_wrong_step_ = has_wrong_step_ || column.is_step;
     const bool is_wanted_number = !names_.empty() || column.is_known || column.is_step;
     if (is_wanted_number) records_.fault(place, no_number(theirs, cell.text), line);
     return;
@@ -77,11 +79,13 @@ void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const
   }
   row_step_ = whole_step(*number);
   if (row_step_) return;
+  has_wrong_step_ = true;
   records_.fault(place, no_step(theirs, cell.number ? fmt::format("{}", *number) : std::string(cell.text)), line);
 }
 
 void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
   ++rows_;
+  if (std::exchange(has_wrong_step_, false)) return;  // its numbers are of no step that is known
   if (row_step_) {
     step_ = row_step_;
     records_.seen_step(*step_);

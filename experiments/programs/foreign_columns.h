@@ -73,6 +73,7 @@ class ForeignColumns {
   std::map<std::string, std::string> owners_;  // the column of each quantity
   std::vector<std::pair<ProgramRecords::Name*, double>> row_;
   std::optional<std::int64_t> row_step_;
+  bool has_wrong_step_ = false;  // the row
   std::optional<std::int64_t> step_;
   std::int64_t rows_ = 0;
 };

@@ -227,7 +227,7 @@ class OutputReader : public MetricReader {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] != kStepGroup || groups_[i].data() == nullptr) continue;
       note_doubts(pattern, i, text, place);
-      take_step(pattern, groups_[i], place, text);
+      if (!take_step(pattern, groups_[i], place, text)) return;
     }
     const std::int64_t step = step_.value_or(records_.newest_step());
     // Several steps of another source came together with this line, or several such lines with one step.
@@ -258,7 +258,7 @@ class OutputReader : public MetricReader {
                    std::string_view text) {
     if (unread_.empty()) unread_ = fmt::format("{}: {}", place.text(), first_line(what));
     last_unread_ = [this, line = place.line, what, text = std::string(text)] {
-      records_.fault({output_name(), line}, what, text);
+      records_.fault({output_name(), line}, what, text, true);
     };
     lines_at_unread_ = records_.lines();
     constexpr int kFewest = 3;
@@ -295,16 +295,18 @@ class OutputReader : public MetricReader {
     taken_.emplace_back(group.data(), &name);
   }
 
-  void take_step(const Pattern& pattern, std::string_view group, const LinePlace& place, std::string_view text) {
+  bool take_step(const Pattern& pattern, std::string_view group, const LinePlace& place, std::string_view text) {
     const std::optional<std::string> plain = pattern.plain(without_marks_behind(group));
     const std::optional<double> number = plain ? printed_number(*plain) : std::nullopt;
     const std::optional<std::int64_t> step = number ? whole_step(*number) : std::nullopt;
     if (!step) {
       const std::string remedy = pattern.thousands == 0 ? thousands_remedy(group) : "";
-      return records_.fault(place, no_step(kStepGroup, group) + remedy, text);
+      records_.fault(place, no_step(kStepGroup, group) + remedy, text);
+      return false;
     }
     step_ = step;
     records_.seen_step(*step);
+    return true;
   }
 
   std::string warning_of(const Pattern& pattern) const {

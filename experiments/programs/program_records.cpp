@@ -43,9 +43,11 @@ std::string LinePlace::text() const { return line > 0 ? fmt::format("{}:{}", sou
 ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlace& place) {
   if (const auto known = names_.find(name); known != names_.end()) return &known->second;
   if (names_.size() == kMaxNames) {
-    fault(place, fmt::format("'{}' is one name too many: a run has at most {} quantities\nif names hold a step or a "
-                             "time, report that as the step",
-                             name, kMaxNames));
+    fault(place,
+          fmt::format("'{}' is one name too many: a run has at most {} quantities\nif names hold a step or a "
+                      "time, report that as the step",
+                      name, kMaxNames),
+          {}, true);
     return nullptr;
   }
   if (!is_quantity_name(name)) {
@@ -60,6 +62,7 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
   const auto before = before_.find(in_journal(name.place));
   if (before == before_.end()) return;
   if (before->second >= step) {
+    left_from_ = std::min(left_from_.value_or(step), step);
     flush_metrics();
     sink_.go_back(step, {before->first});
     if (first_step_ && step < *first_step_ && counts_anew_.empty()) {
@@ -168,16 +171,25 @@ void ProgramRecords::keep_error(std::exception_ptr error) {
   if (!error_) error_ = std::move(error);
 }
 
-void ProgramRecords::fault(const LinePlace& place, const std::string& what, std::string_view line) {
+void ProgramRecords::fault(const LinePlace& place, const std::string& what, std::string_view line, bool at_once) {
+  is_wrong_line_ = true;
   if (error_) return;
   std::string message = fmt::format("{}: {}", place.text(), repaired_utf8(what));
   if (!line.empty()) message += fmt::format("\n  {}", shown_line(line));
+  if (!at_once && right_.contains(place.source)) {
+    if (++wrong_lines_ == 1) first_wrong_ = message;
+    return;
+  }
   keep_error(std::make_exception_ptr(DataError(message)));
   lines_at_fault_ = lines_;
 }
 
 void ProgramRecords::reading(const LinePlace& place) {
-  if (place.line != line_ || place.source != source_) ++lines_;
+  if (place.line != line_ || place.source != source_) {
+    if (lines_ > 0 && !is_wrong_line_) right_.insert(source_);
+    is_wrong_line_ = false;
+    ++lines_;
+  }
   line_ = place.line;
   source_ = place.source;
 }
@@ -212,7 +224,23 @@ void ProgramRecords::flush() {
   }
 }
 
+/// The steps of the path that was left were done again: what a name had there is void, though it did not come again. An
+/// attempt that did not go on from there has only evaluated again.
+void ProgramRecords::leave_names_of_before() {
+  if (!left_from_ || newest_step() <= *left_from_) return;
+  for (const auto& [name, step] : before_) {
+    if (step >= *left_from_) left_.push_back(name);
+  }
+  if (left_.empty()) return;
+  flush();
+  sink_.go_back(*left_from_, left_);
+  std::erase_if(evaluations_, [this](const auto& latest) {
+    return latest.second.is_of_before && latest.second.evaluation.step >= *left_from_;
+  });
+}
+
 void ProgramRecords::finish() {
+  leave_names_of_before();
   for (auto& [split, latest] : evaluations_) {
     if (final_splits_.contains(split)) continue;
     if (latest.is_of_before && latest.evaluation.step > newest_step())
@@ -271,6 +299,7 @@ void ProgramRecords::begin_attempt() {
   flush_metrics();
   flush_evaluations();
   before_ = greatest_steps();
+  left_from_.reset();
   first_step_.reset();
   for (auto& [text, name] : names_) {
     name.step.reset();
@@ -282,6 +311,14 @@ void ProgramRecords::begin_attempt() {
 std::vector<std::string> ProgramRecords::warnings() const {
   std::vector<std::string> warnings;
   if (!counts_anew_.empty()) warnings.push_back(counts_anew_);
+  if (wrong_lines_ > 0) {
+    warnings.push_back(fmt::format("{} could not be read, the first at {}",
+                                   counted(static_cast<std::size_t>(wrong_lines_), "line"), first_wrong_));
+  }
+  if (!left_.empty()) {
+    warnings.push_back(fmt::format("{} at step {} and later is of an attempt that was left, and does not count",
+                                   listed_names(left_, 3), *left_from_));
+  }
   if (backward_steps_ > 0) {
     warnings.push_back(fmt::format(
         "steps went back {} times: of two numbers of the same name and step the later one counts, and the final one is "

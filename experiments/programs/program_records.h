@@ -92,8 +92,9 @@ class ProgramRecords {
   void note_log(Name& name, const std::string& log);
   /// The log begins again at a step: what its names had from there on is void, also that of earlier attempts.
   void go_back(std::int64_t step, const std::string& log);
-  /// Keeps an error of what was read; the first of them is thrown by `flush`.
-  void fault(const LinePlace& place, const std::string& what, std::string_view line = {});
+  /// Something is wrong with a line. Behind a right line of the same source it is counted and said; otherwise the first
+  /// error is thrown by `flush`, so that what reads wrongly from the start ends at once. `at_once`: in any case.
+  void fault(const LinePlace& place, const std::string& what, std::string_view line = {}, bool at_once = false);
 
   /// The step that was read last, from any source. Numbers without a step belong to it.
   std::int64_t newest_step() const { return newest_step_.value_or(0); }
@@ -127,6 +128,7 @@ class ProgramRecords {
 
   void note_step(Name& name, std::int64_t step, double value, const LinePlace& place);
   void leave_attempts_before(const Name& name, std::int64_t step);
+  void leave_names_of_before();
   void keep_error(std::exception_ptr error);
   void flush_metrics();
   void flush_evaluation(LatestEvaluation& latest);
@@ -138,6 +140,12 @@ class ProgramRecords {
   std::map<std::string, Name, std::less<>> names_;
   std::optional<std::int64_t> newest_step_;
   std::optional<std::int64_t> first_step_;  // of this attempt
+  std::optional<std::int64_t> left_from_;   // where this attempt did steps of an earlier one again
+  std::vector<std::string> left_;           // names whose numbers from there on are void
+  std::set<std::string> right_;             // sources with a right line
+  bool is_wrong_line_ = false;              // the one that is read
+  std::int64_t wrong_lines_ = 0;            // that were passed over
+  std::string first_wrong_;
   std::int64_t changes_of_step_ = 0;
   std::int64_t metrics_step_ = 0;
   std::map<std::string, double> metrics_;

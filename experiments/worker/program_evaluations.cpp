@@ -35,12 +35,20 @@ class ReportedEvaluations final : public RecordSink {
  public:
   explicit ReportedEvaluations(std::string split) : split_(std::move(split)) {}
 
-  void metrics(std::int64_t /*step*/, const std::map<std::string, double>& values) override { add(split_, values); }
-  void evaluation(const ProgramEvaluation& evaluation) override { add(evaluation.split, evaluation.values); }
+  void metrics(std::int64_t step, const std::map<std::string, double>& values) override {
+    add(split_, values);
+    step_ = std::max(step_, step);
+  }
+  void evaluation(const ProgramEvaluation& evaluation) override {
+    add(evaluation.split, evaluation.values);
+    step_ = std::max(step_, evaluation.step);
+  }
   void costs(const std::map<std::string, double>& /*values*/) override {}  // the run has its own
   void grid(std::int64_t /*step*/, const ProgramGrid& /*grid*/) override {}
 
   const std::map<std::string, std::map<std::string, double>>& by_split() const { return by_split_; }
+  /// The greatest step that it said; 0: none.
+  std::int64_t step() const { return step_; }
 
  private:
   void add(const std::string& split, const std::map<std::string, double>& values) {
@@ -52,6 +60,7 @@ class ReportedEvaluations final : public RecordSink {
 
   std::string split_;
   std::map<std::string, std::map<std::string, double>> by_split_;
+  std::int64_t step_ = 0;
 };
 
 /// The run as the second command sees it.
@@ -171,7 +180,11 @@ class ProgramEvaluations {
     readers.finish(true);
     if (!reported.by_split().contains(split)) throw_nothing_reported(split, readers, end);
     for (const std::string& warning : readers.warnings()) sink_.message("warning: " + warning);
-    if (const std::vector<std::string> doubts = readers.doubts(); !doubts.empty()) {
+    std::vector<std::string> doubts = readers.doubts();
+    if (const std::int64_t ended = read_run(run_.folder).step; reported.step() > 0 && reported.step() != ended) {
+      doubts.push_back(fmt::format("it says step {}, and the run ended at {}", reported.step(), ended));
+    }
+    if (!doubts.empty()) {
       const auto script = std::find_if(program.command.begin(), program.command.end(), looks_like_code);
       const std::string& name = script != program.command.end() ? *script : program.command.front();
       doubt = fmt::format("{}: {}", fs::path(name).filename().string(), first_line(doubts.front()));

@@ -30,13 +30,31 @@ constexpr std::chrono::milliseconds kBetweenPolls{100};
 constexpr double kSecondsBetweenLooks = 1;  // seconds, for checkpoints and the lock
 constexpr double kBetweenNotes = 10;        // seconds, for what has been read and used
 
+bool has_same_data(const Run& run, const RunConfiguration& configuration) {
+  return configuration.data.path.empty() ||
+         summarize_any_data(configuration.data.path).fingerprint == run.environment.value("fingerprint", "");
+}
+
 void check_same_data(const Run& run, const RunConfiguration& configuration) {
-  if (configuration.data.path.empty()) return;
-  if (summarize_any_data(configuration.data.path).fingerprint == run.environment.value("fingerprint", "")) return;
+  if (has_same_data(run, configuration)) return;
   throw DataError(
       fmt::format("the data in {} are not what the run {} was submitted with\n"
                   "restore them, or run train or sweep again: with other data it is another run",
                   configuration.data.path, run.id));
+}
+
+/// Other packages than before are refused. A variable may name a folder or a machine, so that is only said.
+void warn_of_other_variables(const Run& run, const std::map<std::string, std::string>& now, JournalSink& sink) {
+  const Json facts = run.environment.value("program", Json::object());
+  const auto before = facts.value("variables", std::map<std::string, std::string>());
+  if (before == now) return;
+  const auto in_words = [](const std::map<std::string, std::string>& variables) {
+    std::vector<std::string> words;
+    for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
+    return words.empty() ? "none" : join(words, ", ");
+  };
+  sink.warn_at_end(fmt::format("it was continued with other variables of the shell: {}; before: {}", in_words(now),
+                               in_words(before)));
 }
 
 bool has_been_started(const Run& run) {
@@ -188,7 +206,15 @@ class Attempt {
     if (ends_with_exception(end.last_lines)) {
       sink_.warn_at_end("it ended with exit code 0, and its output with an exception; log.txt has its last lines");
     }
+    if (end.left > 0) {
+      sink_.warn_at_end(fmt::format("{} that it had started still ran when it ended, and had to end with it",
+                                    end.left == 1 ? "a process" : fmt::format("{} processes", end.left)));
+    }
     const std::optional<ProgramResults::Steps>& steps = results_.steps();
+    if (steps && asked_steps_ > 0 && steps->last > asked_steps_) {
+      sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may count in other units",
+                                    steps->last, asked_steps_));
+    }
     const bool is_one_number = resumes_ && steps && steps->first == steps->last;  // how often it reports is not known
     if (!steps || steps->last == 0 || asked_steps_ <= 0 || is_one_number) return;
     const std::int64_t gap = std::max(steps->gap, resumes_ ? 0 : steps->first);
@@ -328,6 +354,7 @@ class ProgramWork final : public Work {
       prepare(run, configuration, paths);
     }
     if (!environment.note.empty()) sink.log(environment.note);
+    if (resumes) warn_of_other_variables(run, read, sink);
     sink.begin({.steps = static_cast<double>(configuration.train.steps),
                 .max_seconds = configuration.train.max_hours * 3600,
                 .tensorboard = configuration.results.tensorboard});
@@ -338,6 +365,10 @@ class ProgramWork final : public Work {
     outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
+    if (!has_same_data(run, configuration)) {
+      sink.warn_at_end(
+          fmt::format("the data in {} have changed while it ran: it may have read both", configuration.data.path));
+    }
     take_code(frozen_programs(paths.folder.parent_path()), run.contents.at("program.folder"), paths.work());
     return TrainOutcome::kDone;
   }

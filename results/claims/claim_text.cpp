@@ -47,6 +47,7 @@ std::string seeds_in_question(const ClaimPart& part) {
   std::vector<std::string> words;
   if (part.by_own) words.push_back(fmt::format("{} by its own seeds alone", name_of(*part.by_own)));
   if (part.value && part.ignores_seeds) words.emplace_back(kSeedsSayNothing);
+  if (part.value && part.are_the_same) words.emplace_back(kSidesSayNothing);
   return join(words, "; ");
 }
 

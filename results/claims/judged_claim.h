@@ -36,6 +36,7 @@ struct ClaimPart {
   std::optional<SeedsToDecide> seeds_to_decide;
   std::int64_t diverged = 0;           // seeds of its sides that diverged, and have no number
   std::optional<Verdict> worst_case;   // if these count as the worst; nothing: none did, or it cannot be known
+  bool are_the_same = false;           // both sides are of programs that printed the same numbers, seed by seed
   bool ignores_seeds = false;          // a side is of a program that printed one number with all its seeds
   std::optional<Verdict> by_own;       // by its own seeds alone, if it rests on more and this is another verdict, or if
                                        // they are too few to show that their noise is that of the others

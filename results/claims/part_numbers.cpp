@@ -207,6 +207,7 @@ class PartMaker {
     const SeedComparison compared = compare_seeds(a.values.by_group, b.values.by_group);
     part.is_paired = compared.is_paired;
     part.is_of_two_sides = true;
+    part.are_the_same = claim_.over == "seed" && have_same_numbers(runs_, a.values, b.values);
     need_same_corpora(part, a.values.rows, b.values.rows, claim_.value, part.is_paired);
     if (!part.missing.empty()) return number;
     number.limits = limits_of_difference(part.rows);

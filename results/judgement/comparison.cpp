@@ -210,6 +210,7 @@ Comparison compare_settings(RunTable& runs, Setting a, Setting b, const Comparis
   compared.test = test_limits(compared.seeds.difference, Limits::within(0), question.level);
   compared.ignores_seeds = !compared.seeds.difference.is_exact() && question.over == "seed" &&
                            (ignores_seeds(runs, compared.a) || ignores_seeds(runs, compared.b));
+  compared.are_the_same = question.over == "seed" && have_same_numbers(runs, compared.a, compared.b);
   compared.verdict = verdict_on_difference(compared.test.decision);
   if (const auto better = direction_of(runs, both, question.value); better && compared.diverged() > 0) {
     const SeedComparison worst = compare_with_worst(compared.a, compared.b, *better == Better::kLower ? 1 : -1);

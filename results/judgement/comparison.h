@@ -58,6 +58,7 @@ struct Comparison {
   Verdict verdict = Verdict::kUndecided;  // or that they differ
   std::optional<Verdict> worst_case;      // if the diverged seeds count as the worst; nothing: none, or no direction
   bool ignores_seeds = false;             // a setting is of a program that printed one number with all its seeds
+  bool are_the_same = false;              // both are of programs that printed the same numbers, seed by seed
   std::optional<DocumentComparison> documents;
   std::vector<std::string> differ_in;  // keys whose values are others in A than in B, without the one that pairs
   bool is_of_one_corpus = true;        // what is subtracted was measured on the same data

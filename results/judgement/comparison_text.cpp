@@ -148,6 +148,7 @@ std::string caution_line(const Comparison& compared) {
   constexpr std::int64_t kEnough = 3;
   const Estimate& difference = compared.seeds.difference;
   if (compared.ignores_seeds) return fmt::format("caution: {}\n", kSeedsSayNothing);
+  if (compared.are_the_same) return fmt::format("caution: {}\n", kSidesSayNothing);
   if (!compared.test.half_width || difference.is_exact() || difference.seeds >= kEnough) return "";
   const std::string& over = compared.question.over;
   const std::string few = compared.seeds.is_paired ? "two pairs" : fmt::format("two {}s of a setting", over);

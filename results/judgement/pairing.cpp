@@ -87,11 +87,25 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   return setting;
 }
 
-bool ignores_seeds(RunTable& runs, const SeedValues& values) {
-  if (values.by_group.size() < 2 || sample_deviation(values.numbers).value_or(1) != 0) return false;
+namespace {
+
+bool are_of_programs(RunTable& runs, const SeedValues& values) {
   const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
   return std::none_of(values.rows.begin(), values.rows.end(),
                       [&](std::size_t row) { return to_text(programs[row]).empty(); });
+}
+
+bool has_one_number(const SeedValues& values) { return sample_deviation(values.numbers).value_or(0) == 0; }
+
+}  // namespace
+
+bool ignores_seeds(RunTable& runs, const SeedValues& values) {
+  return values.by_group.size() > 1 && has_one_number(values) && are_of_programs(runs, values);
+}
+
+bool have_same_numbers(RunTable& runs, const SeedValues& a, const SeedValues& b) {
+  return a.by_group.size() > 1 && a.by_group == b.by_group && !has_one_number(a) && are_of_programs(runs, a) &&
+         are_of_programs(runs, b);
 }
 
 SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b) {

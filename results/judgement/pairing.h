@@ -42,6 +42,10 @@ struct SeedValues {
 /// Whether these are runs of a program that printed the same number with each of several seeds.
 bool ignores_seeds(RunTable& runs, const SeedValues& values);
 
+/// Whether these are runs of a program that printed the same numbers for both, seed by seed, and others for other
+/// seeds.
+bool have_same_numbers(RunTable& runs, const SeedValues& a, const SeedValues& b);
+
 /// The finite numbers of `rows`, by their value of `over`: what they have in a column, or what `number_of` says.
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
                        const std::string& over);

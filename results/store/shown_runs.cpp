@@ -160,43 +160,60 @@ std::string unproved_note(RunTable& runs, const std::vector<std::size_t>& rows) 
                             kImportedSource);
 }
 
-/// Variables of the shell in which runs of one setting differ.
+/// Variables of the shell in which runs of programs differ, those of one setting first.
 std::string variables_note(RunTable& runs, const std::vector<std::size_t>& rows) {
   const std::vector<Value>& variables = runs.column_or_nothing(kVariables);
   const std::vector<Value>& groups = runs.column("seed_group");
+  const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
   std::map<std::string, std::set<std::string>> by_group;
-  for (const std::size_t row : rows) by_group[to_text(groups[row])].insert(to_text(variables[row]));
-  for (const auto& [group, values] : by_group) {
+  std::set<std::string> all;
+  for (const std::size_t row : rows) {
+    if (is_missing(programs[row])) continue;
+    by_group[to_text(groups[row])].insert(to_text(variables[row]));
+    all.insert(to_text(variables[row]));
+  }
+  std::vector<std::pair<std::string, std::set<std::string>>> parts(by_group.begin(), by_group.end());
+  parts.emplace_back("", all);
+  for (const auto& [group, values] : parts) {
     if (values.size() < 2) continue;
     std::vector<std::string> shown;
     for (const std::string& value : values) shown.push_back(value.empty() ? "none" : value);
-    return fmt::format("Seeds of one setting read other variables of the shell: {} ({}).",
-                       join({shown.begin(), shown.begin() + std::min<std::ptrdiff_t>(std::ssize(shown), 3)}, "; "),
-                       kVariables);
+    return fmt::format(
+        "{} read other variables of the shell: {} ({}).", group.empty() ? "Settings" : "Seeds of one setting",
+        join({shown.begin(), shown.begin() + std::min<std::ptrdiff_t>(std::ssize(shown), 3)}, "; "), kVariables);
   }
   return "";
 }
 
-/// Steps at which seeds of one setting ended, if these are not the same.
+/// Steps at which seeds of one setting, or settings of programs that were not told their steps, ended, if these are not
+/// the same.
 std::string ends_note(RunTable& runs, const std::vector<std::size_t>& rows) {
   const std::vector<Value>& groups = runs.column("seed_group");
   const std::vector<Value>& steps = runs.column("step");
   const std::vector<Value>& statuses = runs.column("status");
+  const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
+  const std::vector<Value>& asked = runs.column_or_nothing("train.steps");
   std::map<std::string, std::pair<double, double>> ends;
+  std::optional<std::pair<double, double>> untold;  // of all runs of programs that were not told their steps
   for (const std::size_t row : rows) {
     const std::optional<double> step = as_number(steps[row]);
     if (!step || to_text(statuses[row]) != name_of(RunStatus::kDone)) continue;
     auto& [low, high] = ends.emplace(to_text(groups[row]), std::pair(*step, *step)).first->second;
     low = std::min(low, *step);
     high = std::max(high, *step);
+    if (is_missing(programs[row]) || as_number(asked[row]).value_or(0) > 0) continue;
+    if (!untold) untold = {*step, *step};
+    untold = {std::min(untold->first, *step), std::max(untold->second, *step)};
   }
-  for (const auto& [group, end] : ends) {
-    if (end.first == end.second) continue;
-    return fmt::format("Seeds of one setting ended at other steps, from {} to {}.",
+  const auto in_words = [](const char* who, const std::pair<double, double>& end) {
+    return fmt::format("{} ended at other steps, from {} to {}.", who,
                        in_thousands(static_cast<std::int64_t>(end.first)),
                        in_thousands(static_cast<std::int64_t>(end.second)));
+  };
+  for (const auto& [group, end] : ends) {
+    if (end.first != end.second) return in_words("Seeds of one setting", end);
   }
-  return "";
+  return untold && untold->first != untold->second ? in_words("Settings", *untold) : "";
 }
 
 /// The numbers of threads of runs whose times are shown, if these are not the same.

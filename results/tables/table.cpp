@@ -222,6 +222,12 @@ class TableBuilder {
     result.groups = std::ssize(values.by_group);
     result.ignores_seeds = column.cells.over == "seed" && ignores_seeds(runs_, values) &&
                            origin_of(runs_, column.cells.value) == NumberOrigin::kMeasured;
+    if (column.cells.over == "seed" && have_same_numbers(runs_, values, values)) {
+      const std::size_t c = samples_.back().size() - 1;
+      for (std::size_t r = 0; r + 1 < samples_.size() && result.same_as.empty(); ++r) {
+        if (samples_[r][c].by_group == values.by_group) result.same_as = table_.rows[r].label;
+      }
+    }
     used_.insert(used_.end(), values.rows.begin(), values.rows.end());
     result.differ_in = values.mixes;
     note_variation(result, label, column);

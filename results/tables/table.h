@@ -29,6 +29,7 @@ struct TableCell {
   bool star = false;
   std::optional<double> p;                    // of the star's test, corrected as the table says; nothing: none was made
   bool ignores_seeds = false;                 // it is of a program that printed one number with all its seeds
+  std::string same_as;                        // a row above with the same numbers, seed by seed, of a program, too
   bool best = false;                          // no cell of the column and the corpus prints a better number
   std::string printed;                        // the paper's value; empty: it prints none
   std::string missing;                        // why there is no value; empty: there is one

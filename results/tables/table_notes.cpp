@@ -72,6 +72,17 @@ std::string ignored_seeds_note(const Table& table) {
   return cells.empty() ? "" : fmt::format("{}: {}.", some_listed(cells), kSeedsSayNothing);
 }
 
+/// "A and B: both sides have the same number with every seed, …"
+std::string same_numbers_note(const Table& table) {
+  std::vector<std::string> rows;
+  for (const TableRow& row : table.rows) {
+    const auto same =
+        std::find_if(row.cells.begin(), row.cells.end(), [](const TableCell& cell) { return !cell.same_as.empty(); });
+    if (same != row.cells.end()) rows.push_back(fmt::format("{} and {}", same->same_as, row.label));
+  }
+  return rows.empty() ? "" : fmt::format("{}: {}.", some_listed(rows), kSidesSayNothing);
+}
+
 /// "Runs in A/64 differ in optimizer.lr, not in the seed alone; a 'where' can tell them apart."
 std::string mixed_note(const TableNotes& notes) {
   if (notes.mixed.empty()) return "";
@@ -187,6 +198,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   }
   add(seeds_note(table));
   add(ignored_seeds_note(table));
+  add(same_numbers_note(table));
   for (const std::string& line : verdict_notes(table)) add(line);
   if (!notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
     add(fmt::format("Training: {} here; {} in the paper.", notes.length, notes.paper_length));

@@ -280,6 +280,65 @@ TEST_F(ProgramQuietFaults, TimesOfOtherNumbersOfThreads) {
   EXPECT_THAT(run({"table", "run.yaml", "--name", "losses"}).out, Not(HasSubstr("threads")));
 }
 
+TEST_F(ProgramQuietFaults, StepsBeyondTheLastOne) {
+  EXPECT_THAT(run_of("for s in range(1, 31): print('step', s, 'loss', 3)\n").reason,
+              HasSubstr("its last number is of step 30, and train.steps is 10: it may count in other units"));
+}
+
+TEST_F(ProgramQuietFaults, AProcessThatStillRunsWhenTheFirstOneEnds) {
+  const std::string rest = "train: {steps: 0}\n";
+  const std::string started = "import subprocess\nsubprocess.Popen(['sleep', '60'])\nprint('step', 1, 'loss', 3)\n";
+  EXPECT_THAT(run_of(started, rest).reason, HasSubstr("a process that it had started still ran when it ended"));
+}
+
+TEST_F(ProgramQuietFaults, DataThatChangeWhileItRuns) {
+  write_file(folder_.path() / "text.txt", "first");
+  const std::string rest = "data: {path: text.txt}\n";
+  EXPECT_THAT(
+      run_of("open('" + (folder_.path() / "text.txt").string() + "', 'a').write(' more')\n" + kSteps, rest).reason,
+      HasSubstr("text.txt have changed while it ran"));
+}
+
+TEST_F(ProgramQuietFaults, AnEvaluationOfAnotherStep) {
+  write_script("e.sh", "echo step 3 perplexity 20");
+  write_script("own.py", kSteps);
+  configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<loss>.+)'}]\n",
+            "train: {steps: 10}\nsweep: {grid: {seed: [1]}}\nevaluate: {command: [sh, e.sh], split: test, "
+            "metrics: [{lines: 'step (?<step>.+) perplexity (?<perplexity>.+)'}]}\n");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  EXPECT_THAT(only_run().reason, HasSubstr("e.sh: it says step 3, and the run ended at 10"));
+}
+
+TEST_F(ProgramQuietFaults, AnOptionThatReachesNothing) {
+  write_script("own.py", "import os\nprint('step', 1, 'loss', '2.' + os.environ['XLM_SEED'])\n");
+  configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<valid.loss>.+)'}]\n",
+            "sweep: {grid: {options.rate: [1, 2], seed: [1, 2, 3]}}\n"
+            "claims: [{claim: less, name: less, value: valid.loss, a: {options.rate: 1}, b: {options.rate: 2}}]\n"
+            "tables: [{table: rates, rows: options.rate, cells: {value: valid.loss}}]\n");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const char* why = "both sides have the same number with every seed";
+  EXPECT_THAT(run({"table", "run.yaml"}).out, HasSubstr("1 and 2: both sides have the same number with every seed"));
+  EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr(why));
+  EXPECT_THAT(run({"compare", "options.rate=1", "options.rate=2", "--value", "valid.loss"}).out, HasSubstr(why));
+}
+
+TEST_F(ProgramQuietFaults, SettingsWithOtherVariablesAndEnds) {
+  write_script("own.py", R"(import os, sys
+last = int(os.environ.get('MY_LAST', 40))
+for s in range(10, last + 1, 10): print('step', s, 'loss', 3 - s / 100 - int(os.environ['XLM_SEED']) / 1000)
+)");
+  for (const char* rate : {"1", "2"}) {
+    configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<valid.loss>.+)'}]\n",
+              fmt::format("sweep: {{grid: {{options.rate: [{}], seed: [1, 2]}}}}\n", rate));
+    ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+    ::setenv("MY_LAST", "20", 1);
+  }
+  ::unsetenv("MY_LAST");
+  EXPECT_THAT(run({"compare", "options.rate=1", "options.rate=2", "--value", "valid.loss"}).out,
+              AllOf(HasSubstr("Settings read other variables of the shell: none; MY_LAST=20"),
+                    HasSubstr("Settings ended at other steps, from 20 to 40.")));
+}
+
 TEST_F(ProgramQuietFaults, SeedsThatEndAtOtherSteps) {
   write_script("own.py",
                "import os\nfor s in range(1, 10 * int(os.environ['XLM_SEED'])): print('step', s, 'loss', 3 / s)\n");

@@ -309,6 +309,9 @@ TEST_F(OtherFiles, ColumnsOfCsvAndTsvAreRead) {
   expect_error_in<DataError>(
       {.dataset = "text", .from = {file("c.csv", "review\n\"open\n")}, .out = path("other"), .column = "review"},
       "c.csv:2: a quote is not closed");
+  wanted.from = {file("d.csv", "id,review\n1,one\n2,\"two\n3,three\n4,four\n")};
+  wanted.out = path("rest");
+  expect_error_in<DataError>(wanted, "d.csv:3: a quote is not closed, so that 2 lines behind it would be one cell");
 }
 
 TEST_F(OtherFiles, QuotesThatAreSignsOfTheTextAreTold) {

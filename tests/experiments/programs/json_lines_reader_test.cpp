@@ -30,6 +30,9 @@ class ProgramJsonLines : public ::testing::Test {
     write_whole(file_, text);
     const std::string error = thrown_message<Error>([&] { readers_->poll(); });
     if (!error.empty()) sink_.lines.push_back(error);
+    for (const std::string& doubt : readers_->doubts()) {
+      if (doubt.find("could not be read") != std::string::npos) sink_.lines.push_back(doubt);
+    }
     return sink_.take();
   }
 
@@ -79,7 +82,7 @@ TEST_F(ProgramJsonLines, NamesSayWhatIsTaken) {
   EXPECT_THAT(records_of("{\"global_step\": 5, \"l\": true}\n", names),
               ElementsAre(HasSubstr("'l' is 'true', which is no number")));
   EXPECT_THAT(records_of("{\"global_step\": 5.5, \"l\": 1}\n", names),
-              ElementsAre("0: loss=1", HasSubstr("'global_step' is '5.5'; a step")));
+              ElementsAre(HasSubstr("'global_step' is '5.5'; a step")));
   EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("no number of eval.loss came; it has global_step, l"),
                                                 HasSubstr("no row says its step")));
 }

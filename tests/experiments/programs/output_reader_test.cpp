@@ -292,6 +292,13 @@ TEST_F(ProgramOutput, APatternThatNeverFittedDoesNotRepeatLinesThatAreToldElsewh
               ElementsAre("no line of the output fits the pattern 'accuracy (?<valid.accuracy>\\d+)'"));
 }
 
+TEST_F(ProgramOutput, ALineOfNoStepIsPassedOver) {
+  use({R"(step (?<step>\S+) loss (?<loss>\S+))"});
+  EXPECT_THAT(records_of("step 900 loss 2\nstep 1K loss 9\n"), ElementsAre("900: loss=2"));
+  EXPECT_THAT(readers_->doubts(),
+              Contains(HasSubstr("1 line could not be read, the first at output:2: 'step' is '1K'")));
+}
+
 TEST_F(ProgramOutput, EachNameIsDoubtedForItself) {
   use({R"(tokens (?<tokens_seen>[\d.]+))", R"(eval: loss (?<valid.loss>[\d.]+))"});
   readers_->output("step 1 tokens 300K\neval: loss 7.10e-01\nstep 2 tokens 400K\n");
