@@ -3,6 +3,8 @@
 #include <array>
 #include <fstream>
 
+#include <fmt/format.h>
+
 #include "base/csv.h"
 #include "base/text.h"
 #include "base/utf8.h"
