@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/number_format.h"
 #include "results/run_folder/imported.h"
 #include "results/run_folder/run_folder.h"
 
