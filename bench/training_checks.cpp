@@ -166,7 +166,6 @@ std::int64_t steps_of(const CheckJob& job) {
   return job.size == CheckSize::kPaper ? 200 : job.size == CheckSize::kSmall ? 100 : 40;
 }
 
-/// A small model that trains on the device, its steps recorded or not.
 std::unique_ptr<StepRecorder> recorder_for(torch::Device device) {
   if (device.is_cuda()) return make_cuda_recorder(device);
   return std::make_unique<RerunRecorder>();
@@ -178,6 +177,7 @@ struct RecordedModel {
   ActivationPolicy policy = ActivationPolicy::kKeep;
 };
 
+/// A small model that trains on the device, its steps recorded or not.
 class TrainedSteps {
  public:
   static constexpr std::int64_t kSymbols = 27;

@@ -185,7 +185,7 @@ class SeparatedRows {
   void finish(BadRows& bad, const TakeRow& take_row) {
     if (row_.empty()) return;
     // A row that may be left out is one line, not the rest of the file.
-    if (const auto lines = std::count(row_.begin(), row_.end(), '\n'); quotes_.open && lines > 1) {
+    if (const auto lines = quotes_.open ? std::count(row_.begin(), row_.end(), '\n') : 0; lines > 1) {
       throw DataError(fmt::format("{}: a quote is not closed, so that {} behind it would be one cell\n{}", place_,
                                   counted(static_cast<std::size_t>(lines - 1), "line"), kQuotesWayOut));
     }

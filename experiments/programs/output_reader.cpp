@@ -287,10 +287,10 @@ class OutputReader : public MetricReader {
     if (name == kStepGroup) return;
     for (const auto& [begin, other] : taken_) {
       if (begin != group.data() || *other == name) continue;
-      taken_twice_.try_emplace(
-          std::pair(*other, name),
-          fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it", *other,
-                      name, place.text()));
+      std::string& doubt = taken_twice_[{*other, name}];
+      if (!doubt.empty()) continue;
+      doubt = fmt::format("'{}' and '{}' took the same number ({}): let each pattern say what stands before it", *other,
+                          name, place.text());
     }
     taken_.emplace_back(group.data(), &name);
   }

@@ -228,12 +228,15 @@ void ProgramRecords::flush() {
 /// attempt that did not go on from there has only evaluated again.
 void ProgramRecords::leave_names_of_before() {
   if (!left_from_ || newest_step() <= *left_from_) return;
+  std::vector<std::string> left;
   for (const auto& [name, step] : before_) {
-    if (step >= *left_from_) left_.push_back(name);
+    if (step >= *left_from_) left.push_back(name);
   }
-  if (left_.empty()) return;
+  if (left.empty()) return;
+  left_names_ = fmt::format("{} at step {} and later is of an attempt that was left, and does not count",
+                            listed_names(left, 3), *left_from_);
   flush();
-  sink_.go_back(*left_from_, left_);
+  sink_.go_back(*left_from_, left);
   std::erase_if(evaluations_, [this](const auto& latest) {
     return latest.second.is_of_before && latest.second.evaluation.step >= *left_from_;
   });
@@ -315,10 +318,7 @@ std::vector<std::string> ProgramRecords::warnings() const {
     warnings.push_back(fmt::format("{} could not be read, the first at {}",
                                    counted(static_cast<std::size_t>(wrong_lines_), "line"), first_wrong_));
   }
-  if (!left_.empty()) {
-    warnings.push_back(fmt::format("{} at step {} and later is of an attempt that was left, and does not count",
-                                   listed_names(left_, 3), *left_from_));
-  }
+  if (!left_names_.empty()) warnings.push_back(left_names_);
   if (backward_steps_ > 0) {
     warnings.push_back(fmt::format(
         "steps went back {} times: of two numbers of the same name and step the later one counts, and the final one is "

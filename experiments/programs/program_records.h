@@ -141,7 +141,7 @@ class ProgramRecords {
   std::optional<std::int64_t> newest_step_;
   std::optional<std::int64_t> first_step_;  // of this attempt
   std::optional<std::int64_t> left_from_;   // where this attempt did steps of an earlier one again
-  std::vector<std::string> left_;           // names whose numbers from there on are void
+  std::string left_names_;                  // what to say of names whose numbers from there on are void
   std::set<std::string> right_;             // sources with a right line
   bool is_wrong_line_ = false;              // the one that is read
   std::int64_t wrong_lines_ = 0;            // that were passed over

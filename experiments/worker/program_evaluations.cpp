@@ -181,7 +181,8 @@ class ProgramEvaluations {
     if (!reported.by_split().contains(split)) throw_nothing_reported(split, readers, end);
     for (const std::string& warning : readers.warnings()) sink_.message("warning: " + warning);
     std::vector<std::string> doubts = readers.doubts();
-    if (const std::int64_t ended = read_run(run_.folder).step; reported.step() > 0 && reported.step() != ended) {
+    const std::int64_t ended = reported.step() > 0 ? read_run(run_.folder).step : 0;
+    if (reported.step() != ended) {
       doubts.push_back(fmt::format("it says step {}, and the run ended at {}", reported.step(), ended));
     }
     if (!doubts.empty()) {

@@ -35,6 +35,15 @@ bool has_same_data(const Run& run, const RunConfiguration& configuration) {
          summarize_any_data(configuration.data.path).fingerprint == run.environment.value("fingerprint", "");
 }
 
+/// At the end, when the data may even be gone: the training is done all the same.
+bool have_data_changed(const Run& run, const RunConfiguration& configuration) {
+  try {
+    return !has_same_data(run, configuration);
+  } catch (const Error&) {
+    return true;
+  }
+}
+
 void check_same_data(const Run& run, const RunConfiguration& configuration) {
   if (has_same_data(run, configuration)) return;
   throw DataError(
@@ -365,7 +374,7 @@ class ProgramWork final : public Work {
     outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
-    if (!has_same_data(run, configuration)) {
+    if (have_data_changed(run, configuration)) {
       sink.warn_at_end(
           fmt::format("the data in {} have changed while it ran: it may have read both", configuration.data.path));
     }

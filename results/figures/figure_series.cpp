@@ -275,10 +275,9 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   bool some_end = false;
   bool is_interpolated = false;
   for (auto& [key, members] : by_series) {
-    if (is_spent || (is_curve && have_other_places(members))) {
-      members = on_common_grid(members);
-      is_interpolated = true;
-    }
+    const bool differ = (is_spent || is_curve) && have_other_places(members);
+    if (is_spent || differ) members = on_common_grid(members);
+    is_interpolated = is_interpolated || differ;
     FigureSeries line;
     line.label = label_of(key, true);
     line.value = label_of(key, false);

@@ -11,6 +11,9 @@ inline constexpr std::string_view kImportedPrefix = "imported.";
 /// The tracker: wandb, mlflow, csv, …; runs of this program do not have it.
 inline constexpr const char* kImportedSource = "imported.source";
 
+/// The commit of their code, where the tracker knows it.
+inline constexpr const char* kImportedCode = "imported.code";
+
 /// Their model.type.
 inline constexpr const char* kImportedType = "imported";
 

@@ -18,8 +18,6 @@
 namespace xlm {
 namespace {
 
-constexpr const char* kImportedCode = "imported.code";
-
 bool asks_for_bad(const std::string& column) { return column == "bad" || column == kIsBad; }
 
 bool asks_for_versions(const std::string& column) {
