@@ -297,6 +297,10 @@ TEST_F(ProgramQuietFaults, DataThatChangeWhileItRuns) {
   EXPECT_THAT(
       run_of("open('" + (folder_.path() / "text.txt").string() + "', 'a').write(' more')\n" + kSteps, rest).reason,
       HasSubstr("text.txt have changed while it ran"));
+  fs::remove_all(runs_);
+  const xlm::Run gone = run_of("os.remove('" + (folder_.path() / "text.txt").string() + "')\n" + kSteps, rest);
+  EXPECT_EQ(gone.status, RunStatus::kDone);
+  EXPECT_THAT(gone.reason, HasSubstr("text.txt have changed while it ran"));
 }
 
 TEST_F(ProgramQuietFaults, AnEvaluationOfAnotherStep) {
