@@ -207,14 +207,29 @@ fs::path behind_links(fs::path path) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path("."); }
 
-void sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+namespace {
+
+void sync_path(const fs::path& path, int descriptor) {
   const int result = ::fsync(descriptor);
   const int error_number = errno;
   ::close(descriptor);
   // Some network file systems have no fsync for folders. The rename is atomic there all the same.
-  if (result != 0 && error_number != EINVAL) throw_file_error("sync the folder", folder, error_number);
+  if (result != 0 && error_number != EINVAL) throw_file_error("sync", path, error_number);
+}
+
+}  // namespace
+
+void sync_folder(const fs::path& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+  sync_path(folder, descriptor);
+}
+
+void sync_file(const fs::path& file) {
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0 && errno == ENOENT) return;
+  if (descriptor < 0) throw_file_error("sync", file, errno);
+  sync_path(file, descriptor);
 }
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {

@@ -41,6 +41,8 @@ fs::path folder_of(const fs::path& path);
 
 /// Makes the entries of `folder` (renames, new files) durable.
 void sync_folder(const fs::path& folder);
+/// Makes the bytes of a file durable, if it is still there.
+void sync_file(const fs::path& file);
 
 /// A file under construction. Bytes go to a temporary file next to `path`; `commit` gives it its name, whole and
 /// durable. Without `commit` it leaves nothing. A symbolic link of this user's or root's stays, and its target is

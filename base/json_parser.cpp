@@ -2,7 +2,8 @@
 #include "base/json_parser.h"
 
 #include <cstdint>
-#include <string>
+#include <unordered_set>
+#include <utility>
 
 #include <simdjson.h>
 
@@ -51,21 +52,64 @@ Json value_of(const simdjson::dom::element& element) {
 struct JsonParser::Buffers {
   simdjson::dom::parser parser;
   std::size_t capacity = 0;
+
+  /// nullopt also for valid JSON that simdjson refuses: numbers beyond 64 bits, deeper nesting.
+  std::optional<simdjson::dom::element> parse(std::string_view text) {
+    if (text.size() > capacity) {
+      capacity = 2 * text.size();
+      if (parser.allocate(capacity, kDeepestQuick) != simdjson::SUCCESS) return std::nullopt;
+    }
+    simdjson::dom::element element;
+    if (parser.parse(text.data(), text.size()).get(element) != simdjson::SUCCESS) return std::nullopt;
+    return element;
+  }
+  std::optional<simdjson::dom::object> parse_object(std::string_view text) {
+    const std::optional<simdjson::dom::element> element = parse(text);
+    if (!element || !element->is_object()) return std::nullopt;
+    return simdjson::dom::object(*element);
+  }
 };
 
 JsonParser::JsonParser() : buffers_(std::make_unique<Buffers>()) {}
 JsonParser::~JsonParser() = default;
 
 std::optional<Json> JsonParser::parse(std::string_view text) {
-  simdjson::dom::parser& parser = buffers_->parser;
-  if (text.size() > buffers_->capacity) {
-    buffers_->capacity = 2 * text.size();
-    if (parser.allocate(buffers_->capacity, kDeepestQuick) != simdjson::SUCCESS) return parse_json_if_any(text);
+  const std::optional<simdjson::dom::element> element = buffers_->parse(text);
+  return element ? value_of(*element) : parse_json_if_any(text);
+}
+
+std::optional<std::string_view> JsonParser::text_field(std::string_view text, std::string_view name) {
+  const std::optional<simdjson::dom::object> object = buffers_->parse_object(text);
+  if (!object) return std::nullopt;
+  std::optional<std::string_view> found;
+  for (const auto [key, value] : *object) {
+    if (key != name) continue;
+    if (found || !value.is_string()) return std::nullopt;
+    found = std::string_view(value);
   }
-  simdjson::dom::element element;
-  // simdjson may refuse valid JSON: numbers beyond 64 bits, deeper nesting. The other parser decides.
-  if (parser.parse(text.data(), text.size()).get(element) != simdjson::SUCCESS) return parse_json_if_any(text);
-  return value_of(element);
+  return found;
+}
+
+std::optional<std::vector<std::string>> JsonParser::numbered_names(std::string_view text) {
+  const std::optional<simdjson::dom::object> object = buffers_->parse_object(text);
+  if (!object) return std::nullopt;
+  std::vector<std::string> names;
+  std::vector<bool> taken;
+  std::unordered_set<std::string_view> known;
+  for (const auto [key, value] : *object) {
+    std::uint64_t number = 0;
+    if (!known.insert(key).second || value.get(number) != simdjson::SUCCESS || number > text.size())
+      return std::nullopt;
+    if (number >= names.size()) {
+      names.resize(number + 1);
+      taken.resize(number + 1);
+    }
+    if (taken[number]) return std::nullopt;
+    taken[number] = true;
+    names[number] = key;
+  }
+  if (names.empty() || names.size() != known.size()) return std::nullopt;
+  return names;
 }
 
 }  // namespace xlm

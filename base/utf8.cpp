@@ -136,6 +136,16 @@ void Utf8Repair::finish(std::string& out) {
   begun_.clear();
 }
 
+std::size_t whole_characters(std::string_view text) {
+  for (std::size_t back = 1; back <= 4 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if ((byte & 0xC0U) == 0x80U) continue;  // inside a character: its first byte is earlier
+    const bool incomplete = decode_utf8(text.substr(text.size() - back)).kind == Utf8Character::Kind::kIncomplete;
+    return text.size() - (incomplete ? back : 0);
+  }
+  return text.size();
+}
+
 std::string repaired_utf8(std::string_view text) {
   Utf8Repair repair;
   std::string out;

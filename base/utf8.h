@@ -60,6 +60,9 @@ inline std::int64_t count_characters(std::string_view text) {
   return count_bytes(text, [](char byte) { return static_cast<signed char>(byte) >= -0x40; });
 }
 
+/// The bytes of `text` without an incomplete character at its end.
+std::size_t whole_characters(std::string_view text);
+
 /// The text with U+FFFD for invalid UTF-8, as Utf8Repair replaces it.
 std::string repaired_utf8(std::string_view text);
 

@@ -49,8 +49,8 @@ std::string cleaned(const std::string& text, const std::string& clean) {
   if (clean != "text8") return text;
   std::string out;
   Text8Cleaner cleaner([&](std::string_view piece) { out += piece; });
-  cleaner.begin_document();
   cleaner.write(text);
+  cleaner.finish();
   return out;
 }
 

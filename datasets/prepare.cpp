@@ -323,9 +323,14 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
                                 .line_ends_are_words = line_ends_are_words(preparation),
                                 .threads = settings.threads},
                                folder, observer);
+  // The files reach the disk while the splits are compared.
+  std::future<void> kept = std::async(settings.threads > 1 ? std::launch::async : std::launch::deferred, [&] {
+    for (const auto& [name, hash] : encoded.outputs) sync_file(folder / name);
+    fs::remove(text.file());
+  });
   note_unknown(encoded, observer);
   note_shared_text(folder, encoded, settings.threads, observer);
-  fs::remove(text.file());
+  kept.get();
   const auto write = [&](const char* name, const std::string& content) {
     write_file(folder / name, content);
     encoded.outputs[name] = sha256(content);

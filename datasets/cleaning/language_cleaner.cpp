@@ -196,10 +196,11 @@ void LanguageCleaner::dispatch(std::size_t bytes) {
   std::string text = buffer_.substr(0, bytes);
   buffer_.erase(0, bytes);
   const bool at_line_start = at_line_start_;
+  const bool brief = bytes < kPieceBytes / 16;
   at_line_start_ = text.ends_with('\n');
-  pieces_.add([this, text = std::move(text), at_line_start] {
-    return PieceCleaner(*rules_, mark_, text).clean(at_line_start);
-  });
+  pieces_.add(
+      [this, text = std::move(text), at_line_start] { return PieceCleaner(*rules_, mark_, text).clean(at_line_start); },
+      brief);
 }
 
 void LanguageCleaner::deliver(Piece piece) {

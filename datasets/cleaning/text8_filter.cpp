@@ -424,32 +424,44 @@ void WikipediaFilter::take_record() {
   record_.clear();
 }
 
-void Text8Cleaner::note_foreign(std::string_view text) {
-  std::string joined;
-  if (!begun_.empty()) {
-    joined = std::exchange(begun_, {});
-    joined += text;
-    text = joined;
-  }
-  foreign_.kept += count_bytes(text, is_letter_or_digit_of_ascii);
-  foreign_.begin_text();
-  for (std::size_t position = 0; (position = after_ascii(text, position)) < text.size();) {
-    const Utf8Character character = decode_utf8(text.substr(position));
-    if (character.kind == Utf8Character::Kind::kIncomplete) {
-      begun_ = text.substr(position);
-      return;
-    }
-    const bool valid = character.kind == Utf8Character::Kind::kValid;
-    if (!valid || is_letter_or_digit(character.code_point)) foreign_.lose(text, position);
-    position += static_cast<std::size_t>(character.bytes);
-  }
+void Text8Cleaner::write(std::string_view text) {
+  constexpr std::size_t kBriefBytes = std::size_t{16} << 10;
+  std::string piece = std::exchange(begun_, {});
+  piece += text;
+  begun_ = piece.substr(whole_characters(piece));
+  piece.resize(piece.size() - begun_.size());
+  const bool brief = piece.size() < kBriefBytes;
+  pieces_.add([piece = std::move(piece)] { return cleaned(piece); }, brief);
 }
 
-void Text8Cleaner::write(std::string_view text) {
-  note_foreign(text);
-  clean_.clear();
-  append_letters<false>(text, space_pending_, clean_);
-  if (!clean_.empty()) sink_(clean_);
+void Text8Cleaner::finish() {
+  pieces_.finish();
+  begun_.clear();
+  space_pending_ = true;
+}
+
+/// A piece as if a letter stood in front of it.
+Text8Cleaner::Piece Text8Cleaner::cleaned(std::string_view text) {
+  Piece piece;
+  append_letters<false>(text, piece.space_pending, piece.clean);
+  piece.foreign.kept = count_bytes(text, is_letter_or_digit_of_ascii);
+  for (std::size_t position = 0; (position = after_ascii(text, position)) < text.size();) {
+    const Utf8Character character = decode_utf8(text.substr(position));
+    const bool valid = character.kind == Utf8Character::Kind::kValid;
+    if (!valid || is_letter_or_digit(character.code_point)) piece.foreign.lose(text, position);
+    position += static_cast<std::size_t>(character.bytes);
+  }
+  return piece;
+}
+
+void Text8Cleaner::deliver(const Piece& piece) {
+  foreign_.add(piece.foreign);
+  if (!piece.clean.empty()) {
+    if (space_pending_ && piece.clean.front() != ' ') sink_(" ");
+    sink_(piece.clean);
+    space_pending_ = false;
+  }
+  space_pending_ = space_pending_ || piece.space_pending;
 }
 
 }  // namespace xlm

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/side_work.h"
 #include "datasets/cleaning/foreign_letters.h"
 
 namespace xlm {
@@ -46,24 +47,31 @@ class WikipediaFilter {
 /// clean already stays as it is (but for the space in front).
 class Text8Cleaner {
  public:
-  explicit Text8Cleaner(TextSink sink) : sink_(std::move(sink)) {}
+  /// Up to `threads` pieces are cleaned at once; `sink` gets them in order, on the thread that calls `write` and
+  /// `finish`.
+  explicit Text8Cleaner(TextSink sink, int threads = 1)
+      : sink_(std::move(sink)), pieces_(threads, [this](const Piece& piece) { deliver(piece); }) {}
 
-  void begin_document() {
-    space_pending_ = true;
-    begun_.clear();
-  }
   void write(std::string_view text);
+  /// The document ends; another may follow.
+  void finish();
   /// Letters and digits outside of ASCII, which became spaces. A piece of invalid UTF-8 counts as one.
   const ForeignLetters& foreign() const { return foreign_; }
 
  private:
-  void note_foreign(std::string_view text);
+  struct Piece {
+    std::string clean;
+    bool space_pending = false;  // behind it
+    ForeignLetters foreign;
+  };
+  static Piece cleaned(std::string_view text);
+  void deliver(const Piece& piece);
 
   TextSink sink_;
-  std::string clean_;
   bool space_pending_ = true;
   std::string begun_;  // an incomplete character
   ForeignLetters foreign_;
+  OrderedWork<Piece> pieces_;  // last: it ends before what it uses
 };
 
 /// True for the 27 symbols of text8.

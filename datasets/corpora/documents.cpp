@@ -10,6 +10,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_parser.h"
 #include "base/text.h"
 #include "datasets/corpora/reading.h"
 #include "datasets/corpora/wikitext.h"
@@ -88,38 +89,43 @@ class BadRows {
   std::string first_;
 };
 
-void check_row_size(std::string_view row, const std::string& place) {
+using Place = std::function<std::string()>;  // where something stands, for errors
+
+void check_row_size(std::string_view row, const Place& place) {
   constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
   if (row.size() <= kMaxBytes) return;
-  throw DataError(fmt::format("{}: the row is longer than {}", place, human_bytes(static_cast<double>(kMaxBytes))));
+  throw DataError(fmt::format("{}: the row is longer than {}", place(), human_bytes(static_cast<double>(kMaxBytes))));
 }
 
 void for_each_line(const TextFile& file,
-                   const std::function<void(std::string_view line, const std::string& place)>& take_line) {
+                   const std::function<void(std::string_view line, const Place& place)>& take_line) {
   std::string rest;
   std::int64_t number = 0;
-  const auto place = [&] { return fmt::format("{}:{}", file.label, number); };
+  const Place place = [&] { return fmt::format("{}:{}", file.label, number); };
   for_each_block(file, [&](std::string_view block) {
     std::size_t begin = 0;
     for (std::size_t end = 0; (end = block.find('\n', begin)) != std::string_view::npos; begin = end + 1) {
       ++number;
-      take_line(rest.append(block.substr(begin, end - begin)), place());
+      const std::string_view line = block.substr(begin, end - begin);
+      take_line(rest.empty() ? line : rest.append(line), place);
       rest.clear();
     }
     rest.append(block.substr(begin));
-    check_row_size(rest, place());
+    check_row_size(rest, place);
   });
   ++number;
-  if (!rest.empty()) take_line(rest, place());
+  if (!rest.empty()) take_line(rest, place);
 }
 
 using TakeRow = std::function<void(std::string_view row)>;
 
 void read_json_lines(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
-  for_each_line(file, [&](std::string_view line, const std::string& place) {
+  JsonParser parser;
+  for_each_line(file, [&](std::string_view line, const Place& place) {
     if (trim(line).empty()) return;
+    if (const std::optional<std::string_view> simple = parser.text_field(line, name)) return take_row(*simple);
     std::optional<std::string> text;
-    bad.take([&] { text = field_of(line, name, place); });
+    bad.take([&] { text = field_of(line, name, place()); });
     if (text) take_row(*text);
   });
 }
@@ -173,11 +179,11 @@ class SeparatedRows {
     return false;
   }
 
-  void add(std::string_view line, const std::string& place, BadRows& bad, const TakeRow& take_row) {
-    if (row_.empty()) place_ = place;
+  void add(std::string_view line, const Place& place, BadRows& bad, const TakeRow& take_row) {
+    if (row_.empty()) place_ = place();
     row_ += line;
     quotes_.take(line, separator_, columns_);
-    check_row_size(row_, place_);
+    check_row_size(row_, [this] { return place_; });
     if (quotes_.open) row_ += '\n';
     if (!quotes_.open) finish(bad, take_row);
   }
@@ -231,10 +237,10 @@ class SeparatedRows {
 void read_separated(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row,
                     const PrepareObserver& observer) {
   std::optional<SeparatedRows> rows;
-  for_each_line(file, [&](std::string_view line, const std::string& place) {
+  for_each_line(file, [&](std::string_view line, const Place& place) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (rows) return rows->add(line, place, bad, take_row);
-    if (rows.emplace().begin(line, name, place)) return;
+    if (rows.emplace().begin(line, name, place())) return;
     const std::string_view kind = markup_of(line);
     throw DataError(
         kind.empty() ? fmt::format("{} is neither a table nor JSON lines: it has no column '{}'\nleave --column out to "

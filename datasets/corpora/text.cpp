@@ -70,16 +70,13 @@ void read_text(const std::vector<SourceFile>& sources, const CorpusSettings& set
     return;
   }
   const bool characters = settings.unit == Vocabulary::Unit::kCharacter;
-  Text8Cleaner cleaner([&](std::string_view clean) { characters ? text.write_clean(clean, {}) : text.write(clean); });
+  const auto take = [&](std::string_view clean) { characters ? text.write_clean(clean, {}) : text.write(clean); };
+  Text8Cleaner cleaner(take, settings.threads);
   const bool clean = settings.cleaning == "text8";
   const bool strict = settings.strict && characters;
-  const DocumentSink sink{.begin =
-                              [&] {
-                                text.begin_document();
-                                cleaner.begin_document();
-                              },
+  const DocumentSink sink{.begin = [&] { text.begin_document(); },
                           .write = [&](std::string_view block) { clean ? cleaner.write(block) : text.write(block); },
-                          .end = [] {}};
+                          .end = [&] { cleaner.finish(); }};
   DocumentReader reader(settings, strict, observer, sink);
   read_documents(sources, settings, observer, reader, [&](std::size_t split) { text.begin_split(split); });
   set_thrown_away(cleaner.foreign(), nullptr, text);

@@ -55,7 +55,7 @@ class OutputFile {
   void write(std::string_view bytes) { writing_.write(bytes); }
   void commit(EncodedText& result) {
     writing_.finish();
-    file_.commit();
+    file_.commit_for_now();
     result.outputs[name_] = hash_.finish();
   }
 
@@ -134,18 +134,6 @@ class SymbolReader {
   }
 
  private:
-  static std::size_t whole_characters(std::string_view text) {
-    std::size_t end = text.size();
-    for (std::size_t back = 1; back <= 4 && back <= text.size(); ++back) {
-      const auto byte = static_cast<unsigned char>(text[text.size() - back]);
-      if ((byte & 0xC0U) == 0x80U) continue;  // inside a character: its first byte is earlier
-      const bool incomplete = decode_utf8(text.substr(text.size() - back)).kind == Utf8Character::Kind::kIncomplete;
-      if (incomplete) end = text.size() - back;
-      break;
-    }
-    return end;
-  }
-
   InputFile file_;
   std::size_t width_;
   std::string buffer_ = std::string(std::size_t{256} << 10, '\0');

@@ -45,7 +45,7 @@ struct EncodedText {
 };
 
 /// Writes train.bin, valid.bin and test.bin to `folder`: the `parts`, from the start of the text. Parts of one
-/// split follow each other in its file.
+/// split follow each other in its file. The caller sees to it that the files reach the disk (sync_file).
 EncodedText encode(const CleanText& text, const std::vector<SplitPart>& parts, const EncodeSettings& settings,
                    const fs::path& folder, const PrepareObserver& observer);
 

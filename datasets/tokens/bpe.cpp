@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/json_parser.h"
 #include "base/pointer_file.h"
 #include "base/text.h"
 #include "datasets/tokens/decoder.h"
@@ -169,6 +170,9 @@ Vocabulary vocabulary_of_ids(const SortedJson& ids, const std::string& name) {
 }
 
 Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) {
+  if (std::optional<std::vector<std::string>> symbols = JsonParser().numbered_names(text)) {
+    return {Vocabulary::Unit::kBpe, *std::move(symbols)};
+  }
   const SortedJson json = parse_sorted_json(text, name);
   if (!json.is_object() || !json.contains("unit") || !json["unit"].is_string()) return vocabulary_of_ids(json, name);
   Vocabulary vocabulary = parse_vocabulary(text, name);

@@ -1,10 +1,6 @@
 // Copies of files that another program may be writing.
 #include "experiments/runs/file_copy.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -41,18 +37,6 @@ void copy_folder(const fs::path& from, const fs::path& to) {
   }
   if (error) throw_file_error("read the folder", from, error.value());
   sync_folder(to);
-}
-
-void sync_file(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) {
-    if (errno == ENOENT) return;
-    throw_file_error("sync", file, errno);
-  }
-  const int result = ::fsync(descriptor);
-  const int error_number = errno;
-  ::close(descriptor);
-  if (result != 0 && error_number != EINVAL) throw_file_error("sync", file, error_number);
 }
 
 }  // namespace xlm

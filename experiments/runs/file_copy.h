@@ -12,8 +12,4 @@ void copy_whole_file(const fs::path& from, const fs::path& to);
 /// Copies what a folder holds, with links as they are, into a folder that is created if it is missing.
 void copy_folder(const fs::path& from, const fs::path& to);
 
-/// Makes a file that another program has written durable, but not its name: sync_folder does that. A file that is gone
-/// meanwhile is none.
-void sync_file(const fs::path& file);
-
 }  // namespace xlm

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "experiments/runs/file_copy.h"
+#include "base/files.h"
 
 namespace xlm {
 namespace {

@@ -5,12 +5,16 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
 
 namespace xlm {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Optional;
 
 /// With the type of every value, because an integer must stay one.
 std::string with_types(const Json& value) {
@@ -92,6 +96,28 @@ TEST(JsonParser, NumbersReadBackToTheLastBit) {
     const double value = std::bit_cast<double>(random_bits(7, 1, i));
     if (!std::isfinite(value)) continue;
     EXPECT_EQ(parser.parse(json_number(value))->get<double>(), value);
+  }
+}
+
+TEST(JsonParser, FindsTheTextOfAFieldOrLeavesItToTheOtherParser) {
+  JsonParser parser;
+  const auto field = [&](std::string_view object) { return parser.text_field(object, "text"); };
+  EXPECT_EQ(field(R"({"id": 7, "text": "a\u00e9\nb", "more": {"text": 1}})"), "a\xc3\xa9\nb");
+  EXPECT_EQ(field(R"({"text": ""})"), "");
+  for (const char* other : {R"({"text": "a", "text": "b"})", R"({"text": null})", R"({"text": 1})", R"({"id": 1})",
+                            R"(["text"])", R"({"text": "a)", R"({"text": "a", "n": 123456789012345678901234567890})"}) {
+    EXPECT_EQ(field(other), std::nullopt) << other;
+  }
+}
+
+TEST(JsonParser, GivesNamesByTheirNumbers) {
+  JsonParser parser;
+  EXPECT_THAT(parser.numbered_names(R"({"b": 1, "\u0120a": 0, "": 2})"), Optional(ElementsAre("\xc4\xa0"
+                                                                                              "a",
+                                                                                              "b", "")));
+  for (const char* other : {"{}", "[]", R"({"a": 0, "b": 2})", R"({"a": 0, "b": 0})", R"({"a": 0, "a": 1})",
+                            R"({"a": "0"})", R"({"a": -1})", R"({"a": 0.0})", R"({"a": 4000000000})", R"({"a": 0)"}) {
+    EXPECT_EQ(parser.numbered_names(other), std::nullopt) << other;
   }
 }
 

@@ -28,11 +28,11 @@ std::string article(const std::string& text) {
   return filter("<page><title>No</title><text xml:space=\"preserve\">" + text + "</text></page> after");
 }
 
-std::string clean(std::string_view text, std::size_t piece = 1 << 20) {
+std::string clean(std::string_view text, std::size_t piece = 1 << 20, int threads = 1) {
   std::string result;
-  Text8Cleaner cleaner([&](std::string_view part) { result += part; });
-  cleaner.begin_document();
+  Text8Cleaner cleaner([&](std::string_view part) { result += part; }, threads);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size()))) cleaner.write(text.substr(0, piece));
+  cleaner.finish();
   return result;
 }
 
@@ -179,6 +179,18 @@ TEST(Text8Cleaner, EqualsTheRuleOfEachByteForAnyBytes) {
     for (const std::size_t piece : {1, 7, 100, 300}) ASSERT_EQ(clean(text, piece), plain_text8(text)) << round;
   }
   EXPECT_EQ(clean(std::string(100'000, '3')), plain_text8(std::string(100'000, '3')));
+}
+
+TEST(Text8Cleaner, IsTheSameWithMoreThreads) {
+  std::mt19937 random(9);
+  std::string text(std::size_t{1} << 20, '\0');
+  for (char& byte : text) byte = "abc. \n3\xC3\xA9"[random() % 9];
+  const std::string expected = plain_text8(text);
+  for (const int threads : {1, 2, 5}) {
+    for (const std::size_t piece : {std::size_t{30'001}, std::size_t{5'000}}) {
+      EXPECT_EQ(clean(text, piece, threads), expected) << threads;
+    }
+  }
 }
 
 TEST(Text8Cleaner, PiecesMayEndAnywhere) {
