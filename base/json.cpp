@@ -42,8 +42,9 @@ Any parsed(std::string_view text, const std::string& source) {
     return Any::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
     refuse_pointer(text, source);
-    throw DataError(
-        fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}", source, error.byte, text.size()));
+    throw DataError(error.byte > text.size() ? fmt::format("{} is not valid JSON: it ends too early", source)
+                                             : fmt::format("{} is not valid JSON: it goes wrong at byte {} of {}",
+                                                           source, error.byte, text.size()));
   } catch (const nlohmann::json::exception& error) {
     throw DataError(fmt::format("{} is not valid JSON: {}", source, reason_of(error)));
   }

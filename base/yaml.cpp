@@ -447,6 +447,11 @@ Yaml yaml_from_json(const Json& value, const std::string& source) {
     node.kind = Yaml::Kind::kScalar;
     node.quoted = value.is_string();
     node.scalar = value.is_string() ? value.get<std::string>() : value.dump();
+    // YAML 1.1, as PyYAML reads it, takes 1e-05 for a text and 1.0e-05 for a number.
+    const std::size_t exponent = node.scalar.find('e');
+    if (value.is_number_float() && exponent != std::string::npos && node.scalar.find('.') == std::string::npos) {
+      node.scalar.insert(exponent, ".0");
+    }
   }
   return node;
 }

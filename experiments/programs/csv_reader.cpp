@@ -64,7 +64,7 @@ class CsvReader : public LinesReader {
   std::vector<std::string> warnings() const override { return warnings_of(columns_); }
 
   std::vector<std::string> doubts() const override {
-    std::vector<std::string> doubts = LinesReader::doubts();
+    std::vector<std::string> doubts = doubts_of(columns_);
     for (auto column = header_.begin(); column != header_.end(); ++column) {
       if (std::find(header_.begin(), column, *column) == column) continue;
       doubts.push_back(fmt::format("{} has two columns '{}', of which the last one counts", name(), *column));

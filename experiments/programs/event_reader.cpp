@@ -102,6 +102,12 @@ class EventReader : public MetricReader {
     for (const auto& [name, file] : files_) {
       if (!file.what_is_wrong.empty()) doubts.push_back(fmt::format("{}: {}", name, file.what_is_wrong));
     }
+    for (const auto& [tag, folders] : late_) {
+      doubts.push_back(fmt::format(
+          "'{}' is in {}, and the first that came has the name alone, which another time may be the other one; name "
+          "them apart with names: {{FOLDER/{}: NAME}}",
+          tag, folders, tag));
+    }
     return doubts;
   }
 
@@ -178,25 +184,31 @@ class EventReader : public MetricReader {
     if (scalars->goes_back) records_.go_back(*step, folder);
     columns_.begin_row({name, ++events_}, step);
     for (const auto& [tag, value] : scalars->values) {
-      columns_.add(tag, {.text = {}, .number = value}, place, {}, origin_of(tag, folder));
+      const auto& [name_there, origin] = column_of(tag, folder);
+      columns_.add(name_there, {.text = {}, .number = value}, place, {}, origin);
     }
     columns_.end_row(place, &folder);
   }
 
-  /// What tells a tag from that of another folder. Keras has a folder train/ and one validation/, add_scalars has
-  /// loss_train/ and loss_valid/. Of others the second folder with a tag has its name before it, unless the log has
-  /// moved there with a new attempt.
-  std::string origin_of(const std::string& tag, const std::string& folder) {
-    if (columns_.is_named(folder + "/" + tag)) return folder;
+  /// A column's name and what tells it from that of another folder. Keras has a folder train/ and one validation/.
+  /// add_scalars has loss_train/ and loss_valid/, or loss_KEY/ for each key, which is "loss_KEY". Of others the second
+  /// folder with a tag has its name before it, unless the log has moved there with a new attempt.
+  std::pair<std::string, std::string> column_of(const std::string& tag, const std::string& folder) {
+    if (columns_.is_named(folder + "/" + tag)) return {tag, folder};
     const std::string_view last = std::string_view(folder).substr(folder.rfind('/') + 1);
+    std::string made_for = tag;
+    std::replace(made_for.begin(), made_for.end(), '/', '_');
+    const bool is_of_key = last.starts_with(made_for += '_');
     std::string_view split = split_called(last);
-    if (split.empty()) split = split_called(last.substr(last.rfind('_') + 1));
+    if (split.empty()) split = split_called(last.substr(is_of_key ? made_for.size() : last.rfind('_') + 1));
+    if (split.empty() && is_of_key) return {fmt::format("{}_{}", tag, last.substr(made_for.size())), ""};
     const bool says_itself = !split_called(std::string_view(tag).substr(0, tag.find('/'))).empty() ||
                              quantity_place(quantity_name_from(tag)).kind == QuantityPlace::Kind::kEvaluation;
-    if (!split.empty()) return says_itself ? "" : std::string(split);
+    if (!split.empty()) return {tag, says_itself ? "" : std::string(split)};
     const std::string& first = owners_.emplace(tag, folder).first->second;
     const bool is_same = first == folder || (reads_left_ && without_digits(first) == without_digits(folder));
-    return is_same ? "" : folder;
+    if (!is_same && folder < first) late_.emplace(tag, fmt::format("{}/ and {}/", first, folder));
+    return {tag, is_same ? "" : folder};
   }
 
   static std::string without_digits(std::string text) {
@@ -214,6 +226,7 @@ class EventReader : public MetricReader {
   bool was_read_ = false;                      // by an earlier attempt
   bool has_grown_ = false;                     // in this one
   std::map<std::string, std::string> owners_;  // the folder of each tag without its own name
+  std::map<std::string, std::string> late_;    // tags that came first from the later folder of the alphabet, and both
 };
 
 }  // namespace

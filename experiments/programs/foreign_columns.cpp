@@ -2,12 +2,14 @@
 #include "experiments/programs/foreign_columns.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "experiments/programs/number_text.h"
+#include "results/quantities/quantities.h"
 
 namespace xlm {
 namespace {
@@ -90,10 +92,47 @@ void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
     step_ = row_step_;
     records_.seen_step(*step_);
   }
+  note_kind();
   for (const auto& [name, value] : row_) {
     if (log != nullptr) records_.note_log(*name, *log);
     records_.number(*name, step_.value_or(records_.newest_step()), value, place);
   }
+}
+
+void ForeignColumns::note_kind() {
+  std::set<std::string_view> kind;
+  for (const auto& [name, value] : row_) kind.insert(name->as_given);
+  constexpr std::size_t kMaxKinds = 32;
+  if (kinds_.size() < kMaxKinds || kinds_.contains(kind)) ++kinds_[std::move(kind)];
+}
+
+std::vector<std::string> ForeignColumns::doubts(const std::string& source) const {
+  constexpr std::size_t kShown = 3;
+  for (auto one = kinds_.begin(); one != kinds_.end(); ++one) {
+    for (auto other = std::next(one); other != kinds_.end(); ++other) {
+      if (one->second < 2 || other->second < 2) continue;
+      const auto beyond = [](const std::set<std::string_view>& names, const std::set<std::string_view>& others) {
+        std::vector<std::string> rest;
+        for (const std::string_view name : names) {
+          if (!others.contains(name)) rest.emplace_back(name);
+        }
+        return rest;
+      };
+      const std::vector<std::string> of_one = beyond(one->first, other->first);
+      const std::vector<std::string> of_other = beyond(other->first, one->first);
+      const auto is_measure = [&](std::string_view name) {
+        const Quantity* known = quantity_of_column(name);
+        return other->first.contains(name) && known != nullptr && known->by == ReportedBy::kEvaluation;
+      };
+      const auto shared = std::find_if(one->first.begin(), one->first.end(), is_measure);
+      if (of_one.empty() || of_other.empty() || shared == one->first.end()) continue;
+      return {fmt::format(
+          "{}: rows of two kinds have '{}', those with {} and those with {}; if they are of two things, give them two "
+          "names",
+          source, *shared, listed_names(of_one, kShown), listed_names(of_other, kShown))};
+    }
+  }
+  return {};
 }
 
 std::vector<std::string> ForeignColumns::warnings(const std::string& source) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -54,6 +55,8 @@ class ForeignColumns {
   void set_step(std::optional<std::int64_t> step) { step_ = step; }
   /// Names the columns in `names` that had no number, and says so if no row had a step.
   std::vector<std::string> warnings(const std::string& source) const;
+  /// Says so if rows of two kinds, each with a number that the other lacks, have one measure.
+  std::vector<std::string> doubts(const std::string& source) const;
 
  private:
   struct Column {
@@ -65,6 +68,7 @@ class ForeignColumns {
 
   Column& column_of(std::string_view theirs, const LinePlace& place, const std::string& from);
   std::string name_of(std::string_view theirs, const std::string& from, Column& column) const;
+  void note_kind();
 
   std::map<std::string, std::string, std::less<>> names_;
   ProgramRecords& records_;
@@ -72,6 +76,7 @@ class ForeignColumns {
   Column unwanted_;                            // stands for all columns beyond kMaxColumns
   std::map<std::string, std::string> owners_;  // the column of each quantity
   std::vector<std::pair<ProgramRecords::Name*, double>> row_;
+  std::map<std::set<std::string_view>, std::int64_t> kinds_;  // the names of a row: how many rows there are
   std::optional<std::int64_t> row_step_;
   bool has_wrong_step_ = false;  // the row
   std::optional<std::int64_t> step_;

@@ -21,7 +21,7 @@ class JsonLinesReader : public LinesReader {
   Json position() const override { return position_with_step(columns_.step()); }
   std::vector<std::string> warnings() const override { return warnings_of(columns_); }
   std::vector<std::string> doubts() const override {
-    std::vector<std::string> doubts = LinesReader::doubts();
+    std::vector<std::string> doubts = doubts_of(columns_);
     if (says_final_) doubts.push_back(name() + ": no number is final that it calls so; lines of $XLM_METRICS say that");
     return doubts;
   }

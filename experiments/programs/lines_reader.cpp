@@ -32,6 +32,12 @@ std::vector<std::string> LinesReader::doubts() const {
                       first_passed_over_)};
 }
 
+std::vector<std::string> LinesReader::doubts_of(const ForeignColumns& columns) const {
+  std::vector<std::string> doubts = LinesReader::doubts();
+  for (std::string& doubt : columns.doubts(name_)) doubts.push_back(std::move(doubt));
+  return doubts;
+}
+
 std::vector<std::string> LinesReader::warnings_of(const ForeignColumns& columns) const {
   if (!file_.was_seen()) return {fmt::format("{} was never there", file_.path().string())};
   return columns.warnings(name_);

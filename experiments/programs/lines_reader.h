@@ -75,6 +75,8 @@ class LinesReader : public MetricReader, protected LineUser {
 
   /// That the file never came, or what is to say of its columns.
   std::vector<std::string> warnings_of(const ForeignColumns& columns) const;
+  /// Lines that were passed over, and rows of two kinds.
+  std::vector<std::string> doubts_of(const ForeignColumns& columns) const;
 
  private:
   FollowedFile file_;

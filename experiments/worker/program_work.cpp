@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -191,23 +193,26 @@ class Attempt {
   /// Some programs save, but do not load what they saved.
   void warn_of_two_beginnings() {
     const std::optional<ProgramResults::Steps>& now = results_.steps();
-    std::optional<ProgramResults::Steps> before;
-    const auto add = [&](std::int64_t step) {
-      if (!before) before = {.first = step, .last = step};
-      before = {.first = std::min(before->first, step), .last = std::max(before->last, step)};
-    };
-    for (const auto& [name, series] : run_.metrics) {
-      for (const auto& [step, value] : series) add(step);
-    }
-    for (const RunEvaluation& evaluation : run_.evaluations) add(evaluation.step);
-    const bool is_more = before && before->last > before->first;  // one step may be an evaluation at each start
-    if (!now || !is_more || now->first > before->first) return;
-    const std::string rest =
-        now->last >= before->last ? "" : fmt::format("; numbers behind step {} are of an attempt before", now->last);
+    const std::set<std::int64_t> before = earlier_steps();
+    const bool is_more = before.size() > 1;  // one step may be an evaluation at each start
+    if (!now || !is_more || now->first > *before.begin()) return;
+    const std::string rest = now->last >= *before.rbegin()
+                                 ? ""
+                                 : fmt::format("; numbers behind step {} are of an attempt before", now->last);
     sink_.warn_at_end(fmt::format(
         "it had saved, and began again at step {}: it did not load that, or counts its steps from there{}; if "
         "it cannot resume, say program: {{resume: restart}}",
         now->first, rest));
+  }
+
+  /// The steps of numbers that attempts before have reported.
+  std::set<std::int64_t> earlier_steps() const {
+    std::set<std::int64_t> steps;
+    for (const auto& [name, series] : run_.metrics) {
+      for (const auto& [step, value] : series) steps.insert(step);
+    }
+    for (const RunEvaluation& evaluation : run_.evaluations) steps.insert(evaluation.step);
+    return steps;
   }
 
   /// Some programs end as if they had succeeded, though an error or a signal ended their training.
@@ -224,9 +229,14 @@ class Attempt {
       sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may count in other units",
                                     steps->last, asked_steps_));
     }
-    const bool is_one_number = resumes_ && steps && steps->first == steps->last;  // how often it reports is not known
-    if (!steps || steps->last == 0 || asked_steps_ <= 0 || is_one_number) return;
-    const std::int64_t gap = std::max(steps->gap, resumes_ ? 0 : steps->first);
+    if (!steps || steps->last == 0 || asked_steps_ <= 0) return;
+    std::set<std::int64_t> known = earlier_steps();
+    const bool is_known_from_0 = !resumes_ || !known.empty();
+    if (!is_known_from_0 && steps->first == steps->last) return;  // how often it reports is not known
+    known.insert(steps->first);
+    std::int64_t gap = steps->gap;
+    std::int64_t before = is_known_from_0 ? 0 : steps->first;
+    for (const std::int64_t step : known) gap = std::max(gap, step - std::exchange(before, step));
     if (steps->last + 2 * gap >= asked_steps_) return;  // it may report more and more rarely
     sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may have ended early",
                                   steps->last, asked_steps_));

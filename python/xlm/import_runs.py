@@ -585,19 +585,20 @@ def tensorboard_runs(request: Request) -> Iterator[ForeignRun]:
         read.Reload()
         tags = read.Tags()
         tensors = [tag for tag in tags["tensors"] if read.SummaryMetadata(tag).plugin_data.plugin_name == "scalars"]
-        before = None if folder == place else _before_tags(folder, folder.parent in folders, [*tags["scalars"], *tensors])
-        of_run = folder if before is None else folder.parent
+        part = None if folder == place else _name_of_part(folder, folder.parent in folders, [*tags["scalars"], *tensors])
+        before, behind = part or ("", "")
+        of_run = folder if part is None else folder.parent
         inside = of_run.relative_to(place).as_posix()
         run = runs.setdefault(of_run, ForeignRun(place.name if inside == "." else f"{place.name}/{inside}", place.name, inside))
         run.seen = max(run.seen, *(file.stat().st_mtime for file in folder.glob("*tfevents*")))
         times = []
         for tag in tags["scalars"]:
             for event in read.Scalars(tag):
-                run.add(f"{before or ''}{tag}", int(event.step), event.value)
+                run.add(f"{before}{tag}{behind}", int(event.step), event.value)
                 times.append(event.wall_time)
         for tag in tensors:
             for event in read.Tensors(tag):
-                run.add(f"{before or ''}{tag}", int(event.step), arrays.make_ndarray(event.tensor_proto).item())
+                run.add(f"{before}{tag}{behind}", int(event.step), arrays.make_ndarray(event.tensor_proto).item())
                 times.append(event.wall_time)
         if times:
             run.created, run.ended = min(run.created or times[0], *times), max(run.ended or 0, *times)
@@ -605,19 +606,20 @@ def tensorboard_runs(request: Request) -> Iterator[ForeignRun]:
     yield from runs.values()
 
 
-def _before_tags(folder: pathlib.Path, is_above: bool, tags: Sequence[str]) -> Optional[str]:
+def _name_of_part(folder: pathlib.Path, is_above: bool, tags: Sequence[str]) -> Optional[Tuple[str, str]]:
     """
-    What stands before the tags of a folder that is a part of the run above: Keras writes a folder for each split, add_scalars one for
-    each series, add_hparams one that is called by the time. None: it is a run itself.
+    What stands before and behind the tags of a folder that is a part of the run above: Keras writes a folder for each split,
+    add_scalars one for each key, add_hparams one that is called by the time. None: it is a run itself.
     """
     if folder.name.lower() in _SPLIT_FOLDERS:
-        return f"{folder.name}/"
+        return f"{folder.name}/", ""
     if is_above and re.fullmatch(r"\d{9,}\.\d+", folder.name):
-        return ""
+        return "", ""
     begins = {f"{tag.replace('/', '_')}_" for tag in tags}
     begin = begins.pop() if len(begins) == 1 else ""
     if is_above and begin and folder.name.startswith(begin):
-        return f"{folder.name[len(begin):]}/"
+        key = folder.name[len(begin) :]
+        return (f"{key}/", "") if key.lower() in _SPLIT_FOLDERS else ("", f"_{key}")
     return None
 
 

@@ -35,22 +35,21 @@ constexpr std::string_view kFamily =
 /// A metric, or the evaluations of a split, over training, with the past in the runs that a run goes on from. Leaves
 /// out later evaluations with other settings, unless one is the run's main result.
 void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
-  const std::size_t dot = y.find('.');
+  const std::optional<EvaluationColumn> evaluation = evaluation_column(y);
   runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(
         database,
         std::string(kFamily) +
-            (dot == std::string::npos
-                 ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
-                   "AND step <= last AND abs(value) < 9e999 ORDER BY step"
-                 : "SELECT e.step, v.value, (SELECT value FROM json_each(e.\"values\") WHERE key = 'tokens') "
-                   "FROM family f JOIN stored_runs r USING (run_id) JOIN stored_evaluations e USING (number), "
-                   "json_each(e.\"values\") v WHERE e.split = ?2 AND v.key = ?3 AND ((e.main = 1 AND "
-                   "f.run_id = ?1) OR (e.final = 0 AND e.settings = '{}')) AND e.step <= last "
-                   "AND abs(v.value) < 9e999 ORDER BY e.step"));
+            (!evaluation ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
+                           "AND step <= last AND abs(value) < 9e999 ORDER BY step"
+                         : "SELECT e.step, v.value, (SELECT value FROM json_each(e.\"values\") WHERE key = 'tokens') "
+                           "FROM family f JOIN stored_runs r USING (run_id) JOIN stored_evaluations e USING (number), "
+                           "json_each(e.\"values\") v WHERE e.split = ?2 AND v.key = ?3 AND ((e.main = 1 AND "
+                           "f.run_id = ?1) OR (e.final = 0 AND e.settings = '{}')) AND e.step <= last "
+                           "AND abs(v.value) < 9e999 ORDER BY e.step"));
     query.bind(1, runs.id(run));
-    query.bind(2, y.substr(0, dot));
-    if (dot != std::string::npos) query.bind(3, y.substr(dot + 1));
+    query.bind(2, evaluation ? evaluation->split : y);
+    if (evaluation) query.bind(3, evaluation->name);
     while (query.executeStep()) {
       const double tokens = query.getColumnCount() > 2 ? query.getColumn(2).getDouble() : 0;
       out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), tokens});

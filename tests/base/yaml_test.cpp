@@ -210,6 +210,15 @@ TEST(Yaml, JsonSurvivesARoundTrip) {
   EXPECT_EQ(to_json(yaml_from_json(value, "json")), value);
 }
 
+/// PyYAML 6 takes 1e-05 for a text.
+TEST(Yaml, NumbersAreNumbersForOtherReaders) {
+  for (const auto& [number, text] :
+       {std::pair(1e-5, "1.0e-05"), {-2e30, "-2.0e+30"}, {1.5e-7, "1.5e-07"}, {0.1, "0.1"}}) {
+    EXPECT_EQ(to_text(yaml_from_json({{"a", number}}, "json")), fmt::format("a: {}\n", text));
+    EXPECT_EQ(to_json(yaml_from_json({{"a", number}}, "json"))["a"], number);
+  }
+}
+
 TEST(Yaml, ManyKeysTakeTimeInProportion) {
   const auto parse = [](int keys) {
     std::string text;

@@ -47,6 +47,18 @@ TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStep) {
               HasSubstr("its last number is of step 4, and train.steps is 10"));
 }
 
+TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStepOfAnAttemptThatSaidOneNumber) {
+  write_script("own.py",
+               "import os, sys\nsaved = os.environ['XLM_CHECKPOINTS'] + '/s'\nis_there = os.path.exists(saved)\n"
+               "open(saved, 'w').write('x')\n"
+               "for s in ([4] if is_there else [1, 2, 3]): print('step', s, 'loss', 3)\n"
+               "sys.exit(0 if is_there else 1)\n");
+  configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<loss>.+)'}]\n", "train: {steps: 10}\n");
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kFailed);
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kDone);
+  EXPECT_THAT(only_run().reason, HasSubstr("its last number is of step 4, and train.steps is 10"));
+}
+
 TEST_F(ProgramQuietFaults, ALogThatIsWrittenEverySoOftenIsWhole) {
   EXPECT_EQ(run_of("for s in range(0, 10, 3): print('step', s, 'loss', 3)\nprint('Error: none')\n").reason, "");
 }

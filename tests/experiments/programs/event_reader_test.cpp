@@ -167,6 +167,30 @@ TEST_F(ProgramEvents, OneTagInTwoFoldersIsTwoSeries) {
                                     "1: epoch_loss=3", "valid 3: f1=7"));
 }
 
+TEST_F(ProgramEvents, TheNameOfASeriesOfAddScalarsDependsOnNoTime) {
+  use();
+  write_tag(file("a.tfevents"), "lr", {{1, 0.5}});
+  write_tag(file("val_acc_student/b.tfevents"), "val/acc", {{1, 0.75}});
+  write_tag(file("loss_pi_entropy/b.tfevents"), "loss/pi", {{1, 7}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss.pi_entropy=7 lr=0.5", "valid 1: acc_student=0.75"));
+  write_tag(file("val_acc_baseline/b.tfevents"), "val/acc", {{1, 0.25}});
+  write_tag(file("loss_pi_critic/b.tfevents"), "loss/pi", {{1, 8}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss.pi_critic=8", "valid 1: acc_baseline=0.25 acc_student=0.75"));
+  EXPECT_THAT(readers_->warnings(), IsEmpty());
+}
+
+TEST_F(ProgramEvents, AFolderThatComesTooLateForItsNameIsTold) {
+  use();
+  write_tag(file("rank1/a.tfevents"), "loss", {{1, 4}});
+  EXPECT_THAT(polled(), ElementsAre("1: loss=4"));
+  write_tag(file("rank2/a.tfevents"), "loss", {{1, 6}});
+  EXPECT_THAT(polled(), ElementsAre("1: rank2.loss=6"));
+  EXPECT_THAT(readers_->warnings(), IsEmpty());
+  write_tag(file("rank0/a.tfevents"), "loss", {{1, 5}});
+  EXPECT_THAT(polled(), ElementsAre("1: rank0.loss=5"));
+  EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("'loss' is in rank1/ and rank0/, and the first that came")));
+}
+
 TEST_F(ProgramEvents, AFolderOfHyperparametersIsNoPartOfTheLog) {
   use();
   write_tag(file("1795899461.29/a.tfevents"), "loss", {{0, 9}});  // add_hparams, whose name comes before "events…"

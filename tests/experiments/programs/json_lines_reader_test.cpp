@@ -72,6 +72,19 @@ TEST_F(ProgramJsonLines, WhatItCallsFinalIsADoubt) {
   EXPECT_THAT(readers_->doubts(), ElementsAre(HasSubstr("log.jsonl: no number is final that it calls so")));
 }
 
+TEST_F(ProgramJsonLines, RowsOfTwoKindsWithOneMeasureAreADoubt) {
+  const std::string training = "{\"step\": 50, \"lr\": 1, \"loss\": 0.3}\n{\"step\": 100, \"lr\": 1, \"loss\": 0.2}\n";
+  records_of(training + "{\"step\": 100, \"lr\": 1, \"acc\": 0.5}\n{\"step\": 150, \"lr\": 1, \"acc\": 0.6}\n");
+  EXPECT_THAT(readers_->doubts(), IsEmpty()) << "lr measures nothing";
+  records_of(training +
+             "{\"step\": 150, \"lr\": 1, \"loss\": 0.1, \"norm\": 2}\n"
+             "{\"step\": 200, \"lr\": 1, \"loss\": 0.1, \"norm\": 2}\n");
+  EXPECT_THAT(readers_->doubts(), IsEmpty()) << "one kind has more";
+  records_of(training + "{\"step\": 120, \"map\": 0.3, \"loss\": 1.5}\n{\"step\": 140, \"map\": 0.4, \"loss\": 1.5}\n");
+  EXPECT_THAT(readers_->doubts(),
+              ElementsAre(HasSubstr("log.jsonl: rows of two kinds have 'loss', those with lr and those with map;")));
+}
+
 TEST_F(ProgramJsonLines, NamesSayWhatIsTaken) {
   const std::vector<std::pair<std::string, std::string>> names{
       {"global_step", "step"}, {"eval.loss", "valid.loss"}, {"l", "loss"}};

@@ -341,6 +341,10 @@ TEST_F(Figures, CurvesOverSteps) {
       "figure: F\nkind: line\nx: step\ny: valid.bpc\nwhere: {model.span: 64, seed: 1, model.span_type: fixed}\n");
   ASSERT_EQ(evaluation.series[0].points.size(), 2);
   EXPECT_EQ(evaluation.series[0].points[1].x, 100);
+  add_noisy_run("noisy-1", 1, 0.5);
+  const Figure dotted = figure("figure: F\nkind: line\nx: step\ny: grad.norm\n");
+  ASSERT_EQ(dotted.series[0].points.size(), 6);
+  EXPECT_EQ(dotted.series[0].points[0].y, 0.5) << "no split is called grad";
 }
 
 TEST_F(Figures, NothingToShowIsAValueThatSaysWhy) {

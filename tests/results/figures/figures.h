@@ -41,7 +41,8 @@ class Figures : public ::testing::Test {
     Journal out = maker_.journal(noisy);
     out.append("state", {{"state", "running"}, {"host", "here"}, {"pid", 42}});
     for (int step = 1; step <= 6; ++step)
-      out.append("metric", {{"step", step}, {"values", {{"bpc", (step % 2 == 0 ? 3.0 : 1.0) + above}}}});
+      out.append("metric",
+                 {{"step", step}, {"values", {{"bpc", (step % 2 == 0 ? 3.0 : 1.0) + above}, {"grad.norm", above}}}});
     store_.sync(maker_.runs());
   }
 
