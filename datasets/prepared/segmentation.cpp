@@ -2,6 +2,8 @@
 #include "datasets/prepared/segmentation.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <functional>
 #include <map>
 
@@ -41,16 +43,24 @@ std::int64_t pieces_in(std::string_view name) {
 /// Flags packed into bytes.
 class PackedFlags {
  public:
-  void add(bool flag) {
-    if (size_ % 8 == 0) bytes_.push_back('\0');
-    if (flag) bytes_.back() = static_cast<char>(static_cast<unsigned char>(bytes_.back()) | 1U << (size_ % 8));
-    ++size_;
+  void add(bool flag) { add(flag ? 1 : 0, 1); }
+  /// `count` flags, up to 32, the first in the lowest bit.
+  void add(std::uint64_t flags, std::size_t count) {
+    begun_ |= flags << size_;
+    for (size_ += count; size_ >= 8; size_ -= 8) {
+      bytes_.push_back(static_cast<char>(begun_));
+      begun_ >>= 8U;
+    }
   }
-  std::string take() { return std::move(bytes_); }
+  std::string take() {
+    if (size_ > 0) bytes_.push_back(static_cast<char>(begun_));
+    return std::move(bytes_);
+  }
 
  private:
   std::string bytes_;
-  std::uint64_t size_ = 0;
+  std::uint64_t begun_ = 0;
+  std::size_t size_ = 0;  // flags that are begun
 };
 
 /// Flags in a file or in memory.
@@ -97,41 +107,58 @@ std::int64_t space_of(const PreparedData& data) {
 }
 
 /// Calls `each(word, space)` for every word of a split; `space`: a space follows. Words between two spaces are empty.
+/// 16 bytes can be read where a word begins.
+template <class Each>
 void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
-                   const std::function<void(const std::string& word, bool space)>& each) {
-  const std::vector<std::string>& symbols = data.vocabulary.symbols;
-  const std::int64_t space = space_of(data);
+                   const Each& each) {
+  constexpr std::size_t kMaxBytes = 4;  // of a character
+  constexpr std::size_t kPadding = 16;
+  space_of(data);
+  std::vector<std::pair<std::array<char, kMaxBytes>, std::size_t>> symbols;
+  for (const std::string& symbol : data.vocabulary.symbols) {
+    auto& [bytes, size] = symbols.emplace_back();
+    size = symbol.copy(bytes.data(), kMaxBytes);
+  }
   std::vector<std::int64_t> ids(kTokensAtATime);
-  std::string word;
+  std::string text;
+  std::size_t begun = 0;  // bytes of a word that goes on
   for (std::int64_t done = 0; done < split.tokens.size(); done += kTokensAtATime) {
     const std::int64_t count = std::min(kTokensAtATime, split.tokens.size() - done);
     split.tokens.copy(done, count, ids.data());
+    text.resize(begun + kMaxBytes * static_cast<std::size_t>(count) + kPadding);
+    char* out = text.data() + begun;
     for (std::int64_t i = 0; i < count; ++i) {
-      if (ids[static_cast<std::size_t>(i)] == space) {
-        each(word, true);
-        word.clear();
-        continue;
-      }
-      word += symbols[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])];
-      if (word.size() > kMaxWordBytes) {
-        throw DataError(
-            fmt::format("{} has a word of more than a million bytes: this text is not separated by spaces\n"
-                        "use another type of boundaries, such as gumbel",
-                        data.path.string()));
-      }
+      const auto& [bytes, size] = symbols[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])];
+      std::memcpy(out, bytes.data(), kMaxBytes);  // a fixed number, which is faster
+      out += size;
+    }
+    std::string_view rest(text.data(), static_cast<std::size_t>(out - text.data()));
+    for (std::size_t end = 0; (end = rest.find(' ')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+      each(rest.substr(0, end), true);
+    }
+    begun = rest.size();
+    std::memmove(text.data(), rest.data(), begun);
+    if (begun > kMaxWordBytes) {
+      throw DataError(
+          fmt::format("{} has a word of more than a million bytes: this text is not separated by spaces\n"
+                      "use another type of boundaries, such as gumbel",
+                      data.path.string()));
     }
     progress(done + count);
   }
-  if (!word.empty()) each(word, false);
+  if (begun > 0) each(std::string_view(text).substr(0, begun), false);
 }
 
 std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer,
                     const std::function<void(std::int64_t done)>& progress) {
   PackedFlags flags;
   bool before = false;
-  for_each_word(data, split, progress, [&](const std::string& word, bool space) {
-    if (!word.empty()) {
-      const std::vector<int>& lengths = tokenizer.piece_lengths(word, before, space);
+  for_each_word(data, split, progress, [&](std::string_view word, bool space) {
+    if (!word.empty() && word.size() <= UnigramTokenizer::kShortBytes) {
+      const auto [ends, characters] = tokenizer.piece_ends(word.data(), word.size(), before, space);
+      flags.add(ends, characters);
+    } else if (!word.empty()) {
+      const std::vector<int>& lengths = tokenizer.piece_lengths(std::string(word), before, space);
       for (std::size_t piece = 0; piece < lengths.size(); ++piece) {
         for (int character = 1; character <= lengths[piece]; ++character) {
           flags.add(character == lengths[piece] && piece + 1 < lengths.size());

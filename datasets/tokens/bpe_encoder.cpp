@@ -23,39 +23,6 @@ constexpr std::uint16_t kIsAmongLong = UINT16_MAX;  // in place of a short piece
 constexpr std::size_t kScratchTokens = std::size_t{1} << 14;
 constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
 
-/// The place of a key among a power of two of them: upper bits, on which all bits of the key have influence.
-template <class Key>
-std::size_t slot_of(const Key& key, std::size_t slots) {
-  constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15;
-  std::uint64_t hash = 0;
-  for (const std::uint64_t word : key) hash = (hash ^ word) * kOdd ^ hash >> 29U;
-  return hash >> 1U >> ((64U - static_cast<unsigned>(std::bit_width(slots))) & 63U);
-}
-
-/// Whether keys are equal; the library's comparison is a call.
-template <class Key>
-bool same(const Key& one, const Key& other) {
-  std::uint64_t differences = 0;
-  for (std::size_t i = 0; i < one.size(); ++i) differences |= one[i] ^ other[i];
-  return differences == 0;
-}
-
-/// A piece of up to 15 bytes as a key; with `padded` more bytes may be read, up to 16.
-std::array<std::uint64_t, 2> short_key(const char* piece, std::size_t bytes, bool padded) {
-  std::array<std::uint64_t, 2> key{};
-  if (!padded) {
-    std::memcpy(key.data(), piece, bytes);
-  } else {
-    std::memcpy(key.data(), piece, sizeof key);
-    const std::size_t beyond = 8 * (16 - bytes);  // bits, from 8 to 120
-    const std::uint64_t all = ~std::uint64_t{0};
-    key[0] &= beyond > 64 ? all >> (beyond - 64) : all;
-    key[1] &= beyond < 64 ? all >> beyond : 0;
-  }
-  key[1] |= std::uint64_t{bytes} << 56U;
-  return key;
-}
-
 }  // namespace
 
 BpeEncoder::BpeEncoder(const Bpe& bpe, std::size_t encoders)
@@ -159,7 +126,7 @@ std::uint32_t* BpeEncoder::encode_short_piece(const FoundPiece& found, std::uint
 
 std::uint32_t* BpeEncoder::encode_long_piece(std::string_view piece, std::uint32_t* out) {
   if (piece.size() > LongPiece::kMaxBytes) return merge(piece, out);
-  Key<32> key{};
+  TextKey<32> key{};
   std::memcpy(key.data(), piece.data(), piece.size());
   key.back() |= std::uint64_t{piece.size()} << 56U;
   LongPiece& cached = long_pieces_[slot_of(key, long_pieces_.size())];

@@ -9,6 +9,7 @@
 
 #include "base/zeroed_array.h"
 #include "datasets/tokens/bpe.h"
+#include "datasets/tokens/text_key.h"
 
 namespace xlm {
 
@@ -36,21 +37,18 @@ class BpeEncoder {
     std::uint32_t previous;
     std::uint32_t next;
   };
-  /// A piece, zeros, and in the last byte its length. All zeros: none.
-  template <std::size_t bytes>
-  using Key = std::array<std::uint64_t, bytes / sizeof(std::uint64_t)>;
   /// The tokens of a recent piece of up to 15 bytes, for all texts of the encoder. Two share a cache line.
   struct alignas(32) ShortPiece {
     static constexpr std::size_t kMaxBytes = 15;
     static constexpr std::size_t kMaxTokens = 7;
-    Key<16> key;
+    TextKey<16> key;
     std::array<std::uint16_t, kMaxTokens + 1> tokens;  // the last is their number
   };
   /// The same for up to 31 bytes, more tokens, and tokens of large vocabularies.
   struct alignas(128) LongPiece {
     static constexpr std::size_t kMaxBytes = 31;
     static constexpr std::size_t kMaxTokens = 23;
-    Key<32> key;
+    TextKey<32> key;
     std::array<std::uint32_t, kMaxTokens> tokens;
     std::uint32_t count;
   };
@@ -58,7 +56,7 @@ class BpeEncoder {
   struct FoundPiece {
     const char* begin;
     std::size_t bytes;
-    Key<16> key;        // of a short one
+    TextKey<16> key;    // of a short one
     ShortPiece* place;  // likewise: of two
   };
 

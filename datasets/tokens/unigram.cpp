@@ -24,6 +24,7 @@ namespace {
 using sentencepiece::SentencePieceProcessor;
 
 constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
+constexpr std::size_t kKnownShortWords = std::size_t{1} << 18;  // 6 MB: nearly all words of a text
 constexpr unsigned kLoadingSeconds = 60;
 constexpr std::string_view kFine = "fine\n";
 
@@ -102,7 +103,9 @@ std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const 
 }
 
 UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
-    : source_(std::move(source)), processor_(std::make_unique<SentencePieceProcessor>()) {
+    : source_(std::move(source)),
+      processor_(std::make_unique<SentencePieceProcessor>()),
+      known_short_(kKnownShortWords) {
   refuse_pointer(model, source_);
   if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
     throw DataError(
@@ -131,6 +134,21 @@ const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word,
   if (found != known_.end()) return found->second;
   if (known_.size() >= kKnownWords) known_.clear();
   return known_.emplace(text, cut(text, begin, word.size())).first->second;
+}
+
+UnigramTokenizer::PieceEnds UnigramTokenizer::piece_ends(const char* word, std::size_t bytes, bool before,
+                                                         bool behind) const {
+  TextKey<16> key = short_key(word, bytes, /*padded=*/true);
+  if (!marks_words_) key.back() |= std::uint64_t{before ? 1U : 0U} << 60U | std::uint64_t{behind ? 1U : 0U} << 61U;
+  KnownWord& known = known_short_[slot_of(key, known_short_.size())];
+  if (same(known.key, key)) return known.ends;
+  PieceEnds ends;
+  for (const int length : piece_lengths({word, bytes}, before, behind)) {
+    if (ends.characters > 0) ends.bits |= 1U << (ends.characters - 1);
+    ends.characters += static_cast<std::uint32_t>(length);
+  }
+  known = {key, ends};
+  return ends;
 }
 
 /// The word is text[begin, begin + size).

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/zeroed_array.h"
+#include "datasets/tokens/text_key.h"
 
 namespace sentencepiece {
 class SentencePieceProcessor;
@@ -38,13 +40,29 @@ class UnigramTokenizer {
   /// character that no piece covers.
   const std::vector<int>& piece_lengths(const std::string& word, bool before, bool behind) const;
 
+  /// The same of a word of up to kShortBytes bytes: a bit for each character, which is 1 if a piece ends there and
+  /// another begins. 16 bytes can be read at `word`.
+  struct PieceEnds {
+    std::uint32_t bits = 0;
+    std::uint32_t characters = 0;
+  };
+  static constexpr std::size_t kShortBytes = 15;
+  PieceEnds piece_ends(const char* word, std::size_t bytes, bool before, bool behind) const;
+
  private:
+  /// One of the recent short words.
+  struct KnownWord {
+    TextKey<16> key;
+    PieceEnds ends;
+  };
+
   std::vector<int> cut(const std::string& text, std::size_t begin, std::size_t size) const;
 
   std::string source_;
   std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
   bool marks_words_;  // a word by itself is cut as one in a text: the model marks where it begins, or ends
   mutable std::unordered_map<std::string, std::vector<int>> known_;  // by text around and in them: words recur
+  mutable ZeroedArray<KnownWord> known_short_;
 };
 
 }  // namespace xlm
