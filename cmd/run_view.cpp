@@ -276,7 +276,7 @@ std::string checkpoints_text(const Run& run) {
   std::string out;
   for (const RunCheckpoint& checkpoint : run.checkpoints) {
     if (fs::exists(run.folder / checkpoint.file))
-      out += fmt::format("  step {}  {}\n", checkpoint.step, checkpoint.file);
+      out += fmt::format("  {}  {}\n", checkpoint_words(checkpoint.step, is_of_program(run)), checkpoint.file);
   }
   return out;
 }

@@ -180,7 +180,9 @@ int run_train(const TrainCommand& command, const GlobalOptions& global) {
   if (!global.quiet) {
     say(fmt::format("run {} in {}\n", planned.id(), planned.paths.folder.string()));
     if (!planned.options.continues.run.empty()) {
-      say(fmt::format("it goes on from step {} of {}\n", planned.options.continues.at, planned.options.continues.run));
+      const auto& from = planned.options.continues;
+      say(fmt::format("it goes on from {} of {}\n", checkpoint_words(from.at, planned.options.program.has_value()),
+                      from.run));
     }
   }
   if (planned.branch) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# soak.sh BUILD: runs the campaigns of tests/campaigns in full, of which tests run a sample, and fuzzes for longer.
+# soak.sh BUILD: runs the campaigns of tests/campaigns in full, of which tests run a sample, prepares corpora of
+# gigabytes, and fuzzes for longer.
 #
 # The Slurm campaign starts a Slurm with the program that XLM_TEST_SLURM names, or else with one next to this checkout.
 # The latter needs root and the packages slurm-wlm and munge. Campaigns that this machine cannot run are listed at the
@@ -30,6 +31,7 @@ XLM_KILLS=${XLM_KILLS:-200} "$build/bin/test_pipeline" --gtest_filter='*Killed*'
 XLM_CAMPAIGNS=full "$build/bin/test_pipeline" --gtest_filter='RealDamage.*' | tee -a "$said"
 scripts/trained_numbers.sh "$build" | tee -a "$said"
 XLM_SIMULATIONS=full "$build/bin/test_results" --gtest_filter='*Simulation.*' | tee -a "$said"
+scripts/soak_corpora.sh "$build"
 XLM_FUZZ_SECONDS=${XLM_FUZZ_SECONDS:-300} scripts/fuzz.sh
 
 skipped=$(sed -nE 's/^\[  SKIPPED \] ([^ ]+\.[^ ]+) \(.*/  \1/p' "$said")

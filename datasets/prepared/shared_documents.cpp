@@ -18,10 +18,13 @@ constexpr std::int64_t kFewestPairs = 5;
 /// Calls `use` with the tokens of every document of a split that has at least `fewest` and fewer than `length`.
 void for_each_short(const Split& split, std::int64_t fewest, std::int64_t length, std::size_t id_bytes,
                     const std::function<void(std::string_view ids, std::int64_t begin)>& use) {
+  constexpr std::int64_t kBetweenReleases = std::int64_t{1} << 22;  // tokens
+  std::int64_t released = 0;
   const char* const ids = static_cast<const char*>(split.tokens.ids());
   for (std::size_t i = 0; i < split.documents.size(); ++i) {
     const std::int64_t begin = split.documents[i];
     const std::int64_t end = i + 1 < split.documents.size() ? split.documents[i + 1] : split.tokens.size();
+    if (begin - released >= kBetweenReleases) split.tokens.release(released = begin);
     if (end - begin < fewest || end - begin >= length) continue;
     use({ids + static_cast<std::size_t>(begin) * id_bytes, static_cast<std::size_t>(end - begin) * id_bytes}, begin);
   }

@@ -17,7 +17,8 @@ namespace {
 constexpr std::int64_t kPassageSymbols = 200;
 constexpr std::int64_t kPassagePairs = 50;
 constexpr std::size_t kFewestDistinct = 8;
-constexpr std::int64_t kBeginning = 32;  // of a passage: nearly always there are as many in it
+constexpr std::int64_t kBeginning = 32;         // of a passage: nearly always there are as many in it
+constexpr std::size_t kBetweenReleases = 1024;  // passages
 constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
 /// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
@@ -86,6 +87,7 @@ class Search {
         return has_content(std::span(ids).first(static_cast<std::size_t>(tokens)));
       };
       if (is_enough(kBeginning) || is_enough(result_.length)) begins_.push_back(begin);
+      if (begins_.size() % kBetweenReleases == 0) looked_for.release(begin);
     }
     is_found_.resize(begins_.size());
     result_.passages = static_cast<std::int64_t>(begins_.size());
@@ -108,8 +110,11 @@ class Search {
       const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
       filter.add(hash);
       nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
+      if (window % (kBetweenReleases * static_cast<std::size_t>(step_)) == 0) looked_for_->release(place);
     }
   }
+  /// What was compared need not stay in memory.
+  void release() const { looked_for_->release(looked_for_->size()); }
 
   /// Looks up a window with this hash that begins at `place` of `looked_in`: notes all passages that occur there.
   void look_up(const TokenFile& looked_in, std::uint64_t hash, std::int64_t place) {
@@ -205,6 +210,7 @@ std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::
         for (Search& search : searches) search.look_up(looked_in, hash, place);
       }
       looked_in.release(done += part);
+      for (const Search& search : searches) search.release();
     });
     const auto is_over = [](const Search& search) { return search.is_over(); };
     for (std::int64_t begin = 0; begin < looked_in.size(); begin += part) {

@@ -32,6 +32,7 @@ std::string hash_of_text(const Split& split, const std::vector<std::string>& sym
     }
     bytes += text.size();
     hash.update(text);
+    split.tokens.release(begin);
   }
   hash.update(begins.empty() ? "0 " : begins);
   return hash.finish();

@@ -174,6 +174,9 @@ Vocabulary parse_bpe_vocabulary(std::string_view text, const std::string& name) 
     return {Vocabulary::Unit::kBpe, *std::move(symbols)};
   }
   const SortedJson json = parse_sorted_json(text, name);
+  if (json.is_object() && json.contains("model") && json.contains("added_tokens")) {
+    throw DataError(fmt::format("{} is a whole tokenizer.json\nrename it to tokenizer.json", name));
+  }
   if (!json.is_object() || !json.contains("unit") || !json["unit"].is_string()) return vocabulary_of_ids(json, name);
   Vocabulary vocabulary = parse_vocabulary(text, name);
   if (vocabulary.unit == Vocabulary::Unit::kBpe) return vocabulary;

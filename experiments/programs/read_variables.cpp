@@ -1,9 +1,10 @@
 // Finds the variables that a program's code names.
 #include "experiments/programs/read_variables.h"
 
-#include <algorithm>
-#include <array>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -20,15 +21,27 @@ namespace {
 
 constexpr std::uintmax_t kLargestCode = 1000000;  // bytes of a file that is looked at
 
-/// They change what is computed, and no program names them.
-constexpr std::array<const char*, 6> kOfLibraries{"NVIDIA_TF32_OVERRIDE",       "TORCH_ALLOW_TF32_CUBLAS_OVERRIDE",
-                                                  "CUBLAS_WORKSPACE_CONFIG",    "PYTHONHASHSEED",
-                                                  "ACCELERATE_MIXED_PRECISION", "XLA_FLAGS"};
+/// Variables of the shell that libraries read, and that may change what is computed: no program names them.
+std::set<std::string> of_libraries() {
+  static const RE2 families(
+      R"((?:JAX|XLA|TF|TORCH|PYTORCH|TORCHINDUCTOR|TRITON|TRANSFORMERS|ACCELERATE|DEEPSPEED|KERAS|FLASH_ATTENTION)"
+      R"(|XFORMERS|CUBLAS|CUDNN|NVTE|ATEN|DNNL|ONEDNN|MKL_CBWR)_.*|NVIDIA_TF32_OVERRIDE|PYTHONHASHSEED|MKL_CBWR)");
+  static const RE2 of_place(
+      R"(.*(?:CACHE|HOME|DIR|PATH|FILE|OFFLINE|LOG|VERBOS|DEBUG|DUMP|ALLOC|THREADS|PROGRESS|TELEMETRY|NCCL|ARCH_LIST|CONFIG$)"
+      R"(|COORDINATOR|PROCESS|ADDR|PORT$).*)");
+  std::set<std::string> names{"CUBLAS_WORKSPACE_CONFIG"};
+  for (char** variable = ::environ; *variable != nullptr; ++variable) {
+    const std::string name(*variable, std::strcspn(*variable, "="));
+    if (RE2::FullMatch(name, families) && !RE2::FullMatch(name, of_place)) names.insert(name);
+  }
+  return names;
+}
 
 /// Whether a variable says where and by whom a program runs, and not what it computes.
 bool is_of_place(const std::string& name) {
   static const RE2 names(
-      R"((?:XLM|SLURM|PBS|LSB|SGE|SSH|CONDA|XDG|CUDA_VISIBLE|NVIDIA_VISIBLE|MASTER|LOCAL|OMP|MKL|PYTHONPATH)(?:_.*)?)"
+      R"((?:XLM|SLURM|PBS|LSB|SGE|SSH|CONDA|XDG|CUDA_VISIBLE|NVIDIA_VISIBLE|OMP|PYTHONPATH)(?:_.*)?)"
+      R"(|MASTER_ADDR|MASTER_PORT|LOCAL_RANK|LOCAL_WORLD_SIZE|LOCAL_SIZE|MKL_(?:NUM|DYNAMIC|THREADING|VERBOSE|DOMAIN).*)"
       R"(|HOME|PATH|PWD|OLDPWD|USER|LOGNAME|HOSTNAME|HOST|SHELL|SHLVL|TERM|LANG|LC_.*|TMP|TEMP|TMPDIR|DISPLAY|COLUMNS|LINES)"
       R"(|RANK|WORLD_SIZE|NODE_RANK|GROUP_RANK|VIRTUAL_ENV|HF_HOME|HF_TOKEN|TORCH_HOME|WANDB_.*|JOB_ID|CI)");
   return RE2::FullMatch(name, names);
@@ -62,7 +75,7 @@ std::string value_or_hash(const std::string& name, const std::string& value) {
 
 std::map<std::string, std::string> read_variables(const fs::path& folder, const std::vector<std::string>& words,
                                                   const std::map<std::string, std::string>& given) {
-  std::set<std::string> names(kOfLibraries.begin(), kOfLibraries.end());
+  std::set<std::string> names = of_libraries();
   for (const std::string& word : words) add_variables_named(word, true, names);
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {

@@ -28,8 +28,10 @@ std::string setting_of(const SweepPoint& point) {
   return join(parts, " ");
 }
 
-std::string next_start(std::int64_t checkpoint) {
-  return checkpoint > 0 ? fmt::format("resumes from step {}", checkpoint) : "starts from the beginning";
+std::string next_start(const Run& run) {
+  const std::int64_t checkpoint = checkpoint_step(run);
+  return checkpoint > 0 ? "resumes from " + checkpoint_words(checkpoint, is_of_program(run))
+                        : "starts from the beginning";
 }
 
 /// A run that is done may lack evaluations.
@@ -151,7 +153,7 @@ void look_at_folder(SweepRun& planned, bool retry) {
   }
   planned.status = {.recorded = run.status};
   planned.checkpoint = checkpoint_step(run);
-  const std::string next = next_start(planned.checkpoint);
+  const std::string next = next_start(run);
   switch (run.status) {
     case RunStatus::kDone:
       look_at_evaluations(planned, run);

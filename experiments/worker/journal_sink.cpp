@@ -49,7 +49,12 @@ void JournalSink::begin(const Extent& extent) {
 void JournalSink::state(RunStatus status, const Json& more) {
   check_owner();
   Json fields = {{"state", name_of(status)}};
-  if (status == RunStatus::kRunning) fields[kSeenRegistration] = last_registration(run_.folder.parent_path());
+  if (status == RunStatus::kRunning) {
+    fields[kSeenRegistration] = last_registration(run_.folder.parent_path());
+    running_since_ = settings_.clock();
+  } else if (running_since_) {  // a clock of the day may be set meanwhile
+    fields["seconds"] = std::round(1e3 * (settings_.clock() - *std::exchange(running_since_, std::nullopt))) / 1e3;
+  }
   fields.update(more);
   journal_.append("state", fields, true);
 }

@@ -111,7 +111,8 @@ class JournalSink : public TrainSink {
   const RunLock& lock_;
   Settings settings_;
   double began_;
-  double max_seconds_ = 0;  // of this process; 0: no limit
+  double max_seconds_ = 0;               // of this process; 0: no limit
+  std::optional<double> running_since_;  // by the clock of the settings
   double tokens_per_step_ = 0;
   bool times_steps_ = false;
   std::int64_t first_step_ = -1;      // of this process, minus one

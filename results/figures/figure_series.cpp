@@ -26,10 +26,12 @@ namespace {
 constexpr std::size_t kMaxTicks = 12;
 constexpr const char* kSayMaximize = "say it for this figure alone: `maximize: x`, y, both or none";
 
-/// A run and those that it goes on from, each up to the step at which the next one begins.
+/// A run and those that it goes on from, each up to the step at which the next one begins. A program's checkpoint may
+/// be older than the step at which it was seen.
 constexpr std::string_view kFamily =
     "WITH RECURSIVE family(run_id, last) AS (SELECT ?1, 9e15 UNION ALL "
-    "SELECT r.parent, min(f.last, r.parent_step) FROM family f JOIN stored_runs r ON r.run_id = f.run_id "
+    "SELECT r.parent, min(f.last, r.parent_step, coalesce((SELECT min(step) - 1 FROM metrics m WHERE m.run_id = "
+    "f.run_id), 9e15)) FROM family f JOIN stored_runs r ON r.run_id = f.run_id "
     "WHERE r.parent IS NOT NULL LIMIT 1000) ";
 
 /// A metric, or the evaluations of a split, over training, with the past in the runs that a run goes on from. Leaves

@@ -49,7 +49,7 @@ double busy_seconds(const Run& run) {
   for (const RunState& state : run.history) {
     const bool running = state.state == name_of(RunStatus::kRunning);
     const double end = running || is_said_later(state) ? last_sign(run, began, state.time) : state.time;
-    if (began > 0) seconds += std::max(end - began, 0.0);
+    if (began > 0) seconds += state.seconds.value_or(std::max(end - began, 0.0));
     began = running ? state.time : 0;
   }
   return seconds;

@@ -143,7 +143,10 @@ class Assembler {
          .job = text_field(record, "job"),
          .cause = text_field(record, "cause"),
          .micro_batch = integer_field(record, "micro_batch"),
-         .memory = record.contains("memory") && record["memory"].is_number() ? record["memory"].get<double>() : 0});
+         .memory = record.contains("memory") && record["memory"].is_number() ? record["memory"].get<double>() : 0,
+         .seconds = record.contains("seconds") && record["seconds"].is_number()
+                        ? std::optional(record["seconds"].get<double>())
+                        : std::nullopt});
     if (const std::int64_t rows = run_.history.back().micro_batch; rows > 0) run_.micro_batch = rows;
     if (run_.status == RunStatus::kFailed) run_.micro_batch = 0;  // a retry may have more memory
     add_experiment(text_field(record, "experiment"));
@@ -476,10 +479,19 @@ std::string data_name(const std::string& dataset, const std::string& language) {
   return language.empty() ? dataset : dataset + "-" + language;
 }
 
+bool is_of_program(const Run& run) {
+  const Json* type = run.param("model.type");
+  return type != nullptr && *type == "program";
+}
+
+std::string checkpoint_words(std::int64_t step, bool of_program) {
+  return fmt::format("step {}{}", step, of_program ? " or before" : "");
+}
+
 SettingList differing_settings(const Run& run, const Json& settings) {
   SettingList differing;
   const Json* type = run.param("model.type");
-  const bool of_program = type != nullptr && (*type == "program" || *type == kImportedType);
+  const bool of_program = is_of_program(run) || (type != nullptr && *type == kImportedType);
   for (const auto& [key, value] : settings.items()) {
     if (key == kEvaluationCommand) continue;
     const Json own = run.own_value(key);

@@ -60,11 +60,15 @@ struct RunState {
   std::string host;
   std::vector<std::string> hosts = {};  // of its processes, if they are on several hosts
   std::int64_t pid = 0;
-  std::string job;               // in a cluster's queue; empty: none
-  std::string cause;             // why an attempt did not end by itself: name_of(EndCause)
-  std::int64_t micro_batch = 0;  // rows that the next attempt computes at once; 0: as configured
-  double memory = 0;             // bytes that an attempt had when it ran out of memory; 0: unknown
+  std::string job;                               // in a cluster's queue; empty: none
+  std::string cause;                             // why an attempt did not end by itself: name_of(EndCause)
+  std::int64_t micro_batch = 0;                  // rows that the next attempt computes at once; 0: as configured
+  double memory = 0;                             // bytes that an attempt had when it ran out of memory; 0: unknown
+  std::optional<double> seconds = std::nullopt;  // how long the attempt ran that ends with it, as its process measured
 };
+
+/// The step of a checkpoint in words. A program's checkpoint is seen some time after it was saved.
+std::string checkpoint_words(std::int64_t step, bool of_program);
 
 /// Why an attempt ended before the run was done.
 enum class EndCause {
@@ -252,6 +256,8 @@ inline const RunEvaluation* main_evaluation(const Run& run, const std::string& s
   }
   return nullptr;
 }
+
+bool is_of_program(const Run& run);
 
 /// The settings of an evaluation that differ from its run's own, or from the default if the run does not have them.
 /// What a program's run does not have differs.

@@ -207,6 +207,15 @@ TEST_F(ProgramOfUser, OneThatRestartsBeginsFromNothingAndSupersedesWhatItSaid) {
   EXPECT_THAT(output(done), AllOf(HasSubstr("resume=."), Not(HasSubstr("\nx\n"))));
 }
 
+TEST_F(ProgramOfUser, TheStepOfItsCheckpointIsTheOneAtWhichItWasSeen) {
+  write_script("saves.sh",
+               "echo step 5 loss 1; touch $XLM_CHECKPOINTS/x; for i in 6 7 8; do echo step $i loss 1; done; exit 1\n");
+  configure("[/bin/sh, saves.sh]", "  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}]\n");
+  EXPECT_EQ(run({"train", "run.yaml"}).code, kFailed);
+  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run"}).out, HasSubstr("resumes from step 8 or before"));
+  EXPECT_THAT(run({"runs", "show", only_run().id}).out, HasSubstr("step 8 or before  checkpoints/x"));
+}
+
 TEST_F(ProgramOfUser, AnAttemptThatIsRefusedRemovesNothing) {
   for (const char* how : {"restart", "checkpoint"}) {
     fs::remove_all(runs_);

@@ -23,6 +23,7 @@ class Soak : public ::testing::Test {
  protected:
   Soak() {
     program("xlm/scripts/fuzz.sh", "echo fuzzed for $XLM_FUZZ_SECONDS");
+    program("xlm/scripts/soak_corpora.sh", "echo corpora of $1");
     program("xlm/scripts/trained_numbers.sh", "echo trained numbers of $1");
     program("xlm/build/bin/test_pipeline", "echo pipeline $1, kills \"[$XLM_KILLS]\", campaigns \"[$XLM_CAMPAIGNS]\"");
     program("xlm/build/bin/test_results", "echo results $1, simulations \"[$XLM_SIMULATIONS]\"");
@@ -76,7 +77,7 @@ TEST_F(Soak, StartsTheSlurmNextToTheCheckout) {
   EXPECT_THAT(said_, HasSubstr("pipeline --gtest_filter=*Killed*, kills [200], campaigns []\n"
                                "pipeline --gtest_filter=RealDamage.*, kills [], campaigns [full]\n"
                                "trained numbers of build\nresults --gtest_filter=*Simulation.*, simulations [full]\n"
-                               "fuzzed for 300\n"));
+                               "corpora of build\nfuzzed for 300\n"));
   EXPECT_EQ(soak("XLM_TEST_SLURM=/another/slurm"), 0);
   EXPECT_THAT(said_, HasSubstr("Slurm by [/another/slurm]\n"));
 }

@@ -27,6 +27,18 @@ class JournalSinkTest : public ::testing::Test {
   RunLock lock_{folder_.path()};
 };
 
+TEST_F(JournalSinkTest, TheEndOfAnAttemptSaysHowLongItRan) {
+  double now = 5;
+  JournalSink out = sink({.clock = [&] { return now; }});
+  out.state(RunStatus::kRunning, Json::object());
+  now = 17.2504;
+  out.state(RunStatus::kDone, Json::object());
+  out.state(RunStatus::kDone, Json::object());
+  EXPECT_FALSE(records()[0].contains("seconds"));
+  EXPECT_EQ(records()[1].at("seconds"), 12.25);
+  EXPECT_FALSE(records()[2].contains("seconds"));
+}
+
 TEST_F(JournalSinkTest, EveryRecordHoldsWhatItWasGiven) {
   JournalSink out = sink();
   out.state(RunStatus::kRunning, {{"pid", 7}});

@@ -42,6 +42,12 @@ TEST(RunCost, OnlyAnAttemptWhoseWorkerWasLostIsCutBackToItsLastSign) {
   EXPECT_DOUBLE_EQ(busy_seconds(run), 1000);
 }
 
+TEST(RunCost, AClockThatIsSetWhileARunGoesOnCostsNoHours) {
+  xlm::Run run;
+  run.history = {{.time = 1000, .state = "running"}, {.time = 8212, .state = "done", .seconds = 12.25}};
+  EXPECT_DOUBLE_EQ(busy_seconds(run), 12.25);
+}
+
 TEST(RunCost, EachProcessHasAGpu) {
   xlm::Run run = run_of_two_attempts();
   run.environment = {{"threads", 4}, {"processes", 2}, {"device", "cuda:0"}};
