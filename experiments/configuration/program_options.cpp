@@ -26,7 +26,7 @@ constexpr double kMaxGrace = 86'400;
 }
 
 /// A whole number that is rounded would stand for other numbers, too. Readers of YAML 1.1 take 010 for 8, and a text
-/// that is made of digits (a code, a version) would lose its zeros.
+/// that is made of digits (a code, a version such as 3.10) would lose its zeros.
 void check_digits(const Yaml& value, const std::string& name) {
   for (const Yaml& item : value.items) check_digits(item, name);
   if (!value.is_scalar() || !to_json(value).is_number()) return;
@@ -38,6 +38,12 @@ void check_digits(const Yaml& value, const std::string& name) {
                                name, value.scalar, value.scalar));
   }
   if (!to_json(value).is_number_float()) return;
+  const std::size_t point = value.scalar.find('.');
+  if (value.scalar[zero] != '0' && value.scalar.back() == '0' && point != std::string::npos &&
+      point + 2 < value.scalar.size() && value.scalar.find_first_not_of("0123456789.", zero) == std::string::npos) {
+    fail_at(value, fmt::format("options.{}: {} is the number {}\nwrite that, or \"{}\" for a text, such as a version",
+                               name, value.scalar, to_json(value).dump(), value.scalar));
+  }
   if (value.scalar.find_first_not_of("+-0123456789") != std::string::npos) return;
   fail_at(value, fmt::format("options.{}: {} has more digits than numbers keep here (up to 2^63 - 1)\n"
                              "write it in quotation marks, to hand it on as a text: \"{}\"",

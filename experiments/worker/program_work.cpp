@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -165,6 +166,7 @@ class Attempt {
                         "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
     if (is_done && resumes_) warn_of_two_beginnings();
+    if (is_done && resumes_) warn_of_lost_numbers();
     if (is_done) warn_of_early_end(end);
     if (const std::string other = results_.other_steps(); is_done && !other.empty()) sink_.warn_at_end(other);
     if (is_done && !results_.not_finite().empty())
@@ -213,6 +215,25 @@ class Attempt {
     }
     for (const RunEvaluation& evaluation : run_.evaluations) steps.insert(evaluation.step);
     return steps;
+  }
+
+  /// What a program has not yet written out is lost with it, although its checkpoint is behind that.
+  void warn_of_lost_numbers() {
+    const std::optional<ProgramResults::Steps>& now = results_.steps();
+    const std::set<std::int64_t> before = earlier_steps();
+    if (before.size() < 2) return;
+    const std::int64_t last = *before.rbegin();
+    if (!now) {
+      sink_.warn_at_end(fmt::format(
+          "it reported nothing after it was resumed: numbers behind step {} may be lost with the attempt before",
+          last));
+      return;
+    }
+    std::int64_t gap = now->gap;
+    for (auto step = std::next(before.begin()); step != before.end(); ++step)
+      gap = std::max(gap, *step - *std::prev(step));
+    if (now->first <= last + 2 * gap) return;
+    sink_.warn_at_end(fmt::format("numbers between step {} and {} are lost with the attempt before", last, now->first));
   }
 
   /// Some programs end as if they had succeeded, though an error or a signal ended their training.

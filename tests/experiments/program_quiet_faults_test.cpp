@@ -59,6 +59,27 @@ TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStepOfAnAttemptThatSaidOneNumber) {
   EXPECT_THAT(only_run().reason, HasSubstr("its last number is of step 4, and train.steps is 10"));
 }
 
+/// Its output still stood in the program's memory.
+TEST_F(ProgramQuietFaults, NumbersThatAreLostWithAKilledAttempt) {
+  const auto attempts = [&](const std::string& resumed) {
+    write_script("own.py",
+                 "import os\nsaved = os.environ['XLM_CHECKPOINTS'] + '/s'\nis_there = os.path.exists(saved)\n"
+                 "open(saved, 'w').write('x')\n"
+                 "for s in (" +
+                     resumed +
+                     " if is_there else [1, 2, 3]): print('step', s, 'loss', 3, flush=True)\n"
+                     "if not is_there: os.kill(os.getpid(), 9)\n");
+    configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<loss>.+)'}]\n");
+    EXPECT_EQ(run({"train", "run.yaml"}).code, kDone) << "it is started again";
+    const std::string reason = only_run().reason;
+    fs::remove_all(runs_);
+    return reason;
+  };
+  EXPECT_THAT(attempts("[]"), HasSubstr("numbers behind step 3 may be lost with the attempt before"));
+  EXPECT_THAT(attempts("[8, 9]"), HasSubstr("numbers between step 3 and 8 are lost with the attempt before"));
+  EXPECT_THAT(attempts("[4, 5]"), Not(HasSubstr("lost")));
+}
+
 TEST_F(ProgramQuietFaults, ALogThatIsWrittenEverySoOftenIsWhole) {
   EXPECT_EQ(run_of("for s in range(0, 10, 3): print('step', s, 'loss', 3)\nprint('Error: none')\n").reason, "");
 }

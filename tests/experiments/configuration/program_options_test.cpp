@@ -141,6 +141,10 @@ TEST(ProgramOptions, WholeNumbersThatBeginWithZeroAreRefused) {
   for (const std::string number : {"0", "-0", "0.5", "0o17", "0x1F", "0e5", "'02142'", "2024-01-02", "1:30", "0b11"}) {
     EXPECT_THAT(complaint(number), ::testing::Not(HasSubstr("readers of YAML"))) << number;
   }
+  EXPECT_THAT(complaint("10.10"), HasSubstr("10.10 is the number 10.1\nwrite that, or \"10.10\" for a text"));
+  for (const std::string number : {"3.1", "1.0", "0.10", "'3.10'", "100", "1.10e3"}) {
+    EXPECT_THAT(complaint(number), ::testing::Not(HasSubstr("is the number"))) << number;
+  }
 }
 
 TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
