@@ -4,7 +4,7 @@
 # (and 75 bytes for each document, as docs/data.md says).
 #
 # Byte pairs need GPT-2's vocabulary in XLM_REAL_TEXTS/gpt2 (default: ../shared/data). Without it they are left out, and
-# the largest text is prepared as bytes. The disk of TMPDIR needs twice its size, and 1.3 times as byte pairs.
+# the largest text is prepared as bytes. The disk of TMPDIR needs twice its size.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 xlm=$(realpath "$1")/bin/xlm
