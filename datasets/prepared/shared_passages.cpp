@@ -193,17 +193,14 @@ std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::
     passages += searches.back().passages();
   }
   if (passages > 0) {
-    constexpr std::int64_t kLargestStep = 10;  // beyond, their windows do not fit into a core's cache
+    constexpr std::int64_t kStep = 10;  // beyond, the windows do not fit into a core's cache
     const std::int64_t length = searches.front().result().length;
-    constexpr std::int64_t kMaxWindows = std::int64_t{1} << 22;  // up to 16 bytes each
-    const std::int64_t step = std::clamp<std::int64_t>(kMaxWindows / static_cast<std::int64_t>(passages), 1,
-                                                       std::min(kLargestStep, length / 3));
     const Windows windows{
-        .step = step, .tokens = length - step + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
-    HashFilter filter(passages * static_cast<std::size_t>(step));
+        .step = kStep, .tokens = length - kStep + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
+    HashFilter filter(passages * static_cast<std::size_t>(kStep));
     for (Search& search : searches) search.add_windows(windows, filter);
     const TokenFile& looked_in = data.split(other).tokens;
-    const std::int64_t part = step << 16U;
+    const std::int64_t part = kStep << 16U;
     std::int64_t done = 0;
     OrderedWork<FoundWindows> parts(threads, [&](const FoundWindows& found) {
       for (const auto& [hash, place] : found) {

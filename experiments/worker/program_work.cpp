@@ -6,7 +6,6 @@
 #include <csignal>
 #include <iterator>
 #include <set>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -165,9 +164,10 @@ class Attempt {
       sink_.warn_at_end(join(unheard, "; ") +
                         "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
-    if (is_done && resumes_) warn_of_two_beginnings();
-    if (is_done && resumes_) warn_of_lost_numbers();
-    if (is_done) warn_of_early_end(end);
+    const std::set<std::int64_t> before = is_done ? earlier_steps() : std::set<std::int64_t>();
+    if (is_done && resumes_) warn_of_two_beginnings(before);
+    if (is_done && resumes_) warn_of_lost_numbers(before);
+    if (is_done) warn_of_early_end(end, before);
     if (const std::string other = results_.other_steps(); is_done && !other.empty()) sink_.warn_at_end(other);
     if (is_done && !results_.not_finite().empty())
       sink_.warn_at_end(fmt::format("its final {} {}", listed_names(results_.not_finite(), 3), kNotFinite));
@@ -193,9 +193,8 @@ class Attempt {
   }
 
   /// Some programs save, but do not load what they saved.
-  void warn_of_two_beginnings() {
+  void warn_of_two_beginnings(const std::set<std::int64_t>& before) {
     const std::optional<ProgramResults::Steps>& now = results_.steps();
-    const std::set<std::int64_t> before = earlier_steps();
     const bool is_more = before.size() > 1;  // one step may be an evaluation at each start
     if (!now || !is_more || now->first > *before.begin()) return;
     const std::string rest = now->last >= *before.rbegin()
@@ -217,10 +216,17 @@ class Attempt {
     return steps;
   }
 
+  /// Between neighbours.
+  static std::int64_t longest_gap(const std::set<std::int64_t>& steps) {
+    std::int64_t gap = 0;
+    for (auto step = steps.begin(); step != steps.end() && std::next(step) != steps.end(); ++step)
+      gap = std::max(gap, *std::next(step) - *step);
+    return gap;
+  }
+
   /// What a program has not yet written out is lost with it, although its checkpoint is behind that.
-  void warn_of_lost_numbers() {
+  void warn_of_lost_numbers(const std::set<std::int64_t>& before) {
     const std::optional<ProgramResults::Steps>& now = results_.steps();
-    const std::set<std::int64_t> before = earlier_steps();
     if (before.size() < 2) return;
     const std::int64_t last = *before.rbegin();
     if (!now) {
@@ -229,15 +235,12 @@ class Attempt {
           last));
       return;
     }
-    std::int64_t gap = now->gap;
-    for (auto step = std::next(before.begin()); step != before.end(); ++step)
-      gap = std::max(gap, *step - *std::prev(step));
-    if (now->first <= last + 2 * gap) return;
+    if (now->first <= last + 2 * std::max(now->gap, longest_gap(before))) return;
     sink_.warn_at_end(fmt::format("numbers between step {} and {} are lost with the attempt before", last, now->first));
   }
 
   /// Some programs end as if they had succeeded, though an error or a signal ended their training.
-  void warn_of_early_end(const ProgramEnd& end) {
+  void warn_of_early_end(const ProgramEnd& end, std::set<std::int64_t> known) {
     if (ends_with_exception(end.last_lines)) {
       sink_.warn_at_end("it ended with exit code 0, and its output with an exception; log.txt has its last lines");
     }
@@ -251,13 +254,11 @@ class Attempt {
                                     steps->last, asked_steps_));
     }
     if (!steps || steps->last == 0 || asked_steps_ <= 0) return;
-    std::set<std::int64_t> known = earlier_steps();
     const bool is_known_from_0 = !resumes_ || !known.empty();
     if (!is_known_from_0 && steps->first == steps->last) return;  // how often it reports is not known
     known.insert(steps->first);
-    std::int64_t gap = steps->gap;
-    std::int64_t before = is_known_from_0 ? 0 : steps->first;
-    for (const std::int64_t step : known) gap = std::max(gap, step - std::exchange(before, step));
+    if (is_known_from_0) known.insert(0);
+    const std::int64_t gap = std::max(steps->gap, longest_gap(known));
     if (steps->last + 2 * gap >= asked_steps_) return;  // it may report more and more rarely
     sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may have ended early",
                                   steps->last, asked_steps_));

@@ -17,11 +17,13 @@ TEST(OrderedWork, TakesResultsInOrder) {
     std::vector<int> taken;
     OrderedWork<int> work(threads, [&](int result) { taken.push_back(result); });
     for (int i = 0; i < 200; ++i) {
-      work.add([i] {
-        volatile int wait = (i % 7) * 1000;
-        while (wait > 0) wait = wait - 1;
-        return i;
-      });
+      work.add(
+          [i] {
+            volatile int wait = (i % 7) * 1000;
+            while (wait > 0) wait = wait - 1;
+            return i;
+          },
+          i % 3 == 0);
     }
     work.finish();
     EXPECT_EQ(taken, expected) << threads;
