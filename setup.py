@@ -16,7 +16,7 @@ from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
 ROOT = pathlib.Path(__file__).resolve().parent
-PURE = os.environ.get("XLM_BUILD") == "none"
+BUILD = os.environ.get("XLM_BUILD")
 
 
 def found(pattern, file):
@@ -26,7 +26,7 @@ def found(pattern, file):
 class BuildProgram(build_py):
     def run(self):
         super().run()
-        build = os.environ.get("XLM_BUILD")
+        build = BUILD
         if not build:
             subprocess.run(["make", "build"], cwd=ROOT, check=True)
             build = ROOT / "build" / "release"
@@ -53,12 +53,19 @@ class Wheel(bdist_wheel):
         return "py3", "none", super().get_tag()[2]
 
 
-with_program = {
-    "install_requires": [f"torch=={found('^torch_version=(.*)$', 'scripts/setup.sh')}"],
-    "entry_points": {"console_scripts": ["xlm = xlm:main"]},
-    "cmdclass": {"build_py": BuildProgram, "bdist_wheel": Wheel},
-}
-setup(
-    version=found(r"^project\(xlm VERSION ([0-9.]+)", "CMakeLists.txt"),
-    **({"install_requires": [], "entry_points": {}} if PURE else with_program),
-)
+def torch_version():
+    """Of the build that is there, otherwise of the one that `make build` is going to make."""
+    if BUILD:
+        return found('kTorchVersion = "(.*)"', f"{BUILD}/generated/base/version.h")
+    wanted = ROOT / ".deps" / "wanted-torch"
+    return wanted.read_text().strip() if wanted.exists() else found("^pinned_torch=(.*)$", "scripts/setup.sh")
+
+
+PARTS = {"install_requires": [], "entry_points": {}}
+if BUILD != "none":
+    PARTS = {
+        "install_requires": [f"torch=={torch_version()}"],
+        "entry_points": {"console_scripts": ["xlm = xlm:main"]},
+        "cmdclass": {"build_py": BuildProgram, "bdist_wheel": Wheel},
+    }
+setup(version=found(r"^project\(xlm VERSION ([0-9.]+)", "CMakeLists.txt"), **PARTS)
