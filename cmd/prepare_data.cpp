@@ -222,6 +222,9 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
   app.add_option("--clean", request.clean, "none, or text8: a-z and single spaces, digits spelt out")
       ->type_name("none|text8");
   app.add_option("--unit", request.unit, "What a token is")->type_name("character|byte|bpe");
+  app.add_option("--line-ends", request.line_ends,
+                 "Own text: CR LF and CR as Unix's line ends, or as they are (default: unix)")
+      ->type_name("unix|keep");
   app.add_option("--bpe", request.bpe,
                  "Folder with GPT-2's vocab.json and merges.txt, or tokenizer.json, for --unit bpe")
       ->type_name("DIR");
@@ -237,7 +240,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
                  "Threads for cleaning (default: one for each core); does not change the result")
       ->check(CLI::Range(1, 1024).description(""))
       ->type_name("N");
-  app.add_option("--name", request.name, "Name of the data in run ids, tables and data.name (default: DATASET)")
+  app.add_option("--name", request.name,
+                 "Name of the data in run ids, tables and data.name (default: DATASET; of own text the folder's)")
       ->type_name("NAME");
   app.add_option("--split-by", request.split_by,
                  "document: a fixed sample of the documents; position: the end of the text (default: document where "

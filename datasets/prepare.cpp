@@ -31,9 +31,14 @@ namespace xlm {
 namespace {
 
 /// Keys that meta.json has only if the request sets them.
-constexpr std::array<const char*, 8> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
-                                                "column", "as_text",      "name",          "skip_bad_rows"};
+constexpr std::array<const char*, 7> kSometimes{"books",  "valid_tokens", "documents_are", "rows_are",
+                                                "column", "as_text",      "skip_bad_rows"};
 constexpr double kShareToSay = 0.01;  // of a split's passages that another split contains, too
+
+/// The value of --line-ends that the request amounts to.
+const char* line_ends_of(const Preparation& preparation) {
+  return preparation.settings.line_ends == LineEnds::kKeep ? "keep" : "unix";
+}
 
 /// Whether each line end counts as a word, as in published numbers of WikiText.
 bool line_ends_are_words(const Preparation& preparation) {
@@ -62,7 +67,6 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
             {"keep_text", request.keep_text},
             {"sources", std::move(files)}};
   // Written only if they are not the default.
-  if (!request.name.empty()) meta["name"] = request.name;
   if (request.books) meta["books"] = *request.books;
   if (request.valid_tokens) meta["valid_tokens"] = *request.valid_tokens;
   if (settings.documents != DocumentUnit::kFiles) meta["documents_are"] = repaired_utf8(request.documents);
@@ -83,7 +87,8 @@ Json describe_request(const Preparation& preparation, const std::vector<SourceFi
 
 /// Returns whether `out` exists, whole, with the result of the request. Throws UsageError if something else is there
 /// that must not be replaced.
-bool is_there(const PrepareRequest& request, const Json& wanted) {
+bool is_there(const Preparation& preparation, const Json& wanted) {
+  const PrepareRequest& request = preparation.request;
   const fs::path& out = request.out;
   std::error_code ignored;
   if (!fs::exists(fs::symlink_status(out, ignored))) return false;
@@ -109,9 +114,19 @@ bool is_there(const PrepareRequest& request, const Json& wanted) {
   for (const char* key : kSometimes) {
     if (present.contains(key) && !wanted.contains(key)) differences.emplace_back(key);
   }
-  // Unless asked for, a folder of before `split_by` is as good: the same command found it then.
+  // Unless asked for, a folder of before `split_by`, `line_ends` and names of folders is as good: the same command
+  // found it then. Its bytes have the line ends of the files.
   if (request.split_by && present.value("split_by", "position") != *request.split_by)
     differences.emplace_back("split_by");
+  if (preparation.corpus->given_splits) {
+    const bool asked = request.line_ends.has_value();
+    const char* before = asked && preparation.settings.unit == Vocabulary::Unit::kByte ? "keep" : "unix";
+    if (present.value("line_ends", before) != line_ends_of(preparation)) differences.emplace_back("line_ends");
+  }
+  const std::string& name = request.name;
+  if (name.empty() ? present.contains("name") && present["name"] != default_name(preparation)
+                   : present.value("name", "") != name)
+    differences.emplace_back("name");
   if (differences.empty()) {
     const auto replaced = present.value("replaced_characters", std::int64_t{0});
     const bool lacks = present.contains("thrown_away");
@@ -340,6 +355,10 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   VerifiedFiles(folder).note(encoded.outputs);
   Json meta = describe();
   if (sampled) meta["split_by"] = "document";
+  if (corpus.given_splits) meta["line_ends"] = line_ends_of(preparation);
+  if (const std::string name = request.name.empty() ? default_name(preparation) : request.name; !name.empty()) {
+    meta["name"] = name;
+  }
   write_file(folder / "meta.json", prepared_meta_text(describe_result(std::move(meta), preparation, text, encoded)));
   return text.replaced();
 }
@@ -404,7 +423,7 @@ PrepareResult prepare_tokens(Preparation preparation, const PrepareObserver& obs
   };
   SourceHashes hashes(sources, preparation.settings.threads > 1 && !exists(), observer);
   const auto describe = [&] { return describe_request(preparation, sources, hashes.get()); };
-  const auto is_made = [&] { return exists() && is_there(request, describe()); };
+  const auto is_made = [&] { return exists() && is_there(preparation, describe()); };
   if (!hashes.are_aside()) {
     preparation.settings.reading.hashed = [&](const SourceFile& source, std::string sha256) {
       hashes.note(source, std::move(sha256));

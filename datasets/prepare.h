@@ -24,10 +24,11 @@ struct PrepareRequest {
   std::vector<fs::path> from;        // files, archives or folders
   bool shards = false;               // `from` is the folder of a Hugging Face dataset: only its shards are read
   fs::path out;                      // the folder to make
-  std::string name;                  // name of the data in run ids and data.name; empty: the corpus's name
+  std::string name;                  // name of the data in run ids and data.name; empty: default_name
   std::string glob;                  // which files of folders and archives; empty: all
   std::optional<std::string> clean;  // nullopt: the corpus's default
   std::optional<std::string> unit;
+  std::optional<std::string> line_ends;        // "unix" or "keep" for own text; nullopt: unix
   fs::path bpe;                                // a folder with vocab.json and merges.txt; empty: none
   fs::path lists;                              // a folder with the corpus's lists of files; empty: none
   std::optional<std::string> split;            // as in SplitPlan; nullopt: by names of files, or kUsualSplit
@@ -67,6 +68,9 @@ struct Preparation {
 
 /// Throws UsageError for options that do not fit the corpus, DataError if the encoding cannot be read.
 Preparation check_request(PrepareRequest request);
+
+/// The name of own text without --name, from the last part of --out; "" for other corpora, which have their own.
+std::string default_name(const Preparation& preparation);
 
 /// Whether the request uses byte pairs but has no encoding. Throws UsageError for an unknown corpus or unit.
 bool lacks_encoding(const PrepareRequest& request);

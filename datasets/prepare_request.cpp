@@ -75,6 +75,18 @@ SplitSizes choose_limits(const Corpus& corpus, const std::optional<std::string>&
                   text, corpus.limits));
 }
 
+/// Own text is the same text in every unit, so that its numbers can be compared. The bytes of a named corpus are its
+/// files'.
+LineEnds choose_line_ends(const Corpus& corpus, const std::optional<std::string>& wanted, Vocabulary::Unit unit) {
+  if (!corpus.given_splits) {
+    if (wanted) throw UsageError(fmt::format("{} takes no --line-ends: its text is as published", corpus.name));
+    return unit == Vocabulary::Unit::kByte ? LineEnds::kKeep : LineEnds::kUnix;
+  }
+  if (!wanted || *wanted == "unix") return LineEnds::kUnix;
+  if (*wanted == "keep") return LineEnds::kKeep;
+  throw UsageError(fmt::format("--line-ends {}: use unix or keep", *wanted));
+}
+
 constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
 
 /// A count, "all", or the default if nothing was requested.
@@ -132,10 +144,12 @@ Vocabulary::Unit unit_named(const std::string& name) {
                          : Vocabulary::Unit::kCharacter;
 }
 
+constexpr std::size_t kMaxLetters = 40;  // of a name
+
+bool fits_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
+
 void check_name(const std::string& name) {
-  constexpr std::size_t kMaxLetters = 40;
-  const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
-  if (name.size() <= kMaxLetters && std::all_of(name.begin(), name.end(), fits)) return;
+  if (name.size() <= kMaxLetters && std::all_of(name.begin(), name.end(), fits_name)) return;
   throw UsageError(fmt::format("--name {}: use at most {} of a-z, 0-9, - and _", name, kMaxLetters));
 }
 
@@ -318,6 +332,7 @@ Preparation check_request(PrepareRequest request) {
   settings.skip_bad_rows = request.skip_bad_rows;
   settings.language = choose_language(corpus, request, settings.cleaning);
   settings.points = choose_points(settings.language, request.hebrew_points);
+  settings.line_ends = choose_line_ends(corpus, request.line_ends, settings.unit);
   settings.limits = choose_limits(corpus, request.limit);
   settings.strict = request.strict;
   settings.threads = request.threads > 0 ? request.threads : static_cast<int>(available_cores());
@@ -333,6 +348,16 @@ Preparation check_request(PrepareRequest request) {
   if (request.out.empty()) throw UsageError("--out is empty\nname the folder to make");
   if (!request.bpe.empty()) settings.bpe = std::make_shared<const Bpe>(read_bpe(request.bpe));
   return {std::move(request), &corpus, std::move(settings), scope, split};
+}
+
+std::string default_name(const Preparation& preparation) {
+  if (!preparation.corpus->given_splits) return "";
+  const fs::path out = fs::absolute(preparation.request.out).lexically_normal();
+  std::string name = lower_case((out.has_filename() ? out : out.parent_path()).filename().string());
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !fits_name(c); }, '-');
+  name.erase(0, name.find_first_not_of('-'));
+  return name.substr(0, kMaxLetters);
 }
 
 bool lacks_encoding(const PrepareRequest& request) {

@@ -282,7 +282,7 @@ void DocumentReader::read(const TextFile& file) {
       return true;
     };
     sink_.begin();
-    for_each_block_until(file, strict_, write, line_ends_for(*settings_));
+    note_line_ends(for_each_block_until(file, strict_, write, settings_->line_ends));
     sink_.end();
     return;
   }
@@ -319,7 +319,8 @@ void DocumentReader::take_row(const TextFile& file, std::string_view row) {
     check.finish();
   }
   UnixLineEnds line_ends;
-  if (line_ends_for(*settings_) == LineEnds::kUnix) row = line_ends.write(row);
+  if (settings_->line_ends == LineEnds::kUnix) row = line_ends.write(row);
+  note_line_ends(line_ends.changed());
   if (!settings_->wikitext_rows) {
     sink_.begin();
     sink_.write(row);
@@ -334,6 +335,12 @@ void DocumentReader::take_row(const TextFile& file, std::string_view row) {
   }
   if (!lines_) lines_ = std::make_unique<WikitextDocuments>(sink_, settings_->documents == DocumentUnit::kArticles);
   lines_->write(wikitext_line(row));
+}
+
+void DocumentReader::note_line_ends(bool changed) {
+  if (!changed || said_line_ends_ || !settings_->reading.bytes) return;
+  observer_->say("CR LF and CR became LF, as for characters and byte pairs; --line-ends keep keeps them");
+  said_line_ends_ = true;
 }
 
 void DocumentReader::finish() {

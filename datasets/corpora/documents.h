@@ -39,11 +39,14 @@ class DocumentReader {
 
  private:
   void take_row(const TextFile& file, std::string_view row);
+  /// Says once that bytes of the files changed.
+  void note_line_ends(bool changed);
 
   const CorpusSettings* settings_;
   bool strict_;
   const PrepareObserver* observer_;
   DocumentSink sink_;
+  bool said_line_ends_ = false;
   std::unique_ptr<WikitextDocuments> lines_;  // of the split, if rows are lines
 };
 

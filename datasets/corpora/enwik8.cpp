@@ -10,7 +10,7 @@ void read_enwik8(const std::vector<SourceFile>& sources, const CorpusSettings& s
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
     check_single(file, "enwik8");
     for_each_block(
-        file, [&](std::string_view block) { text.write(block); }, LineEnds::kAsTheyAre);
+        file, [&](std::string_view block) { text.write(block); }, LineEnds::kKeep);
   });
 }
 

@@ -145,7 +145,6 @@ std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const 
 void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& settings, const PrepareObserver& observer,
                CleanText& text) {
   std::size_t split = kBookFolders.size();
-  const LineEnds line_ends = line_ends_for(settings);
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
     const std::size_t now = book_of(file.source.name)->split;
     if (now != split) text.begin_split(now);
@@ -156,7 +155,7 @@ void read_pg19(const std::vector<SourceFile>& sources, const CorpusSettings& set
       blank = blank && trim(block).empty();
       text.write(block);
     };
-    for_each_block(file, take, line_ends);
+    for_each_block(file, take, settings.line_ends);
     if (blank) throw empty_book(file.label);
   });
 }

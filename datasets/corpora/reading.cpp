@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 namespace xlm {
-void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
+bool for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
                           LineEnds line_ends) {
   constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // what a core's cache holds
   constexpr std::size_t kFirstBytes = std::size_t{64} << 10;
@@ -24,10 +24,11 @@ void for_each_block_until(const TextFile& file, bool strict, const std::function
   while (filled > 0) {
     const std::string_view block = std::string_view(buffer).substr(0, filled);
     if (strict) check.write(block);
-    if (!each(line_ends == LineEnds::kUnix ? unix_ends.write(block) : block)) return;
+    if (!each(line_ends == LineEnds::kUnix ? unix_ends.write(block) : block)) break;
     filled = file.read(buffer.data(), buffer.size());
   }
-  if (strict) check.finish();
+  if (strict && filled == 0) check.finish();
+  return unix_ends.changed();
 }
 
 void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each, LineEnds line_ends) {
@@ -42,6 +43,7 @@ std::string_view UnixLineEnds::write(std::string_view block) {
   const bool ended = std::exchange(after_return_, block.empty() ? after_return_ : block.ends_with('\r'));
   if (ended && block.starts_with('\n')) block.remove_prefix(1);
   if (block.find('\r') == std::string_view::npos) return block;
+  changed_ = true;
   clean_.clear();
   for (std::size_t end = 0; (end = block.find('\r')) != std::string_view::npos;) {
     clean_.append(block, 0, end);

@@ -6,17 +6,11 @@
 
 namespace xlm {
 
-/// In a text the line ends of every system (CR LF, CR) are read as Unix's; in bytes each is kept.
-enum class LineEnds { kUnix, kAsTheyAre };
-inline LineEnds line_ends_for(const CorpusSettings& settings) {
-  return settings.unit == Vocabulary::Unit::kByte ? LineEnds::kAsTheyAre : LineEnds::kUnix;
-}
-
 /// Calls `each` for every piece of `file`. The first piece has about 64 KiB or more unless the file is shorter.
 void for_each_block(const TextFile& file, const std::function<void(std::string_view block)>& each,
                     LineEnds line_ends = LineEnds::kUnix);
-/// The same until `each` returns false; with `strict` invalid UTF-8 is a DataError.
-void for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
+/// The same until `each` returns false; with `strict` invalid UTF-8 is a DataError. Returns whether a line end changed.
+bool for_each_block_until(const TextFile& file, bool strict, const std::function<bool(std::string_view block)>& each,
                           LineEnds line_ends = LineEnds::kUnix);
 
 /// Replaces the line ends of every system by Unix's, in a text that comes in pieces.
@@ -24,9 +18,11 @@ class UnixLineEnds {
  public:
   /// Takes the next piece. A CR at its end is one line end, whether or not the next piece begins with LF.
   std::string_view write(std::string_view block);
+  bool changed() const { return changed_; }
 
  private:
   std::string clean_;
+  bool changed_ = false;
   bool after_return_ = false;  // the last piece ended with CR
 };
 

@@ -19,6 +19,9 @@ class Bpe;
 /// lines of files.
 enum class DocumentUnit { kFiles, kArticles, kRows };
 
+/// The value of --line-ends. kUnix: the line ends of every system (CR LF, CR) are read as Unix's.
+enum class LineEnds { kUnix, kKeep };
+
 /// The settings of reading a corpus, with every default filled in.
 struct CorpusSettings {
   std::string cleaning;  // "none" or "text8"
@@ -36,6 +39,7 @@ struct CorpusSettings {
   bool skip_bad_rows = false;          // rows that cannot be read are left out and counted
   const Language* language = nullptr;  // of the cleaner; null: none
   HebrewPoints points = HebrewPoints::kRemove;
+  LineEnds line_ends = LineEnds::kUnix;
   SplitSizes limits{};  // of corpora that have limits: raw characters of each split
   bool strict = false;  // invalid UTF-8 is an error
   int threads = 1;

@@ -57,7 +57,7 @@ void read_wikitext103(const std::vector<SourceFile>& sources, const CorpusSettin
     text.begin_split(*split);
     WikitextDocuments documents(sink, settings.documents == DocumentUnit::kArticles);
     for_each_block(
-        file, [&](std::string_view block) { documents.write(block); }, line_ends_for(settings));
+        file, [&](std::string_view block) { documents.write(block); }, settings.line_ends);
     documents.finish();
   });
   if (!any) throw no_wikitext(sources.front().path.string());

@@ -34,7 +34,7 @@ TEST_F(DataShow, DescribesTheFolder) {
   const ProgramResult outcome = run("data show d");
   EXPECT_EQ(outcome.code, kDone) << outcome.err;
   for (const char* part :
-       {"d: text, 8 symbols (characters)", "alphabet: line break space B a d m n \uFFFD", "train: a 33.3 %, n 25.0 %",
+       {"d: d, 8 symbols (characters)", "alphabet: line break space B a d m n \uFFFD", "train: a 33.3 %, n 25.0 %",
         "  Banana\n  and m\n", "not in training, now U+FFFD:", "sources:\n", " a.txt\n"}) {
     EXPECT_THAT(outcome.out, HasSubstr(part));
   }
@@ -42,7 +42,7 @@ TEST_F(DataShow, DescribesTheFolder) {
 
 TEST_F(DataShow, PrintsJson) {
   const Json json = parse_json(run("data show d --json --verify").out, "output");
-  EXPECT_EQ(json["dataset"], "text");
+  EXPECT_EQ(json["dataset"], "d");
   EXPECT_EQ(json["verified"], true);
   EXPECT_EQ(json["vocabulary"], "train");
   EXPECT_EQ(json["splits"]["train"]["tokens"], 12);
@@ -94,7 +94,7 @@ TEST_F(DataShow, ImportsADatasetFromDisk) {
   write_shard("parquet", folder_.path() / "hub/test-00000-of-00001.parquet", {"third"});
   const ProgramResult imported = run("data import hub --out h");
   EXPECT_EQ(imported.code, kDone) << imported.err;
-  EXPECT_THAT(imported.out, HasSubstr("h is ready: text"));
+  EXPECT_THAT(imported.out, HasSubstr("h is ready: h, "));
   EXPECT_THAT(imported.err, HasSubstr("no valid.bin"));
   const Json json = parse_json(run("data show h --json").out, "output");
   EXPECT_EQ(json["splits"]["train"]["lines"][0], "first second");

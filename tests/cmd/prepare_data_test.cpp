@@ -36,7 +36,7 @@ TEST_F(PrepareData, PrintsASummary) {
   file("a.txt", "Some text of my own, long enough for three splits.");
   const ProgramResult outcome = run("text --from a.txt --out data/a");
   EXPECT_EQ(outcome.code, kDone) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("data/a is ready: text, "));
+  EXPECT_THAT(outcome.out, HasSubstr("data/a is ready: a, "));
   EXPECT_THAT(outcome.out, HasSubstr("train"));
   EXPECT_EQ(outcome.err, "");
   EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a exists already"));
@@ -51,6 +51,9 @@ TEST_F(PrepareData, UsersTextsAreDistinguishedByName) {
   EXPECT_THAT(run("text --from a.txt --out data/a").err, HasSubstr("different: name"));
   EXPECT_THAT(run("text --from a.txt --out data/a --name other").err, HasSubstr("different: name"));
   EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
+  EXPECT_THAT(run("text --from a.txt --out 'data/My letters.2/'").out, HasSubstr("is ready: my-letters-2, "));
+  EXPECT_THAT(run("text --from a.txt --out data/écrits").out, HasSubstr("is ready: crits, "));
+  EXPECT_THAT(run("text --from a.txt --out data/тексты").out, HasSubstr("is ready: text, "));
 }
 
 // meta.json writes such names with U+FFFD and keeps two of them distinct.

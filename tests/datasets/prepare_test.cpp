@@ -213,6 +213,7 @@ TEST_F(Prepare, MetaHasTheDocumentedKeys) {
 TEST_F(Prepare, PreparingTwiceGivesTheSameBytes) {
   PrepareRequest wanted = request("text", {file("d/a.txt", "some text\n"), file("d/b.txt", "and more \xFF of it\n")});
   wanted.keep_text = true;
+  wanted.name = "mine";
   prepare(wanted, {});
   auto first = files_of(path("out"));
   wanted.out = path("elsewhere/again");

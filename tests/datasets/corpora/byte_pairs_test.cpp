@@ -126,6 +126,7 @@ TEST_F(PrepareBpe, ThreadsDoNotChangeTheResult) {
   files.push_back(file("d/e", without_blanks));
   PrepareRequest wanted = text_request(files);
   wanted.keep_text = true;
+  wanted.name = "mine";
   wanted.threads = 1;
   const PreparedData one = make(wanted);
   wanted.threads = 3;

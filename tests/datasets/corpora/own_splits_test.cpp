@@ -235,11 +235,49 @@ TEST_F(OwnSplits, LineEndsOfAnySystemAreLineEnds) {
     EXPECT_EQ(text(make(wanted), "train"), read_file(path("unix"))) << name;
     wanted.unit = "byte";
     wanted.out = path(std::string("bytes-") + name);
-    EXPECT_EQ(text(make(wanted), "train"), read_file(path(name))) << name;
+    EXPECT_EQ(text(make(wanted), "train"), read_file(path("unix"))) << name;
+    wanted.line_ends = "keep";
+    expect_error<UsageError>(wanted, "different: line_ends");
+    for (const char* unit : {"byte", "character"}) {
+      wanted.unit = unit;
+      wanted.out = path(fmt::format("kept-{}-{}", unit, name));
+      EXPECT_EQ(text(make(wanted), "train"), read_file(path(name))) << name;
+    }
+    wanted.line_ends.reset();
+    expect_error<UsageError>(wanted, "different: line_ends");
   }
+  PrepareRequest bytes = request("text", {path("windows"), path("mac")});
+  bytes.unit = "byte";
+  bytes.out = path("bytes");
+  std::vector<std::string> notes;
+  prepare(bytes, {.note = [&](const std::string& note) { notes.push_back(note); }});
+  EXPECT_EQ(std::count_if(notes.begin(), notes.end(),
+                          [](const auto& note) { return note.find("--line-ends") != std::string::npos; }),
+            1);
+  PrepareRequest wrong = request("text", {path("unix")});
+  wrong.line_ends = "dos";
+  expect_error<UsageError>(wrong, "use unix or keep");
+  wrong.dataset = "enwik8";
+  expect_error<UsageError>(wrong, "enwik8 takes no --line-ends");
   PrepareRequest rows = request("text", {write_shard("parquet", path("rows.parquet"), {"a\r\nb\r", "\nc"})});
   rows.split = "100%,0%,0%";
   EXPECT_EQ(text(make(rows), "train"), "a\nb\n\nc");
+}
+
+TEST_F(OwnSplits, AFolderOfBeforeLineEndsKeptThoseOfBytes) {
+  PrepareRequest wanted = request("text", {file("windows", "one\r\ntwo\r\n")});
+  wanted.unit = "byte";
+  wanted.line_ends = "keep";
+  prepare(wanted, {});
+  Json meta = read_json(path("out/meta.json"));
+  meta.erase("line_ends");
+  meta.erase("name");
+  write_file(path("out/meta.json"), meta.dump());
+  EXPECT_TRUE(prepare(wanted, {}).was_there);
+  wanted.line_ends.reset();
+  EXPECT_TRUE(prepare(wanted, {}).was_there) << "the same command as before";
+  wanted.line_ends = "unix";
+  EXPECT_THAT([&] { prepare(wanted, {}); }, ThrowsMessage<UsageError>(HasSubstr("different: line_ends")));
 }
 
 class TextColumns : public OwnSplits, public ::testing::WithParamInterface<const char*> {};

@@ -122,7 +122,9 @@ class PreparedFolder : public ::testing::Test {
  protected:
   PreparedFolder() {
     write_file(folder_.path() / "text.txt", "the quick brown fox jumps over the lazy dog, again and again\n");
-    prepare({.dataset = "text", .from = {folder_.path() / "text.txt"}, .out = out(), .split = "40,10,10"}, {});
+    prepare(
+        {.dataset = "text", .from = {folder_.path() / "text.txt"}, .out = out(), .name = "fox", .split = "40,10,10"},
+        {});
   }
   fs::path out() const { return folder_.path() / "out"; }
   void change_meta(const std::function<void(Json&)>& change) const {
@@ -139,11 +141,11 @@ class PreparedFolder : public ::testing::Test {
 
 TEST_F(PreparedFolder, Opens) {
   const PreparedData data = open_prepared(out(), true);
-  EXPECT_EQ(data.dataset, "text");
+  EXPECT_EQ(data.dataset, "fox");
   EXPECT_EQ(data.split("train").tokens.size(), 40);
   EXPECT_EQ(data.vocabulary.symbols[static_cast<std::size_t>(data.split("train").tokens.at(0))], "t");
   const PreparedSummary summary = summarize_prepared(out());
-  EXPECT_EQ(summary.dataset, "text");
+  EXPECT_EQ(summary.dataset, "fox");
   EXPECT_EQ(summary.fingerprint, data.fingerprint);
   EXPECT_EQ(summary.symbols, data.vocabulary.size());
   EXPECT_EQ(summary.train_tokens, 40);
@@ -249,7 +251,7 @@ TEST_F(PreparedFolder, MalformedMetaIsNamed) {
 TEST_F(PreparedFolder, WrongFieldsOfMetaAreNamed) {
   const std::string good = read_file(out() / "meta.json");
   const std::vector<std::pair<std::function<void(Json&)>, std::string>> changes{
-      {[](Json& meta) { meta.erase("dataset"); }, "no text 'dataset'"},
+      {[](Json& meta) { meta.erase("name"), meta.erase("dataset"); }, "no text 'dataset'"},
       {[](Json& meta) { meta["language"] = 3; }, "no text 'language'"},
       {[](Json& meta) { meta.erase("sizes"); }, "no object 'sizes'"},
       {[](Json& meta) { meta["sizes"] = Json::object(); }, "no split in 'sizes'"},
