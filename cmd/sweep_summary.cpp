@@ -197,7 +197,9 @@ class SweepSummary {
                           listed_names({unfrozen.begin(), unfrozen.end()}, 3));
     }
     for (const std::string& option : options_that_change_nothing(planned_, varied_keys(planned_), runs_)) {
-      text += fmt::format("warning: {} changes no number, so it does not seem to reach the program\n", option);
+      text += fmt::format(
+          "warning: {} changes no evaluation: it does not seem to reach the program, or changes only its speed\n",
+          option);
       const bool is_flag = std::all_of(planned_.begin(), planned_.end(), [&](const SweepRun& run) {
         const std::string value = shown_value(run.point, option);
         return value == "true" || value == "false";

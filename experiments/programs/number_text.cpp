@@ -90,19 +90,35 @@ std::string_view without_marks_behind(std::string_view text) {
   return text.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whether line[at - 1] stands between thousands: up to three digits before it, exactly three behind it.
+bool follows_thousands(std::string_view line, std::size_t at) {
+  if (at < 2 || (line[at - 1] != ',' && line[at - 1] != '\'')) return false;
+  std::size_t behind = at;
+  while (behind < line.size() && is_digit(line[behind])) ++behind;
+  std::size_t begin = at - 1;
+  while (begin > 0 && is_digit(line[begin - 1])) --begin;
+  const std::size_t before = at - 1 - begin;
+  return behind - at == 3 && before >= 1 && before <= 3 && (begin == 0 || line[begin - 1] != '.');
+}
+
+}  // namespace
+
 std::string_view number_around(std::string_view line, std::string_view part) {
   // Digits; then a point or an exponent with digits, or thousands of three digits each.
   static const RE2 rest(R"(^(?:\d+|\.\d|[eE][-+]?\d|[kKMGBT](?:\W|$)|\(-?\d))");
-  static const RE2 thousands(R"(^,\d{3}(?:\D|$))");
-  static const RE2 whole(R"(^[-+]?[\d.]*(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+|[kKMGBT]|\([-\d.]+\))?)");
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  static const RE2 thousands(R"(^[,']\d{3}(?:\D|$))");
+  static const RE2 whole(R"(^[-+]?[\d.]*(?:[,']\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+|[kKMGBT]|\([-\d.]+\))?)");
   const auto begin = static_cast<std::size_t>(part.data() - line.data());
   const std::size_t end = begin + part.size();
   const re2::StringPiece behind(line.data() + end, line.size() - end);
   const bool is_whole_number = part.find('.') == std::string_view::npos;
   const bool goes_on = RE2::PartialMatch(behind, rest) || (is_whole_number && RE2::PartialMatch(behind, thousands));
   std::size_t first = begin;
-  while (first > 0 && (is_digit(line[first - 1]) || line[first - 1] == '.')) --first;
+  while (first > 0 && (is_digit(line[first - 1]) || line[first - 1] == '.' || follows_thousands(line, first))) --first;
   const bool has_sign = first > 0 && line[first - 1] == '-' &&
                         (first == 1 || line[first - 2] == ' ' || line[first - 2] == '=' || line[first - 2] == ':');
   if (has_sign) --first;

@@ -28,8 +28,8 @@ std::string thousands_remedy(std::string_view text);
 /// A text without the marks of a sentence behind it: "2.5" of "2.5," and "2.5).".
 std::string_view without_marks_behind(std::string_view text);
 
-/// The number in a line of which `part` holds only some: "1.5e-05" around "1.5", "12,345" around "12", "2.51" around
-/// "1", "-0.5" around "0.5". Empty: `part` is whole, as far as one sees.
+/// The number in a line of which `part` holds only some: "1.5e-05" around "1.5", "12,345" around "12" or "345", "2.51"
+/// around "1", "-0.5" around "0.5". Empty: `part` is whole, as far as one sees.
 std::string_view number_around(std::string_view line, std::string_view part);
 
 /// A number as a step: whole, from 0 on. Nothing for any other.

@@ -279,7 +279,12 @@ class OutputReader : public MetricReader {
     const std::string& name = pattern.expression.names()[i];
     if (pattern.thousands == 0 && !cut_.contains(name)) {
       const std::string_view whole = number_around(text, group);
-      if (!whole.empty()) {
+      // "10,250" may be two numbers, which two groups take.
+      const auto is_of_another = [&](const re2::StringPiece& other) {
+        return other.data() != group.data() && other.data() != nullptr && other.data() < whole.data() + whole.size() &&
+               other.data() + other.size() > whole.data();
+      };
+      if (!whole.empty() && std::none_of(groups_.begin(), groups_.end(), is_of_another)) {
         cut_[name] = fmt::format("'{}' took '{}' of '{}' ({}): let its pattern take all of a number, as \\S+ does",
                                  name, group, whole, place.text());
       }

@@ -70,6 +70,7 @@ std::string ProgramResults::other_steps() const {
 void ProgramResults::starts() {
   evaluated_.clear();
   steps_.reset();
+  firsts_.clear();
   first_step_ = -1;
 }
 
@@ -83,6 +84,7 @@ void ProgramResults::metrics(std::int64_t step, const std::map<std::string, doub
   note_step(step);
   note_of_attempt(step);
   trained_ = std::max(trained_, step);
+  firsts_.insert(values.begin(), values.end());
   sink_.metrics(step, values);
   sink_.progress(step, values);
 }

@@ -48,6 +48,8 @@ class ProgramResults final : public RecordSink {
     std::int64_t gap = 0;  // the longest between two neighbours
   };
   const std::optional<Steps>& steps() const { return steps_; }
+  /// The first number of each series of this attempt.
+  const std::map<std::string, double>& firsts() const { return firsts_; }
 
  private:
   void note_step(std::int64_t step);
@@ -61,6 +63,7 @@ class ProgramResults final : public RecordSink {
   std::int64_t trained_ = 0;                                 // the greatest step of training
   std::int64_t step_ = 0;
   std::optional<Steps> steps_;
+  std::map<std::string, double> firsts_;
   std::int64_t first_step_ = -1;  // of those that rose without a break
   double first_time_ = 0;
   double last_time_ = 0;

@@ -166,6 +166,7 @@ class Attempt {
     }
     const std::set<std::int64_t> before = is_done ? earlier_steps() : std::set<std::int64_t>();
     if (is_done && resumes_) warn_of_two_beginnings(before);
+    if (is_done && resumes_) warn_of_series_that_began_again(before);
     if (is_done && resumes_) warn_of_lost_numbers(before);
     if (is_done) warn_of_early_end(end, before);
     if (const std::string other = results_.other_steps(); is_done && !other.empty()) sink_.warn_at_end(other);
@@ -204,6 +205,32 @@ class Attempt {
         "it had saved, and began again at step {}: it did not load that, or counts its steps from there{}; if "
         "it cannot resume, say program: {{resume: restart}}",
         now->first, rest));
+  }
+
+  /// Some programs load their weights and count epochs anew. What hangs on these begins again, too: a learning rate.
+  void warn_of_series_that_began_again(const std::set<std::int64_t>& before) {
+    const std::optional<ProgramResults::Steps>& now = results_.steps();
+    if (!now || before.empty() || now->first <= *before.begin()) return;
+    std::vector<std::string> again;
+    for (const auto& [name, series] : run_.metrics) {
+      const auto first = results_.firsts().find(name);
+      const bool is_first = first != results_.firsts().end() && first->second == series.begin()->second;
+      const bool is_time = name.find("time") != std::string::npos || name.find("second") != std::string::npos;
+      if (!is_first || is_time || !goes_one_way(series)) continue;
+      again.push_back(fmt::format("{} at {}", name, series.begin()->second));
+    }
+    if (again.empty()) return;
+    sink_.warn_at_end(fmt::format(
+        "after step {} it was resumed and began again with {}, so what hangs on that, such as a schedule, began again",
+        *before.rbegin(), listed_names(again, 3)));
+  }
+
+  /// Whether it rose or fell, and never did the other.
+  static bool goes_one_way(const RunSeries& series) {
+    const auto& [low, high] = std::minmax(series.begin()->second, series.rbegin()->second);
+    const auto value = [](const auto& point) { return point.second; };
+    return low != high && (std::ranges::is_sorted(series, std::less<>(), value) ||
+                           std::ranges::is_sorted(series, std::greater<>(), value));
   }
 
   /// The steps of numbers that attempts before have reported.

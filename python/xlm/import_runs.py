@@ -743,7 +743,15 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
             different = ", ".join(sorted({str(value) for value in values})[:3])
             found = f"the run '{run.name}' has several values of the setting '{name}': {different}"
             raise ImportProblem(f"{found}\n--run names a column that tells runs apart", usage=True)
-        elif not is_setting:
+        elif is_setting:
+            if not step_name and not all(_TIME.match(str(value)) for value in values):
+                shown = ", ".join(dict.fromkeys(str(value) for value in values[:3]))
+                rest = ", …" if len(values) > 3 else ""
+                run.doubts.append(
+                    f"its rows differ in '{name}' ({shown}{rest}), and the number of the last counts; "
+                    "give each a column, or --run a column that tells them apart"
+                )
+        else:
             is_summary = not step_name and len(rows) == 1
             for place, number in numbers.items():
                 split, step = places[place]
@@ -758,6 +766,8 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
             run.state = _TABLE_STATES[word.lower()]
             run.reason = f"its state was {word}" if run.state == "failed" else ""
 
+
+_TIME = re.compile(r"\d{1,4}[-:/.]\d\d")  # how a time begins, which differs from row to row
 
 # Of tables of runs that pages of W&B and MLflow export.
 _TABLE_STATES = {"finished": "done", "crashed": "failed", "failed": "failed", "killed": "failed", "running": "preempted",

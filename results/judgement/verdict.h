@@ -55,11 +55,13 @@ std::string interval_text(double low, double high, const std::function<std::stri
 
 /// What a verdict rests on if a setting has the same number with all its seeds.
 inline constexpr std::string_view kSeedsSayNothing =
-    "all seeds of a setting have the same number, so the program does not seem to use its seed";
+    "all seeds of a setting have the same number: the program does not seem to use its seed, or the number does not "
+    "depend on it";
 
 /// And if two sides have the same numbers, seed by seed.
 inline constexpr std::string_view kSidesSayNothing =
-    "both sides have the same number with every seed, so what differs between them does not seem to reach the program";
+    "both sides have the same number with every seed: what differs between them does not seem to reach the program, or "
+    "does not change this number";
 
 /// What a comparison still needs that is undecided though its error is known: "9 seeds would decide if the present
 /// difference were the true one; if its interval's lower end were, 5; its upper, 40". `seeds`: what is counted, "seeds

@@ -163,7 +163,8 @@ const std::vector<Value>& RunTable::column(const std::string& name) {
       is_series(name)
           ? fmt::format(
                 "'{0}' is a series of training, and a column has one number for each run: a figure shows it; for "
-                "the last number of a program, call it costs.{0} in program.metrics and say: xlm runs reread FILE",
+                "the last number of a program, call it costs.{0} in program.metrics and say: xlm runs reread FILE; of "
+                "an imported run, import it with --split test={0}",
                 name)
           : "`xlm runs show RUN` lists the columns of a run";
   throw UsageError(

@@ -59,6 +59,31 @@ TEST_F(ProgramQuietFaults, AnEndBeforeTheLastStepOfAnAttemptThatSaidOneNumber) {
   EXPECT_THAT(only_run().reason, HasSubstr("its last number is of step 4, and train.steps is 10"));
 }
 
+/// Its checkpoint holds the weights and the step, and the schedule hangs on the epoch.
+TEST_F(ProgramQuietFaults, EpochsThatAreCountedAnewAfterAResume) {
+  const auto attempts = [&](const std::string& epoch) {
+    write_script("own.py",
+                 "import os\nsaved = os.environ['XLM_CHECKPOINTS'] + '/s'\nis_there = os.path.exists(saved)\n"
+                 "open(saved, 'w').write('x')\n"
+                 "for i in ([5, 6] if is_there else [1, 2, 3, 4]):\n"
+                 "  epoch = " +
+                     epoch +
+                     "\n  print('step', i, 'epoch', epoch, 'lr', 0.1 if epoch < 3 else 0.01, 'time', i % 5,"
+                     " 'loss', i % 3, flush=True)\n"
+                     "if not is_there: os.kill(os.getpid(), 9)\n");
+    configure("[python3, own.py]",
+              "  metrics: [{lines: 'step (?<step>.+) epoch (?<epoch>.+) lr (?<lr>.+) time (?<time>.+) loss "
+              "(?<loss>.+)'}]\n");
+    EXPECT_EQ(run({"train", "run.yaml"}).code, kDone) << "it is started again";
+    const std::string reason = only_run().reason;
+    fs::remove_all(runs_);
+    return reason;
+  };
+  EXPECT_THAT(attempts("i - 4 if is_there else i"),
+              HasSubstr("after step 4 it was resumed and began again with epoch at 1 and lr at 0.1"));
+  EXPECT_THAT(attempts("i"), testing::Not(HasSubstr("began again")));
+}
+
 /// Its output still stood in the program's memory.
 TEST_F(ProgramQuietFaults, NumbersThatAreLostWithAKilledAttempt) {
   const auto attempts = [&](const std::string& resumed) {

@@ -272,3 +272,12 @@ def test_data_of_mlflow_are_settings_and_commits_are_said(imported, tmp_path, ex
     said = subprocess.run([str(executable), "table", str(tmp_path / "table.yaml"), "--runs", str(tmp_path / "runs")],
                           stdout=subprocess.PIPE, check=True, text=True)  # fmt: skip
     assert "Imported runs are of 2 commits (imported.code)." in said.stdout
+
+
+def test_rows_of_several_tasks_are_told(imported, tmp_path):  # noqa: F811
+    rows = "model,task,test_score\nbase,Lcc,59.1\nbase,Norec,57.2\nlarge,Norec,62.4\n"
+    (tmp_path / "long.csv").write_text(rows)
+    with pytest.warns(RuntimeWarning, match=r"base: its rows differ in 'task' \(Lcc, Norec\), and the number of the last counts"):
+        imported("csv", tmp_path / "long.csv", "--run", "model", "--split", "test=test_score")
+    (tmp_path / "times.csv").write_text("time,loss\n2026-11-30 10:00,3\n2026-11-30 10:01,2\n")
+    imported("csv", tmp_path / "times.csv")

@@ -322,6 +322,14 @@ TEST_F(ProgramOutput, APartOfANumberIsDoubted) {
   EXPECT_THAT(doubt(R"(gain\D+(?<gain>[\d.]+))", "gain -0.5"), HasSubstr("'gain' took '0.5' of '-0.5'"));
   EXPECT_THAT(doubt(R"(params (?<params>[\d.]+))", "params 12.5M"), HasSubstr("'12.5' of '12.5M'"));
   EXPECT_THAT(doubt(R"(loss\D+(?<loss>[\d.]+))", "'loss': np.float64(0.51)"), HasSubstr("'64' of '64(0.51)'"));
+  EXPECT_THAT(doubt(R"((?<rate>[\d.]+) bytes/sec)", "at 1,089,121.83 bytes/sec"),
+              HasSubstr("'rate' took '121.83' of '1,089,121.83'"));
+  EXPECT_THAT(doubt(R"((?<sent>\d+) bytes )", "sent 3,865,173 bytes "), HasSubstr("'173' of '3,865,173'"));
+  EXPECT_THAT(doubt(R"(ppl (?<ppl>\d+))", "ppl 1'234.5"), HasSubstr("'1' of '1'234.5'"));
+  EXPECT_THAT(doubt(R"((?<ppl>[\d.]+) is)", "ppl 1'234.5 is"), HasSubstr("'234.5' of '1'234.5'"));
+  EXPECT_EQ(doubt(R"((?<step>\d+),(?<loss>\d+))", "10,250"), "") << "two numbers";
+  EXPECT_EQ(doubt(R"((?<loss>\d+)$)", "1.5,250"), "");
+  EXPECT_EQ(doubt(R"((?<loss>\d+)$)", "2026,250"), "");
   const std::string usual = R"(0*(?<step>\d+)\D+\d+\D+loss (?<loss>[-\d.e]+))";
   for (const char* line : {"iter 0012/100: loss 2.5, acc 0.5", "step-12 of 20 loss -2.5e-3", "12:30 loss 2.5 s",
                            "...5 9 loss 2.", "1 5 loss 0.030,150", "1 5 loss 12.5ms"}) {
