@@ -207,7 +207,7 @@ class Attempt {
         now->first, rest));
   }
 
-  /// Some programs load their weights and count epochs anew. What hangs on these begins again, too: a learning rate.
+  /// Some programs load their weights and count epochs again. What hangs on these begins again, too: a learning rate.
   void warn_of_series_that_began_again(const std::set<std::int64_t>& before) {
     const std::optional<ProgramResults::Steps>& now = results_.steps();
     if (!now || before.empty() || now->first <= *before.begin()) return;
