@@ -200,7 +200,7 @@ class TrainedSteps {
     const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
       const TrainingLoss loss = scheme_of(*model_).loss(*model_, in, wanted, before, policy_);
       loss.total.backward();
-      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state, .groups = loss.groups};
+      return CapturedSteps::Outcome{.loss = loss.language_model.detach(), .state = loss.state, .needed = loss.needed};
     };
     const double start = monotonic_seconds();
     CapturedSteps::Outcome outcome;
@@ -211,7 +211,7 @@ class TrainedSteps {
       if (captured_) seen = recordable_input(*model_, input);
       outcome = captured_ ? captured_->run(graph_signature_of(*model_).value(), seen, targets, state_, work)
                           : work(input.to(device_), targets.to(device_), state_);
-    } while (captured_ && !had_room(*model_, seen, outcome.groups));
+    } while (captured_ && !had_room(*model_, seen, outcome.needed));
     state_ = std::move(outcome.state);
     optimizer_->step(kRate, ++steps_);
     model_->after_step();

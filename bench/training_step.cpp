@@ -274,7 +274,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     }
     loss.total.backward();
     return CapturedSteps::Outcome{
-        .loss = loss.language_model.detach(), .state = std::move(loss.state), .groups = loss.groups};
+        .loss = loss.language_model.detach(), .state = std::move(loss.state), .needed = loss.needed};
   };
   std::optional<CapturedSteps> captured;
   if (recorder && graph_signature_of(*model)) {
@@ -299,7 +299,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
       if (captured) input = recordable_input(*model, input);
       outcome = captured ? captured->run(graph_signature_of(*model).value(), input, targets, state, work)
                          : work(input.to(device), targets.to(device), state);
-    } while (captured && !had_room(*model, input, outcome.groups));
+    } while (captured && !had_room(*model, input, outcome.needed));
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
     state = std::move(outcome.state);

@@ -35,7 +35,10 @@ using SpanType = AdaptiveSpanOptions::SpanType;
 
 constexpr std::int64_t kCacheMargin = 64;  // a span may grow by so much in an update before the cache is too short
 constexpr NormOptions kLayerNorm{.centred = true, .epsilon = 1e-5};
-constexpr double kFirstSpanBias = -4;  // makes the first predicted spans small (Sukhbaatar et al. 2019, §3)
+// One more than the ramp's far corner: the mask uses single precision and may round z up to the next whole number.
+constexpr std::int64_t kBehindRamp = 2;
+constexpr std::int64_t kSpareOfText = 96;  // of held bands whose heads reach as far as the text asks
+constexpr double kFirstSpanBias = -4;      // makes the first predicted spans small (Sukhbaatar et al. 2019, §3)
 
 struct Layer {
   Tensor query, key, value, out;                      // [D, D]
@@ -44,6 +47,13 @@ struct Layer {
   Tensor norm2_weight, norm2_bias;                    // [D]
   Tensor span;                                        // z' [H, 1, 1] of an adaptive span
   Tensor span_weight, span_bias;                      // v [H, D], b [H] of a dynamic span; [1, D], [1] of expire
+};
+
+/// A call's output so far, and the spans that its layers have predicted.
+struct Call {
+  bool holds_bands = false;  // ModelInput::room
+  ModelOutput output;
+  std::vector<SpanCounts::OfLayer> spans;
 };
 
 class AdaptiveSpan final : public LanguageModel, public Capturable, public TracesTokens, public TracesHeads {
@@ -62,6 +72,8 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   void hold_sizes() override;
   std::vector<std::int64_t> held_sizes() const override { return held_.sizes(); }
   void set_held_sizes(const std::vector<std::int64_t>& sizes) override;
+  std::int64_t room(const ModelInput& input) override;
+  bool had_room(const std::vector<std::int64_t>& needed, std::int64_t room) override;
   bool has_token_values() const override { return predicts_spans(); }
   std::int64_t head_reach() const override { return o_.span; }
   NamedValues costs(std::int64_t block) const override;
@@ -70,30 +82,37 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
  private:
   bool predicts_spans() const { return o_.span_type == SpanType::kDynamic || o_.span_type == SpanType::kExpire; }
   void declare_layer(std::int64_t index);
-  Tensor attention(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output);
+  Tensor attention(std::size_t index, const NormedStream& now, const Tensor& cache, Call& call);
   BandedAttentionInput group_input(const Layer& layer, const std::vector<std::int64_t>& heads, const NormedStream& now,
                                    const Tensor& seen, const Tensor& spans);
-  Tensor attention_to_memories(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output);
+  Tensor attention_to_memories(std::size_t index, const NormedStream& now, const Tensor& cache, Call& call);
   void report_spans(const Tensor& spans, ModelOutput& output) const;
-  Tensor dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest);
-  std::vector<double> count_spans(std::size_t index, const Tensor& z);
+  Tensor dynamic_spans(std::size_t index, const Tensor& hidden, Call& call) const;
+  void count_spans(Call& call);
+  HeldBands::Reaches adaptive_reaches() const;
   std::vector<std::int64_t> reaches(std::size_t index, const std::vector<double>& dynamic) const;
   std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
-  HeldBands::Reaches adaptive_reaches() const;
-  std::vector<double> head_spans(std::size_t index) const;
+  std::vector<std::vector<double>> head_spans() const;
   double positions_seen(std::size_t index, double z) const;
-  double layer_average(std::size_t index) const;
+  double layer_average(std::size_t index, const std::vector<double>& z) const;
 
   AdaptiveSpanOptions o_;
   std::int64_t head_width_;
   Tensor in_emb_, key_pe_, out_weight_, out_bias_;  // [V, D], [1, d, S], [V, D], [V]
   std::vector<Layer> layers_;
   std::vector<std::vector<double>> spans_;  // z of every adaptive head, after the last update
-  HeldBands held_;                          // of adaptive heads; empty: bands are not held
+  HeldBands held_;                          // of adaptive and dynamic heads; empty: bands are not held
+  std::vector<std::int64_t> held_sizes_;    // of dynamic heads, as they are on the device
+  Tensor held_on_device_;                   // the same, [layers·H] int64: one while they stay, as recordings read it
   SpanCounts predicted_;
 };
+
+std::vector<double> numbers_of(const Tensor& values) {
+  const Tensor all = values.cpu();
+  return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
+}
 
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
   return uniform_weights({rows, columns}, 1 / std::sqrt(static_cast<double>(columns)));
@@ -148,7 +167,8 @@ State AdaptiveSpan::initial_state(std::int64_t batch) const {
 }
 
 ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
-  ModelOutput output;
+  Call call{.holds_bands = input.room > 0, .output = {}, .spans = {}};
+  ModelOutput& output = call.output;
   const Tensor embedded = torch::embedding(in_emb_, input.tokens);  // [B, M, D]
   if (input.traced && has_token_values()) output.token_values["span"] = embedded.new_zeros(input.tokens.sizes());
   if (input.heads_traced) {
@@ -159,7 +179,7 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
   NormedStream h{embedded, embedded};
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    const Tensor attended = attention(i, h, state.at(i), output);
+    const Tensor attended = attention(i, h, state.at(i), call);
     h = normed_sum(h.stream, {.value = attended}, {.scale = layer.norm1_weight, .bias = layer.norm1_bias}, kLayerNorm);
     const double dropout = is_training() ? o_.dropout : 0;
     const Tensor inner = place_dropout(torch::relu(linear_layer(h.read, layer.fc1_weight, layer.fc1_bias)), dropout,
@@ -167,6 +187,7 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
     h = normed_sum(h.stream, {.value = linear_layer(inner, layer.fc2_weight, layer.fc2_bias)},
                    {.scale = layer.norm2_weight, .bias = layer.norm2_bias}, kLayerNorm);
   }
+  count_spans(call);
   output.hidden = h.stream;  // [B, M, D]
   output.head = {.weight = out_weight_, .bias = out_bias_};
   return output;
@@ -174,15 +195,19 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
 
 /// Attention of one layer: heads of equal bands are computed together, each group over its own band. Adds the
 /// layer's span penalty and next cache to `output`.
-Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const Tensor& cache, ModelOutput& output) {
-  if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, now, cache, output);
+Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const Tensor& cache, Call& call) {
+  if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, now, cache, call);
+  ModelOutput& output = call.output;
   const Tensor& hidden = now.stream;
   const Layer& layer = layers_[index];
   const std::int64_t block = hidden.size(1);
   Tensor spans;  // z: [1, H, 1, 1], or [B, H, M, 1] of a dynamic span
   if (layer.span.defined()) spans = (layer.span * static_cast<double>(o_.span)).view({1, o_.heads, 1, 1});
-  std::vector<double> longest;  // of a dynamic span: the largest z of each head
-  if (layer.span_weight.defined()) spans = dynamic_spans(index, hidden, longest);
+  std::vector<double> longest;  // of a dynamic span whose bands are not held: the largest z of each head
+  if (layer.span_weight.defined()) {
+    spans = dynamic_spans(index, hidden, call);
+    if (!call.holds_bands) longest = numbers_of(call.spans.back().largest);  // waits for a GPU
+  }
   if (spans.defined()) report_spans(spans, output);
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
   const std::vector<std::int64_t> band_of = bands(index, longest);
@@ -237,7 +262,8 @@ BandedAttentionInput AdaptiveSpan::group_input(const Layer& layer, const std::ve
 
 /// Attention to memories that expire (Sukhbaatar et al. 2021): all heads see the same ones.
 Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const NormedStream& now, const Tensor& cache,
-                                           ModelOutput& output) {
+                                           Call& call) {
+  ModelOutput& output = call.output;
   const Tensor& hidden = now.stream;
   const Layer& layer = layers_[index];
   LiveMemories memories;
@@ -247,7 +273,7 @@ Tensor AdaptiveSpan::attention_to_memories(std::size_t index, const NormedStream
         cache, hidden, {.weight = layer.span_weight, .bias = layer.span_bias, .limit = o_.span, .ramp = o_.span_ramp});
   }
   output.state.push_back(memories.state);
-  count_spans(index, memories.own.unsqueeze(-1).expand({-1, -1, o_.heads}));
+  call.spans.push_back(SpanCounts::of(memories.own.unsqueeze(-1).expand({-1, -1, o_.heads})));
   report_spans(memories.own.unsqueeze(1).unsqueeze(-1), output);
   std::vector<std::int64_t> heads(static_cast<std::size_t>(o_.heads));
   std::iota(heads.begin(), heads.end(), 0);
@@ -268,27 +294,31 @@ void AdaptiveSpan::report_spans(const Tensor& spans, ModelOutput& output) const 
   output.auxiliary_loss = output.auxiliary_loss.defined() ? output.auxiliary_loss + price : price;
 }
 
-/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Counts it for the statistics,
-/// and writes the largest of each head into `longest`. Under bfloat16 it is computed in the weights' type, because
-/// eight bits would round a span of 1000 to a multiple of 4.
-Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, std::vector<double>& longest) {
+/// z_t = S·σ(vᵀx_t + b) per head and query (Sukhbaatar et al. 2019, §2.2): [B, H, M, 1]. Notes it in `call`. Under
+/// bfloat16 it is computed in the weights' type, because eight bits would round a span of 1000 to a multiple of 4.
+Tensor AdaptiveSpan::dynamic_spans(std::size_t index, const Tensor& hidden, Call& call) const {
   const FullPrecisionScope precision(hidden.device());
   const Layer& layer = layers_[index];
   const Tensor seen_by = hidden.to(in_emb_.scalar_type());
   const Tensor z = torch::sigmoid(linear_layer(seen_by, layer.span_weight, layer.span_bias)) *
                    static_cast<double>(o_.span);  // [B, M, H]
-  longest = count_spans(index, z);
+  call.spans.push_back(SpanCounts::of(z));
   return z.transpose(1, 2).unsqueeze(-1);
 }
 
-/// Counts predicted spans [B, M, H] for the statistics. Returns the largest of each head.
-std::vector<double> AdaptiveSpan::count_spans(std::size_t index, const Tensor& z) {
-  const Tensor of_head = z.detach().to(torch::kDouble).flatten(0, 1);                // [B·M, H]
-  const Tensor sum_and_max = torch::stack({of_head.sum(0), of_head.amax(0)}).cpu();  // [2, H]: one wait for a GPU
-  const double* sums = sum_and_max.data_ptr<double>();
-  const double* largest = sums + o_.heads;
-  predicted_.add(index, sums, largest, of_head.size(0));
-  return {largest, largest + o_.heads};
+/// Counts predicted spans for the statistics. With held bands it says how far the heads reach, and counts what had
+/// room.
+void AdaptiveSpan::count_spans(Call& call) {
+  if (call.spans.empty()) return;
+  Tensor valid;
+  if (call.holds_bands) {
+    std::vector<Tensor> largest;
+    for (const SpanCounts::OfLayer& layer : call.spans) largest.push_back(layer.largest);
+    const Tensor corners = torch::cat(largest).floor().to(torch::kLong) + (o_.span_ramp + kBehindRamp);
+    call.output.needed = corners.clamp(1, o_.span);  // as in reaches()
+    valid = (call.output.needed <= held_on_device_).all();
+  }
+  predicted_.add(call.spans, valid);
 }
 
 /// How far back each head's mask is not zero; `dynamic` has the largest z of each head of a dynamic span. Includes the
@@ -298,8 +328,7 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::ve
   std::vector<std::int64_t> result(static_cast<std::size_t>(o_.heads), o_.span_of(index));
   const std::vector<double>& z = o_.span_type == SpanType::kAdaptive ? spans_[index] : dynamic;
   for (std::size_t head = 0; head < z.size(); ++head) {
-    // One more than the corner: the mask uses single precision and may round z up to the next whole number.
-    const auto corner = static_cast<std::int64_t>(std::floor(z[head])) + o_.span_ramp + 2;
+    const auto corner = static_cast<std::int64_t>(std::floor(z[head])) + o_.span_ramp + kBehindRamp;
     result[head] = std::clamp<std::int64_t>(corner, 1, o_.span);
   }
   return result;
@@ -308,15 +337,15 @@ std::vector<std::int64_t> AdaptiveSpan::reaches(std::size_t index, const std::ve
 /// Positions that each head computes: its reach in whole steps, so that heads and blocks of nearly equal reach have the
 /// same shape. Held bands stay as they are held.
 std::vector<std::int64_t> AdaptiveSpan::bands(std::size_t index, const std::vector<double>& dynamic) const {
-  if (!held_.empty()) return held_.of_layer(index);
+  if (!held_.empty() && dynamic.empty()) return held_.of_layer(index);
   std::vector<std::int64_t> result = reaches(index, dynamic);
   for (std::int64_t& band : result) band = band_of(band, o_.span_of(index));
   return result;
 }
 
-/// Set by the bands. Those of predicted spans depend on the text.
+/// Set by the bands. Which memories have expired depends on the text.
 std::optional<std::string> AdaptiveSpan::graph_signature() const {
-  if (predicts_spans()) return std::nullopt;
+  if (o_.span_type == SpanType::kExpire) return std::nullopt;
   std::string text;
   for (std::size_t i = 0; i < layers_.size(); ++i) text += fmt::format("{} ", fmt::join(bands(i, {}), ","));
   return text;
@@ -357,14 +386,40 @@ HeldBands::Reaches AdaptiveSpan::adaptive_reaches() const {
   return all;
 }
 
+/// Those of dynamic heads begin as small as they can be.
 void AdaptiveSpan::hold_sizes() {
-  if (o_.span_type == SpanType::kAdaptive && held_.empty()) held_.fit(adaptive_reaches(), o_.span);
+  if (!held_.empty()) return;
+  if (o_.span_type == SpanType::kAdaptive) held_.fit(adaptive_reaches(), o_.span);
+  if (o_.span_type == SpanType::kDynamic) {
+    held_.fit(
+        HeldBands::Reaches(layers_.size(), reaches(0, std::vector<double>(static_cast<std::size_t>(o_.heads), 0))),
+        o_.span);
+  }
 }
 
 void AdaptiveSpan::set_held_sizes(const std::vector<std::int64_t>& sizes) {
   if (held_.empty()) return;
   held_.set_sizes(sizes);
-  held_.fit(adaptive_reaches(), o_.span);
+  if (o_.span_type == SpanType::kAdaptive) held_.fit(adaptive_reaches(), o_.span);
+}
+
+std::int64_t AdaptiveSpan::room(const ModelInput& /*input*/) {
+  if (o_.span_type != SpanType::kDynamic || held_.empty()) return 0;
+  const std::vector<std::int64_t> sizes = held_.sizes();
+  if (!held_on_device_.defined() || held_sizes_ != sizes) {
+    held_on_device_ = torch::tensor(sizes, torch::kLong).to(in_emb_.device());
+    held_sizes_ = sizes;
+  }
+  return *std::max_element(sizes.begin(), sizes.end());
+}
+
+bool AdaptiveSpan::had_room(const std::vector<std::int64_t>& needed, std::int64_t room) {
+  const std::vector<std::int64_t> sizes = held_.sizes();
+  const bool is_enough = std::ranges::equal(needed, sizes, std::less_equal<>());
+  HeldBands::Reaches reaches;
+  for (auto next = needed.begin(); next != needed.end(); next += o_.heads) reaches.emplace_back(next, next + o_.heads);
+  held_.fit(reaches, o_.span, kSpareOfText);
+  return room == 0 || is_enough;
 }
 
 void AdaptiveSpan::reset_statistics() { predicted_.reset(); }
@@ -375,14 +430,18 @@ Counts AdaptiveSpan::counts() const {
 }
 
 void AdaptiveSpan::set_counts(const Counts& counts) {
-  if (predicts_spans()) predicted_.set(counts.sums, counts.maxima);
+  if (predicts_spans()) predicted_.set(counts.sums, counts.maxima, in_emb_.device());
 }
 
-/// z of every head: the layer's S for fixed spans, the average since the last reset for predicted ones.
-std::vector<double> AdaptiveSpan::head_spans(std::size_t index) const {
-  if (o_.span_type == SpanType::kAdaptive) return spans_[index];
-  if (predicts_spans()) return predicted_.means(index);
-  return std::vector<double>(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span_of(index)));
+/// z by layer and head: the layer's S for fixed spans, the average since the last reset for predicted ones.
+std::vector<std::vector<double>> AdaptiveSpan::head_spans() const {
+  if (o_.span_type == SpanType::kAdaptive) return spans_;
+  if (predicts_spans()) return predicted_.means();
+  std::vector<std::vector<double>> spans;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    spans.emplace_back(static_cast<std::size_t>(o_.heads), static_cast<double>(o_.span_of(i)));
+  }
+  return spans;
 }
 
 /// Positions that a head of this span sees, its ramp included: min(S, ceil(z) + R).
@@ -392,8 +451,7 @@ double AdaptiveSpan::positions_seen(std::size_t index, double z) const {
 
 /// min(S, ceil(mean over heads of z) + R), as published
 /// (experiments/recipes/adaptive-span/README.md#spans-and-costs-that-are-reported).
-double AdaptiveSpan::layer_average(std::size_t index) const {
-  const std::vector<double> z = head_spans(index);
+double AdaptiveSpan::layer_average(std::size_t index, const std::vector<double>& z) const {
   double mean = 0;
   for (const double value : z) mean += value / static_cast<double>(z.size());
   return positions_seen(index, mean);
@@ -402,19 +460,21 @@ double AdaptiveSpan::layer_average(std::size_t index) const {
 NamedValues AdaptiveSpan::statistics() const {
   double average = 0;
   double longest = 0;
+  const std::vector<std::vector<double>> spans = head_spans();
+  const std::vector<std::vector<double>> largest = predicts_spans() ? predicted_.largest() : spans;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    average += layer_average(i) / static_cast<double>(layers_.size());
-    const std::vector<double> z = predicts_spans() ? predicted_.largest(i) : head_spans(i);
-    longest = std::max(longest, positions_seen(i, *std::max_element(z.begin(), z.end())));
+    average += layer_average(i, spans[i]) / static_cast<double>(layers_.size());
+    longest = std::max(longest, positions_seen(i, *std::ranges::max_element(largest[i])));
   }
   return {{"average_span", average}, {"max_span", longest}};
 }
 
 std::vector<Grid> AdaptiveSpan::grids() const {
   Grid spans{"spans", {}};
+  const std::vector<std::vector<double>> of_heads = head_spans();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     std::vector<double> row;
-    for (const double z : head_spans(i)) row.push_back(positions_seen(i, z));
+    for (const double z : of_heads[i]) row.push_back(positions_seen(i, z));
     spans.rows.push_back(row);
   }
   return {spans};
@@ -431,11 +491,12 @@ NamedValues AdaptiveSpan::costs(std::int64_t /*block*/) const {
   const auto width = static_cast<double>(o_.width);
   double paper = layer_parameters;
   double multiply_adds = width * static_cast<double>(out_weight_.size(0));
+  const std::vector<std::vector<double>> spans = head_spans();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    paper += 2 * width * layer_average(i);
+    paper += 2 * width * layer_average(i, spans[i]);
     multiply_adds += 4 * width * width + 2 * width * static_cast<double>(o_.feed_forward);
     if (predicts_spans()) multiply_adds += static_cast<double>(layers_[i].span_weight.numel());
-    for (const double z : head_spans(i)) multiply_adds += 3 * static_cast<double>(head_width_) * positions_seen(i, z);
+    for (const double z : spans[i]) multiply_adds += 3 * static_cast<double>(head_width_) * positions_seen(i, z);
   }
   return {{"params", static_cast<double>(parameter_count())},
           {"paper_flops", paper},

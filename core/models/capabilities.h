@@ -100,18 +100,18 @@ class Capturable {
   virtual ~Capturable() = default;
   /// nullopt if the operations depend on values that are read from the device.
   virtual std::optional<std::string> graph_signature() const = 0;
-  /// From now on sizes that follow from parameters change as rarely as possible, so that a recording stays valid
-  /// longer.
+  /// From now on sizes that follow from parameters or from the text change as rarely as possible, so that a recording
+  /// stays valid longer.
   virtual void hold_sizes() {}
   /// The held sizes, for checkpoints, and restoring them: once held, they depend on all earlier parameters.
   virtual std::vector<std::int64_t> held_sizes() const { return {}; }
   virtual void set_held_sizes(const std::vector<std::int64_t>& /*sizes*/) {}
-  /// ModelInput::group_room for a step on a text, which changes as rarely as possible; 0 if the model makes no groups,
-  /// or does not know yet how many.
-  virtual std::int64_t group_room(const ModelInput& /*input*/) { return 0; }
-  /// Whether a step with that room had room for the groups that it made (ModelOutput::groups). If not, its numbers mean
-  /// nothing and nothing was counted; group_room has room from now on.
-  virtual bool had_room(std::int64_t /*groups*/, std::int64_t /*room*/) { return true; }
+  /// ModelInput::room for a step on a text, which changes as rarely as possible; 0 if no size follows from the text, or
+  /// if it is not known yet.
+  virtual std::int64_t room(const ModelInput& /*input*/) { return 0; }
+  /// Whether a step with that room had room for what it needed (ModelOutput::needed). If not, its numbers mean nothing
+  /// and nothing was counted; there is room from now on.
+  virtual bool had_room(const std::vector<std::int64_t>& /*needed*/, std::int64_t /*room*/) { return true; }
   /// ModelInput::noise for a step on a text; undefined if the model needs none.
   virtual torch::Tensor noise(const ModelInput& /*input*/) { return {}; }
 };
@@ -205,16 +205,19 @@ inline std::function<double(const std::string&)> part_multipliers(const Language
 /// `input` for a step that may be recorded.
 inline ModelInput recordable_input(LanguageModel& model, ModelInput input) {
   if (auto* captured = capability<Capturable>(model)) {
-    input.group_room = captured->group_room(input);
+    input.room = captured->room(input);
     input.noise = captured->noise(input);
   }
   return input;
 }
 
-/// Whether a step on such an input had room for `groups` (ModelOutput::groups), which it waits for. If not, it is to be
+/// Whether a step on such an input had room for `needed` (ModelOutput::needed), which it waits for. If not, it is to be
 /// done again, with the same random numbers.
-inline bool had_room(LanguageModel& model, const ModelInput& input, const torch::Tensor& groups) {
-  return !groups.defined() || capability<Capturable>(model)->had_room(groups.item<std::int64_t>(), input.group_room);
+inline bool had_room(LanguageModel& model, const ModelInput& input, const torch::Tensor& needed) {
+  if (!needed.defined()) return true;
+  const torch::Tensor all = needed.cpu();
+  const auto* first = all.data_ptr<std::int64_t>();
+  return capability<Capturable>(model)->had_room({first, first + all.numel()}, input.room);
 }
 
 /// The operations of a training step if they are known (Capturable).

@@ -114,8 +114,8 @@ class Hourglass final : public LanguageModel,
   std::optional<std::string> graph_signature() const override {
     return fmt::format("sinusoids {} ", sinusoids_.defined() ? sinusoids_.size(0) : 0);
   }
-  std::int64_t group_room(const ModelInput& input) override;
-  bool had_room(std::int64_t groups, std::int64_t room) override;
+  std::int64_t room(const ModelInput& input) override;
+  bool had_room(const std::vector<std::int64_t>& needed, std::int64_t room) override;
   Tensor noise(const ModelInput& input) override;
   std::vector<std::int64_t> held_sizes() const override { return {group_room_}; }
   void set_held_sizes(const std::vector<std::int64_t>& sizes) override {
@@ -199,16 +199,16 @@ ModelOutput Hourglass::forward(const ModelInput& input, const State& /*state*/) 
   const std::int64_t length = input.tokens.size(1);
   const std::int64_t scored = input.scored > 0 ? input.scored : length;
   // There may be as many groups as tokens, or as their room, and the null.
-  const RelativePositions positions = relative_positions(std::max(length, input.group_room) + 1);
+  const RelativePositions positions = relative_positions(std::max(length, input.room) + 1);
   Tensor hidden = before_pooling(input, positions);
   Boundaries found;
   ModelOutput output;
   if (o_.pools()) {
     hidden = hidden.to(null_group_.scalar_type());
     found = find_boundaries(hidden, input);
-    const Groups groups = find_groups(found.hard.detach() > 0.5, input.group_room);
-    if (o_.boundaries.predicted()) output.groups = groups.most;
-    counts_.add_if(o_.boundaries.predicted() && input.group_room > 0 ? groups.most <= input.group_room : Tensor());
+    const Groups groups = find_groups(found.hard.detach() > 0.5, input.room);
+    if (o_.boundaries.predicted()) output.needed = groups.most.view({1});
+    counts_.add_if(o_.boundaries.predicted() && input.room > 0 ? groups.most <= input.room : Tensor());
     const Tensor null_group = null_group_.expand({hidden.size(0), 1, o_.width});
     const Tensor pooled = torch::cat({null_group, pool(hidden, found.hard, groups)}, 1);  // [B, 1 + G, D]
     const Tensor normed = torch::layer_norm(pooled, {o_.width}, down_weight_, down_bias_, 1e-5);
@@ -289,7 +289,7 @@ Hourglass::Boundaries Hourglass::find_boundaries(const Tensor& hidden, const Mod
 
 /// Fixed groups: as many as a block has at most. Words: as many as the text has. Predicted ones: as many as the steps
 /// before had.
-std::int64_t Hourglass::group_room(const ModelInput& input) {
+std::int64_t Hourglass::room(const ModelInput& input) {
   if (!o_.pools()) return 0;
   const std::int64_t length = input.tokens.size(1);
   if (o_.boundaries.type == BoundaryType::kFixed) return (length + o_.boundaries.factor - 1) / o_.boundaries.factor;
@@ -307,9 +307,9 @@ void Hourglass::make_room(std::int64_t groups) {
   if (needed > group_room_ || needed + kRoomStep < group_room_) group_room_ = needed;
 }
 
-bool Hourglass::had_room(std::int64_t groups, std::int64_t room) {
-  make_room(groups);
-  return room == 0 || groups <= room;
+bool Hourglass::had_room(const std::vector<std::int64_t>& needed, std::int64_t room) {
+  make_room(needed.front());
+  return room == 0 || needed.front() <= room;
 }
 
 Tensor Hourglass::noise(const ModelInput& input) {

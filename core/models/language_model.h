@@ -32,12 +32,13 @@ inline constexpr std::int64_t kBeginning = -1;
 struct ModelInput {
   torch::Tensor tokens;     // [B, T] int64
   torch::Tensor positions;  // [B, T] int64, the position of each token in its row of the text; undefined: 0 … T − 1
-  torch::Tensor boundaries;     // [B, T] bool, the segmentation of the text; undefined: none
-  torch::Tensor noise;          // [B, T] uniform numbers, drawn before the call; undefined: a model draws its own
-  std::int64_t scored = 0;      // the number of requested predictions, the last ones of each row; 0: all
-  std::int64_t group_room = 0;  // tensors of groups have so many places, enough for every row; 0: as many as needed
-  bool traced = false;          // whether ModelOutput::token_values are requested
-  bool heads_traced = false;    // whether ModelOutput::head_values are requested
+  torch::Tensor boundaries;   // [B, T] bool, the segmentation of the text; undefined: none
+  torch::Tensor noise;        // [B, T] uniform numbers, drawn before the call; undefined: a model draws its own
+  std::int64_t scored = 0;    // the number of requested predictions, the last ones of each row; 0: all
+  std::int64_t room = 0;      // sizes that follow from the text are those that the model holds (Capturable::room),
+                              // enough for every row; 0: as large as needed
+  bool traced = false;        // whether ModelOutput::token_values are requested
+  bool heads_traced = false;  // whether ModelOutput::head_values are requested
 
   /// The rows [begin, begin + count).
   ModelInput rows(std::int64_t begin, std::int64_t count) const;
@@ -55,9 +56,9 @@ struct ModelOutput {
   Head head;
   torch::Tensor left_out;        // [B, scored] bool: predictions that are not scored; undefined: all are
   torch::Tensor auxiliary_loss;  // scalar, to be added to the training loss; undefined: none
-  torch::Tensor groups;  // scalar int64, the most of a row, where these must be within group_room; undefined: they are
-  State state;           // for the next block, without gradient, or for the next window, with it
-  NamedValues statistics;                             // averages over this call, such as a shortening factor
+  torch::Tensor needed;          // [N] int64, what had to be within held sizes; undefined: nothing
+  State state;                   // for the next block, without gradient, or for the next window, with it
+  NamedValues statistics;        // averages over this call, such as a shortening factor
   std::map<std::string, torch::Tensor> token_values;  // numbers for single tokens, by name: [B, scored]
   /// Numbers for single heads, layer by layer, and for their distances 1, 2, … back, by name; means over the call's
   /// tokens: [heads of all layers, distances].

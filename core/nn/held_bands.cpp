@@ -7,7 +7,6 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kBandStep = 32;
-constexpr std::int64_t kHeldStep = 16;  // a held band shrinks if a step and so much of it are not needed
 
 }  // namespace
 
@@ -15,14 +14,14 @@ std::int64_t band_of(std::int64_t reach, std::int64_t limit) {
   return std::min(limit, (reach + kBandStep - 1) / kBandStep * kBandStep);
 }
 
-void HeldBands::fit(const Reaches& reaches, std::int64_t limit) {
+void HeldBands::fit(const Reaches& reaches, std::int64_t limit, std::int64_t spare) {
   bands_.resize(reaches.size());
   for (std::size_t layer = 0; layer < reaches.size(); ++layer) {
     bands_[layer].resize(reaches[layer].size());
     for (std::size_t head = 0; head < reaches[layer].size(); ++head) {
       const std::int64_t reach = reaches[layer][head];
       std::int64_t& band = bands_[layer][head];
-      if (reach > band || reach <= band - kBandStep - kHeldStep) band = band_of(reach, limit);
+      if (reach > band || reach <= band - kBandStep - spare) band = band_of(reach, limit);
     }
   }
 }

@@ -20,8 +20,9 @@ class HeldBands {
   bool empty() const { return bands_.empty(); }
   const std::vector<std::int64_t>& of_layer(std::size_t index) const { return bands_.at(index); }
 
-  /// Makes the bands fit `reaches`; the first call begins to hold them.
-  void fit(const Reaches& reaches, std::int64_t limit);
+  /// Makes the bands fit `reaches`; the first call begins to hold them. A band shrinks if a step and `spare` positions
+  /// of it are not needed.
+  void fit(const Reaches& reaches, std::int64_t limit, std::int64_t spare = 16);
 
   /// All of them, layer by layer, for checkpoints.
   std::vector<std::int64_t> sizes() const;

@@ -4,56 +4,88 @@
 #include <algorithm>
 
 namespace xlm {
+namespace {
+
+using torch::Tensor;
+
+std::vector<double> doubles_in(const Tensor& values) {
+  const Tensor all = values.flatten().cpu();
+  return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
+}
+
+std::vector<std::vector<double>> rows_of(const Tensor& values) {
+  const Tensor all = values.cpu();  // one wait
+  std::vector<std::vector<double>> rows;
+  for (std::int64_t i = 0; i < all.size(0); ++i) rows.push_back(doubles_in(all[i]));
+  return rows;
+}
+
+}  // namespace
+
+SpanCounts::OfLayer SpanCounts::of(const Tensor& spans) {
+  const Tensor of_head = spans.detach().to(torch::kDouble).flatten(0, 1);  // [B·M, H]
+  return {.sums = of_head.sum(0), .largest = of_head.amax(0), .queries = static_cast<double>(of_head.size(0))};
+}
 
 SpanCounts::SpanCounts(std::size_t layers, std::size_t heads)
-    : layers_(layers, {std::vector<double>(heads, 0), std::vector<double>(heads, 0), 0}) {}
+    : sums_(torch::zeros({static_cast<std::int64_t>(layers), static_cast<std::int64_t>(heads) + 1}, torch::kDouble)),
+      largest_(torch::zeros({static_cast<std::int64_t>(layers), static_cast<std::int64_t>(heads)}, torch::kDouble)) {}
 
 void SpanCounts::reset() {
-  for (Layer& layer : layers_) {
-    std::fill(layer.sum.begin(), layer.sum.end(), 0);
-    std::fill(layer.largest.begin(), layer.largest.end(), 0);
-    layer.queries = 0;
+  sums_.zero_();
+  largest_.zero_();
+}
+
+void SpanCounts::move_to(torch::Device device) {
+  if (sums_.device() == device) return;
+  sums_ = sums_.to(device);
+  largest_ = largest_.to(device);
+}
+
+void SpanCounts::add(const std::vector<OfLayer>& layers, const Tensor& valid) {
+  std::vector<Tensor> sums;
+  std::vector<Tensor> largest;
+  for (const OfLayer& layer : layers) {
+    sums.push_back(layer.sums);
+    largest.push_back(layer.largest);
   }
-}
-
-void SpanCounts::add(std::size_t layer, const double* sums, const double* largest, std::int64_t queries) {
-  Layer& seen = layers_[layer];
-  for (std::size_t head = 0; head < seen.sum.size(); ++head) {
-    seen.sum[head] += sums[head];
-    seen.largest[head] = std::max(seen.largest[head], largest[head]);
+  const auto counted = [&](const std::vector<Tensor>& values) {
+    const Tensor all = torch::stack(values);
+    return valid.defined() ? torch::where(valid, all, torch::zeros_like(all)) : all;
+  };
+  move_to(sums.front().device());
+  const std::int64_t heads = largest_.size(1);
+  const double queries = layers.front().queries;
+  sums_.narrow(1, 0, heads).add_(counted(sums));
+  Tensor of_queries = sums_.select(1, heads);
+  if (valid.defined()) {
+    of_queries.add_(valid, queries);
+  } else {
+    of_queries.add_(queries);
   }
-  seen.queries += static_cast<double>(queries);
+  torch::max_out(largest_, largest_, counted(largest));
 }
 
-std::vector<double> SpanCounts::means(std::size_t layer) const {
-  std::vector<double> means = layers_[layer].sum;
-  for (double& value : means) value /= std::max(1.0, layers_[layer].queries);
-  return means;
-}
-
-std::vector<double> SpanCounts::sums() const {
-  std::vector<double> sums;
-  for (const Layer& layer : layers_) {
-    sums.insert(sums.end(), layer.sum.begin(), layer.sum.end());
-    sums.push_back(layer.queries);
+std::vector<std::vector<double>> SpanCounts::means() const {
+  std::vector<std::vector<double>> rows = rows_of(sums_);
+  for (std::vector<double>& row : rows) {
+    const double queries = std::max(1.0, row.back());
+    row.pop_back();
+    for (double& value : row) value /= queries;
   }
-  return sums;
+  return rows;
 }
 
-std::vector<double> SpanCounts::maxima() const {
-  std::vector<double> maxima;
-  for (const Layer& layer : layers_) maxima.insert(maxima.end(), layer.largest.begin(), layer.largest.end());
-  return maxima;
-}
+std::vector<std::vector<double>> SpanCounts::largest() const { return rows_of(largest_); }
 
-void SpanCounts::set(const std::vector<double>& sums, const std::vector<double>& maxima) {
-  auto sum = sums.begin();
-  auto largest = maxima.begin();
-  for (Layer& layer : layers_) {
-    for (double& value : layer.sum) value = *sum++;
-    layer.queries = *sum++;
-    for (double& value : layer.largest) value = *largest++;
-  }
+std::vector<double> SpanCounts::sums() const { return doubles_in(sums_); }
+
+std::vector<double> SpanCounts::maxima() const { return doubles_in(largest_); }
+
+void SpanCounts::set(const std::vector<double>& sums, const std::vector<double>& maxima, torch::Device device) {
+  move_to(device);
+  sums_.copy_(torch::tensor(sums, torch::kDouble).view(sums_.sizes()));
+  largest_.copy_(torch::tensor(maxima, torch::kDouble).view(largest_.sizes()));
 }
 
 }  // namespace xlm

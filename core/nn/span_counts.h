@@ -1,37 +1,45 @@
 // How far back heads have looked whose span depends on the text.
 #pragma once
 
-#include <cstdint>
 #include <vector>
+
+#include <torch/torch.h>
 
 namespace xlm {
 
-/// The spans that the heads of every layer have used since the last reset.
+/// The spans that the heads of every layer have used since the last reset, on the model's device, so that no code waits
+/// for it.
 class SpanCounts {
  public:
+  /// What a call used of one layer.
+  struct OfLayer {
+    torch::Tensor sums, largest;  // [H] double
+    double queries = 0;           // the same for all layers
+  };
+  /// Of predicted spans [B, M, H].
+  static OfLayer of(const torch::Tensor& spans);
+
   SpanCounts() = default;
   SpanCounts(std::size_t layers, std::size_t heads);
 
   void reset();
-  /// Adds `queries` queries of a layer: the sum and the largest of their spans for each head.
-  void add(std::size_t layer, const double* sums, const double* largest, std::int64_t queries);
+  /// Adds a call's layers, if `valid`, a scalar bool, is true; undefined: always.
+  void add(const std::vector<OfLayer>& layers, const torch::Tensor& valid);
 
-  /// The mean span of each head; 0 before the first query.
-  std::vector<double> means(std::size_t layer) const;
-  /// The largest span of each head.
-  const std::vector<double>& largest(std::size_t layer) const { return layers_[layer].largest; }
+  /// By layer and head: the mean span, 0 before the first query, and the largest.
+  std::vector<std::vector<double>> means() const;
+  std::vector<std::vector<double>> largest() const;
 
   /// All numbers that are summed, and all whose maximum counts, layer by layer; and taking them back.
   std::vector<double> sums() const;
   std::vector<double> maxima() const;
-  void set(const std::vector<double>& sums, const std::vector<double>& maxima);
+  void set(const std::vector<double>& sums, const std::vector<double>& maxima, torch::Device device);
 
  private:
-  struct Layer {
-    std::vector<double> sum, largest;  // by head
-    double queries = 0;
-  };
-  std::vector<Layer> layers_;
+  void move_to(torch::Device device);
+
+  torch::Tensor sums_;     // [layers, H + 1] double; one for good on a device, because a recorded step adds to it
+  torch::Tensor largest_;  // [layers, H] double, the same
 };
 
 }  // namespace xlm

@@ -32,7 +32,7 @@ TrainingLoss Scheme::loss(LanguageModel& model, const ModelInput& input, const t
   return {.language_model = loss,
           .total = output.auxiliary_loss.defined() ? loss + output.auxiliary_loss : loss,
           .state = std::move(output.state),
-          .groups = output.groups};
+          .needed = output.needed};
 }
 
 void Scheme::check_split(const TokenSource& source, const SplitSettings& settings, const std::string& name) const {

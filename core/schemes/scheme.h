@@ -56,7 +56,7 @@ struct TrainingLoss {
   torch::Tensor language_model;  // mean over the scored predictions, in nats
   torch::Tensor total;           // the same plus the model's auxiliary loss
   State state;                   // for the next batch
-  torch::Tensor groups = {};     // ModelOutput::groups
+  torch::Tensor needed = {};     // ModelOutput::needed
 };
 
 /// How a split is evaluated.

@@ -117,7 +117,7 @@ double BatchGradients::add_own_rows(const Batch& batch, std::int64_t step) {
   }
 }
 
-/// One micro-batch at a time. Nullopt if there was no room for groups, which there is from then on.
+/// One micro-batch at a time. Nullopt if there was no room for what it needed, which there is from then on.
 std::optional<double> BatchGradients::add_unrecorded(const Batch& batch, std::int64_t step) {
   const OwnRows own = own_rows(group_, batch.targets.size(0));
   const std::int64_t end = own.begin + own.count;
@@ -138,7 +138,7 @@ std::optional<double> BatchGradients::add_unrecorded(const Batch& batch, std::in
     TrainingLoss loss = loss_of(input.to(device_), targets.to(device_), state_rows(state_, begin - own.begin, count));
     (loss.total * share).backward();
     total += loss.language_model.item<double>() * share;  // read last: reading waits for a GPU's queued work
-    if (holds_sizes_ && !had_room(*model_, input, loss.groups)) return std::nullopt;
+    if (holds_sizes_ && !had_room(*model_, input, loss.needed)) return std::nullopt;
     if (!std::isfinite(total)) break;
     next.push_back(std::move(loss.state));
   }
@@ -146,19 +146,19 @@ std::optional<double> BatchGradients::add_unrecorded(const Batch& batch, std::in
   return total;
 }
 
-/// Nullopt if there was no room for groups, or if the step cannot be recorded: from then on none is.
+/// Nullopt if there was no room for what it needed, or if the step cannot be recorded: from then on none is.
 std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int64_t step) {
   const auto work = [this](const ModelInput& input, const torch::Tensor& targets, const State& state) {
     TrainingLoss loss = loss_of(input, targets, state);
     loss.total.backward();
     return CapturedSteps::Outcome{
-        .loss = loss.language_model.detach(), .state = std::move(loss.state), .groups = loss.groups};
+        .loss = loss.language_model.detach(), .state = std::move(loss.state), .needed = loss.needed};
   };
   try {
     const ModelInput input = recordable_input(*model_, batch.input);
     CapturedSteps::Outcome outcome =
         captured_->run(graph_signature_of(*model_).value(), input, batch.targets, state_, work);
-    if (!had_room(*model_, input, outcome.groups)) return std::nullopt;
+    if (!had_room(*model_, input, outcome.needed)) return std::nullopt;
     state_ = std::move(outcome.state);
     const auto loss = outcome.loss.item<double>();
     if (captured_->records_next() && has_room_ && !has_room_()) {

@@ -49,7 +49,7 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
                                           const State& state, const Work& work) {
   const SeedsOnDevice seeds(true);
   const std::vector<Tensor> given = tensors_of(input, targets, state);
-  const std::string wanted = fmt::format("{}{} {}", signature, sizes_of(given), input.group_room);
+  const std::string wanted = fmt::format("{}{} {}", signature, sizes_of(given), input.room);
   if (wanted != signature_) {
     forget();
     signature_ = wanted;

@@ -49,7 +49,7 @@ class CapturedSteps {
   struct Outcome {
     torch::Tensor loss;  // scalar
     State state;
-    torch::Tensor groups = {};  // ModelOutput::groups
+    torch::Tensor needed = {};  // ModelOutput::needed
   };
   /// Computes a step on inputs on the device. Returns loss and next state without gradient. Adds to the gradients of
   /// the weights.
@@ -65,7 +65,7 @@ class CapturedSteps {
   CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
       : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
 
-  /// `signature`, the room for groups and the sizes of the arguments determine the operations of `work` (Capturable).
+  /// `signature`, the room and the sizes of the arguments determine the operations of `work` (Capturable).
   /// The weights must have no gradients. The next call overwrites the tensors that this one returns. Throws
   /// RefusedRecording with the reason's first line; the weights have no gradients then, and the step can be computed
   /// without a recording.

@@ -53,7 +53,7 @@ std::vector<NullModel> null_models() {
            "positions: 96, places: 96}\n",
            true, false, "bytes", ""},
           {"fixed", span_yaml("fixed"), true},
-          {"dynamic", span_yaml("dynamic"), false},
+          {"dynamic", span_yaml("dynamic"), true},
           {"expire", span_yaml("expire"), false},
           {"unpooled", pooling_yaml("{type: none}", "[2]"), true},
           {"pooled", pooling_yaml("{type: fixed, factor: 2}"), true, true},

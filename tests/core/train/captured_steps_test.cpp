@@ -121,7 +121,7 @@ TEST(CapturedSteps, TheOperationsOfAModelAreNamedIfKnown) {
   };
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kFixed), "100,100 100,100 ");
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kAdaptive), "64,64 64,64 ");
-  EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kDynamic), std::nullopt);
+  EXPECT_TRUE(operations(AdaptiveSpanOptions::SpanType::kDynamic)) << "bands that are held";
   EXPECT_EQ(operations(AdaptiveSpanOptions::SpanType::kExpire), std::nullopt);
 }
 
@@ -247,10 +247,10 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
   }
 }
 
-/// What training on texts [B, T + 1] gives: losses, and after every third step the shortening factor.
+/// What training on texts [B, T + 1] gives: losses, and after every third step what the model has counted.
 struct Trained {
   std::vector<double> values;
-  std::vector<std::int64_t> rooms;  // for groups, of recorded steps
+  std::vector<std::int64_t> rooms;  // of recorded steps
   int recordings = 0;
 };
 
@@ -264,11 +264,13 @@ Trained trained(const std::shared_ptr<LanguageModel>& model, int steps, const st
     torch::Tensor loss = output.mean_loss(wanted);
     if (output.auxiliary_loss.defined()) loss = loss + output.auxiliary_loss;
     loss.backward();
-    return CapturedSteps::Outcome{.loss = loss.detach(), .state = before, .groups = output.groups};
+    return CapturedSteps::Outcome{.loss = loss.detach(), .state = before, .needed = output.needed};
   };
   Trained result;
+  if (record) capability<Capturable>(*model)->hold_sizes();
   for (int step = 1; step <= steps; ++step) {
     const torch::Tensor tokens = text(step);
+    const State state = model->initial_state(tokens.size(0));
     ModelInput input{.tokens = tokens.slice(1, 0, -1)};
     const torch::Tensor targets = tokens.slice(1, 1);
     CapturedSteps::Outcome outcome;
@@ -277,18 +279,16 @@ Trained trained(const std::shared_ptr<LanguageModel>& model, int steps, const st
       optimizer.zero_gradients();
       if (record) {
         input = recordable_input(*model, input);
-        result.rooms.push_back(input.group_room);
-        outcome = captured.run(graph_signature_of(*model).value(), input, targets, {}, work);
+        result.rooms.push_back(input.room);
+        outcome = captured.run(graph_signature_of(*model).value(), input, targets, state, work);
       } else {
-        outcome = work(input, targets, {});
+        outcome = work(input, targets, state);
       }
-    } while (record && !had_room(*model, input, outcome.groups));
+    } while (record && !had_room(*model, input, outcome.needed));
     result.values.push_back(outcome.loss.item<double>());
     optimizer.step(0.01, step);
     if (step % 3 > 0) continue;
-    const NamedValues statistics = model->statistics();
-    if (const auto factor = statistics.find("shortening_factor"); factor != statistics.end())
-      result.values.push_back(factor->second);
+    for (const auto& [name, value] : model->statistics()) result.values.push_back(value);
     model->reset_statistics();
   }
   result.recordings = captured.recordings();
@@ -363,6 +363,39 @@ TEST(CapturedSteps, OfLearntPoolingTrainLikeUnrecordedOnes) {
   }
 }
 
+// How far heads reach is known behind a step, too.
+TEST(CapturedSteps, OfSpansThatFollowFromTheTextTrainLikeUnrecordedOnes) {
+  AdaptiveSpanOptions options{.width = 16, .heads = 2, .feed_forward = 32, .layers = 2};
+  options.dropout = 0;
+  options.attention_dropout = 0;
+  options.span_type = AdaptiveSpanOptions::SpanType::kDynamic;
+  options.span = 300;
+  options.span_ramp = 8;
+  const auto numbers = [&](bool record) {
+    torch::manual_seed(7);
+    const auto model = make_model(options, 11);
+    {
+      const torch::NoGradGuard no_grad;
+      for (const auto& [name, weight] : model->weights()) {
+        if (name.ends_with("dynamic_span.weight")) weight.normal_(0, 0.5);
+      }
+    }
+    model->to(torch::kDouble);
+    const auto text = [](int step) {
+      return step < 9 ? torch::randint(11, {3, 33}) : torch::full({3, 33}, 4, torch::kLong);
+    };
+    return trained(model, 16, text, record);
+  };
+  const Trained recorded = numbers(true);
+  const Trained expected = numbers(false);
+  EXPECT_EQ(recorded.values.size(), 16 + 2 * 5);
+  EXPECT_THAT(recorded.values, testing::Pointwise(testing::DoubleNear(1e-7), expected.values));
+  EXPECT_GE(recorded.recordings, 2);
+  EXPECT_EQ(recorded.rooms.front(), 32) << "as small as can be";
+  EXPECT_GT(recorded.rooms[1], 32) << "the first step is done again";
+  EXPECT_LT(recorded.rooms.back(), recorded.rooms[1]) << "what is not needed is given back";
+}
+
 // The room of a block that is shorter than a tile is longer than the block.
 TEST(CapturedSteps, OfPoolingInShortBlocksTrainLikeUnrecordedOnes) {
   for (const auto boundaries : {BoundaryOptions::Type::kWhitespace, BoundaryOptions::Type::kFixed}) {
@@ -389,7 +422,7 @@ TEST(CapturedSteps, RoomForGroupsShrinksWhenTwoTilesAreLeftOver) {
   const auto room = [&](LanguageModel& of, std::int64_t groups) {
     torch::Tensor tokens = torch::ones({2, 300}, torch::kLong);
     tokens[1].narrow(0, 0, groups).fill_(0);
-    return recordable_input(of, {.tokens = tokens}).group_room;
+    return recordable_input(of, {.tokens = tokens}).room;
   };
   EXPECT_EQ(room(*model, 0), 63);
   EXPECT_EQ(room(*model, 64), 127);

@@ -182,24 +182,25 @@ class AskedModel final : public LanguageModel, public Capturable {
  public:
   AskedModel() : weight_(parameter("weight", torch::randn({11, 4}))) {}
   ModelOutput forward(const ModelInput& input, const State& state) override {
-    rooms.push_back(input.group_room);
+    rooms.push_back(input.room);
     seeds_on_device.push_back(step_context().seeds_on_device);
     ModelOutput output;
     output.hidden = torch::embedding(weight_, input.tokens);
     output.head.weight = weight_;
     output.state = state;
-    if (lacks_room > 0) output.groups = torch::tensor(7);
+    if (lacks_room > 0) output.needed = torch::tensor({7});
     draws.push_back(torch::rand({1}).item<double>());
     return output;
   }
-  bool had_room(std::int64_t groups, std::int64_t room) override {
-    EXPECT_EQ(std::pair(groups, room), (std::pair<std::int64_t, std::int64_t>(7, 5)));
+  bool had_room(const std::vector<std::int64_t>& needed, std::int64_t room) override {
+    EXPECT_THAT(needed, ElementsAre(7));
+    EXPECT_EQ(room, 5);
     return lacks_room-- == 0;
   }
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   NamedValues costs(std::int64_t /*block*/) const override { return {}; }
   std::optional<std::string> graph_signature() const override { return ""; }
-  std::int64_t group_room(const ModelInput& /*input*/) override { return 5; }
+  std::int64_t room(const ModelInput& /*input*/) override { return 5; }
 
   std::vector<std::int64_t> rooms;
   std::vector<bool> seeds_on_device;
