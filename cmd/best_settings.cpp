@@ -58,6 +58,7 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
   std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none
+  std::set<std::int64_t> ends;                 // the steps of programs that were not told how many
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
     const bool has_number = evaluation != nullptr && evaluation->values.contains(measure.name);
@@ -67,6 +68,8 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
       const std::string value = shown_value(planned[i].point, key);
       if (!value.empty()) parts.push_back(key + "=" + value);
     }
+    const auto& options = planned[i].planned.options;
+    if (has_number && options.program && options.train.steps == 0) ends.insert(evaluation->step);
     if (has_number) {
       by_setting[join(parts, " ")].push_back(evaluation->values.at(measure.name));
     } else {
@@ -82,7 +85,9 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
   });
   ranked.resize(std::min(ranked.size(), kMaxShown));
-  std::string text = fmt::format("best of {} settings by valid {}:\n", by_setting.size(), measure.label);
+  std::string text = fmt::format(
+      "best of {} settings by valid {}{}:\n", by_setting.size(), measure.label,
+      ends.size() < 2 ? "" : fmt::format(", which ended at other steps, from {} to {}", *ends.begin(), *ends.rbegin()));
   for (const RankedSetting& one : ranked) {
     const std::string seeds = one.seeds > 1 ? fmt::format(" (mean over {} seeds)", one.seeds) : "";
     text += fmt::format("  {}{}  {}\n", list_number(measure, one.value), seeds, one.name);

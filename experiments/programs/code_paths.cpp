@@ -142,6 +142,27 @@ std::string text_of_code(const fs::path& folder, const std::vector<std::string>&
   return text;
 }
 
+/// Files of settings that git ignores, in folders of files that it tracks.
+std::vector<std::string> ignored_settings(const fs::path& folder, const std::vector<std::string>& tracked,
+                                          const std::vector<std::string>& untracked) {
+  constexpr std::array<std::string_view, 4> kEndings{".json", ".yaml", ".yml", ".toml"};
+  std::set<std::string> known(tracked.begin(), tracked.end());
+  known.insert(untracked.begin(), untracked.end());
+  std::set<fs::path> folders;
+  for (const std::string& path : tracked) folders.insert(fs::path(path).parent_path());
+  std::vector<std::string> found;
+  for (const fs::path& below : folders) {
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder / below, error)) {
+      const std::string path = (below / entry.path().filename()).string();
+      const bool is_setting = std::find(kEndings.begin(), kEndings.end(), entry.path().extension()) != kEndings.end();
+      if (is_setting && !known.contains(path) && entry.is_regular_file(error)) found.push_back(path);
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedFiles& tracked,
                                       std::vector<std::string>& notes) {
   std::vector<std::string> found;
@@ -160,6 +181,9 @@ std::vector<std::string> files_of_git(const CodeRequest& request, const TrackedF
     return looks_like_code(path) || (path.ends_with(".json") && is_named(path));
   };
   std::copy_if(tracked.untracked.begin(), tracked.untracked.end(), std::back_inserter(left_out), may_be_meant);
+  for (std::string& path : ignored_settings(request.folder, found, tracked.untracked)) {
+    if (is_named(path)) left_out.push_back(std::move(path));
+  }
   std::vector<std::string> of_untracked;
   left_out = without_others(request, request.folder, std::move(left_out), false, of_untracked);
   if (found.empty()) {

@@ -642,17 +642,29 @@ def _add_hparams(run: ForeignRun, read: Any) -> None:
 
 def csv_runs(request: Request) -> Iterator[ForeignRun]:
     for file in files_below(request.place, ["*.csv"]):
+        with file.open("rb") as packed:
+            if packed.read(2) == b"\x1f\x8b":
+                raise ImportProblem(f"{file} is packed with gzip\nunpack it first")
         with file.open(encoding="utf-8-sig", newline="") as lines:
             rows = csv.DictReader(lines)
-            names = rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
+            names = rows.fieldnames = [name.strip().lstrip("# ") for name in rows.fieldnames or ()]
             twice = next((name for name in names if name and names.count(name) > 1), None)
             if twice:
                 raise ImportProblem(f"{file} has two columns '{twice}'")
+            short = []
             try:
-                known = [_csv_row(file, rows.line_num, row) for row in rows]
+                known = []
+                for row in rows:
+                    if None in row.values():
+                        short.append(rows.line_num)
+                    known.append(_csv_row(file, rows.line_num, row))
             except csv.Error as error:
                 raise ImportProblem(f"{file}, line {rows.line_num}: {error}") from None
-        yield from _runs_of_rows(file, known, request)
+        for run in _runs_of_rows(file, known, request):
+            if short:
+                what = f"{counted(len(short), 'row')} of {file.name}, the first in line {short[0]},"
+                run.doubts.append(f"{what} {'has' if len(short) == 1 else 'have'} fewer cells than the first line has names")
+            yield run
 
 
 def _csv_row(file: pathlib.Path, line: int, row: Dict[Optional[str], Any]) -> Dict[str, Any]:
@@ -660,7 +672,8 @@ def _csv_row(file: pathlib.Path, line: int, row: Dict[Optional[str], Any]) -> Di
     more = row.pop(None, [])
     if any(more):
         found = f"{file}, line {line}: the row has {len(row) + len(more)} cells, and the first line has {len(row)} names"
-        raise ImportProblem(f"{found}\nwrite numbers with a point, and a cell that has a comma in quotes")
+        remedy = "leave out lines before the one with the names" if len(row) == 1 else "write numbers with a point, and a cell that has a comma in quotes"
+        raise ImportProblem(f"{found}\n{remedy}")
     return {key: _cell(text) for key, text in row.items() if key and text not in (None, "")}
 
 
@@ -724,6 +737,8 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
         what = f"{run.project} is a chart that W&B's page exports, whose columns are runs"
         raise ImportProblem(f"{what}\nexport the table of runs there, or import the folder wandb/")
     step_name = request.step or next((column for name in STEP_NAMES for column in columns if column.lower() == name), "")
+    if not step_name:
+        run.doubts.extend(_taken_for_no_step(rows, columns))
     of_splits = all(isinstance(row.get("split"), str) for row in rows)
     places = [(row["split"] if of_splits else "", _step_in(row, step_name, place)) for place, row in enumerate(rows, 1)]
     steps = [step for _, step in places]
@@ -768,6 +783,17 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
 
 
 _TIME = re.compile(r"\d{1,4}[-:/.]\d\d")  # how a time begins, which differs from row to row
+
+def _taken_for_no_step(rows: List[Dict[str, Any]], columns: List[str]) -> Iterator[str]:
+    """What to say of columns that rise as a step does, and are called nearly so."""
+    for name in columns:
+        last = re.split(r"[/.]", name.lower())[-1].replace(" ", "_")
+        values = [value for value in (row.get(name) for row in rows) if isinstance(value, int)]
+        rises = len(values) == len(rows) > 1 and values == sorted(set(values))
+        if rises and last.endswith(STEP_NAMES):
+            yield f"'{name}' rises as a step does, and the rows are counted instead; --step '{name}' takes it"
+            return
+
 
 # Of tables of runs that pages of W&B and MLflow export.
 _TABLE_STATES = {"finished": "done", "crashed": "failed", "failed": "failed", "killed": "failed", "running": "preempted",

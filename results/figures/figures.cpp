@@ -71,6 +71,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
   BuiltFigure built = kind_of(description).build(runs, description, selected);
   if (Figure* figure = std::get_if<Figure>(&built)) {
     figure->warnings = lost_logarithms(*figure);
+    for (const std::string& warning : figure->warnings) figure->notes.push_back("T" + warning.substr(1) + ".");
     put_in_order(*figure);
     describe_choice(*figure, std::move(found.choice));
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));

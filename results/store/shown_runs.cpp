@@ -184,23 +184,25 @@ std::string variables_note(RunTable& runs, const std::vector<std::size_t>& rows)
   return "";
 }
 
-/// Steps at which seeds of one setting, or settings of programs that were not told their steps, ended, if these are not
-/// the same.
+/// Steps at which seeds of one setting, or settings of programs and imported runs that were not told their steps,
+/// ended, if these are not the same.
 std::string ends_note(RunTable& runs, const std::vector<std::size_t>& rows) {
   const std::vector<Value>& groups = runs.column("seed_group");
   const std::vector<Value>& steps = runs.column("step");
   const std::vector<Value>& statuses = runs.column("status");
   const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
+  const std::vector<Value>& imported = runs.column_or_nothing(kImportedSource);
   const std::vector<Value>& asked = runs.column_or_nothing("train.steps");
   std::map<std::string, std::pair<double, double>> ends;
-  std::optional<std::pair<double, double>> untold;  // of all runs of programs that were not told their steps
+  std::optional<std::pair<double, double>> untold;  // of all that were not told their steps
   for (const std::size_t row : rows) {
     const std::optional<double> step = as_number(steps[row]);
     if (!step || to_text(statuses[row]) != name_of(RunStatus::kDone)) continue;
     auto& [low, high] = ends.emplace(to_text(groups[row]), std::pair(*step, *step)).first->second;
     low = std::min(low, *step);
     high = std::max(high, *step);
-    if (is_missing(programs[row]) || as_number(asked[row]).value_or(0) > 0) continue;
+    const bool is_model = is_missing(programs[row]) && is_missing(imported[row]);
+    if (is_model || as_number(asked[row]).value_or(0) > 0) continue;
     if (!untold) untold = {*step, *step};
     untold = {std::min(untold->first, *step), std::max(untold->second, *step)};
   }

@@ -401,6 +401,16 @@ for s in range(10, last + 1, 10): print('step', s, 'loss', 3 - s / 100 - int(os.
                     HasSubstr("Settings ended at other steps, from 20 to 40.")));
 }
 
+TEST_F(ProgramQuietFaults, SettingsOfOneSweepThatEndAtOtherSteps) {
+  write_script("own.py", R"(import sys
+for s in range(10, int(sys.argv[1]) + 1, 10): print('step', s, 'loss', 3 - s / 100)
+)");
+  configure("[python3, own.py, '{last}']", "  metrics: [{lines: 'step (?<step>.+) loss (?<valid.loss>.+)'}]\n",
+            "options: {last: 20}\nsweep: {grid: {options.last: [20, 40]}}\n");
+  EXPECT_THAT(run({"sweep", "run.yaml"}).out,
+              HasSubstr("best of 2 settings by valid loss, which ended at other steps, from 20 to 40:"));
+}
+
 TEST_F(ProgramQuietFaults, SeedsThatEndAtOtherSteps) {
   write_script("own.py",
                "import os\nfor s in range(1, 10 * int(os.environ['XLM_SEED'])): print('step', s, 'loss', 3 / s)\n");

@@ -7,6 +7,7 @@ import sys
 
 import foreign_runs
 import pytest
+import xlm
 from conftest import SOURCE
 from import_runs_test import counts, imported, rows_of  # noqa: F401  (imported is a fixture)
 
@@ -281,3 +282,29 @@ def test_rows_of_several_tasks_are_told(imported, tmp_path):  # noqa: F811
         imported("csv", tmp_path / "long.csv", "--run", "model", "--split", "test=test_score")
     (tmp_path / "times.csv").write_text("time,loss\n2026-11-30 10:00,3\n2026-11-30 10:01,2\n")
     imported("csv", tmp_path / "times.csv")
+
+
+def test_rows_and_columns_that_are_not_what_they_seem_are_told(imported, tmp_path):  # noqa: F811
+    (tmp_path / "short.csv").write_text("step,loss,acc\n1,2.5,0.5\n2,2.0\n")
+    with pytest.warns(RuntimeWarning, match=r"1 row of short.csv, the first in line 3, has fewer cells than the first line"):
+        imported("csv", tmp_path / "short.csv")
+    (tmp_path / "nearly.csv").write_text("train/step,loss\n100,3\n200,2\n")
+    with pytest.warns(RuntimeWarning, match=r"'train/step' rises as a step does, and the rows are counted instead; --step 'train/step' takes it"):
+        imported("csv", tmp_path / "nearly.csv")
+    (tmp_path / "marked.csv").write_text("# step,loss\n100,3\n200,2\n")
+    imported("csv", tmp_path / "marked.csv")
+    assert (100, 3.0) in steps_of(imported.runs, "loss")
+    (tmp_path / "note.csv").write_text("# run of monday\nstep,loss\n1,2\n")
+    assert "leave out lines before the one with the names" in str(imported("csv", tmp_path / "note.csv", code=3))
+    (tmp_path / "packed.csv").write_bytes(b"\x1f\x8b\x08")
+    assert "is packed with gzip" in str(imported("csv", tmp_path / "packed.csv", code=3))
+
+
+def test_settings_that_ended_at_other_steps_are_told(imported, tmp_path):  # noqa: F811
+    for method, last in (("base", 40), ("short", 5)):
+        rows = [f"{method},{step},{1 / step}" for step in range(1, last + 1)]
+        (tmp_path / f"{method}.csv").write_text("\n".join(["method,epoch,test_loss", *rows]) + "\n")
+    imported("csv", tmp_path, "--split", "test=test_loss")
+    (tmp_path / "table.yaml").write_text("table: T\nrows: options.method\ncolumns: [{value: test.loss}]\n")
+    words = ["table", str(tmp_path / "table.yaml"), "--runs", str(tmp_path / "runs")]
+    assert "Settings ended at other steps, from 5 to 40." in str(xlm.call(words))

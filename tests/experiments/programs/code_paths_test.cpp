@@ -58,6 +58,16 @@ TEST_F(CodeTest, UntrackedCodeIsNamedAndUntrackedDataIsNot) {
   EXPECT_THAT(read_code(request()).notes, ElementsAre(HasSubstr("new_model.py, results.json"))) << "the code names it";
 }
 
+TEST_F(CodeTest, IgnoredSettingsThatTheCodeNamesAreTold) {
+  put(at("code/.gitignore"), "*.json\nout/\n");
+  put(at("code/main.py"), "import json\nscale = json.load(open('local.json'))\n");
+  make_repository();
+  put(at("code/local.json"), "{}");
+  put(at("code/other.json"), "{}");
+  put(at("code/out/local.json"), "{}");
+  EXPECT_THAT(read_code(request()).notes, ElementsAre(AllOf(HasSubstr("local.json\n"), Not(HasSubstr("other")))));
+}
+
 TEST_F(CodeTest, OfAFolderInsideARepositoryIsThatFolder) {
   put(at("outer.py"), "");
   git(folder_.path(), {"init", "-q"});
