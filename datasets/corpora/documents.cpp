@@ -119,15 +119,23 @@ void for_each_line(const TextFile& file,
 
 using TakeRow = std::function<void(std::string_view row)>;
 
-void read_json_lines(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
+/// Returns how many rows have null as their text.
+std::int64_t read_json_lines(const TextFile& file, const std::string& name, BadRows& bad, const TakeRow& take_row) {
   JsonParser parser;
+  std::int64_t nulls = 0;
   for_each_line(file, [&](std::string_view line, const Place& place) {
     if (trim(line).empty()) return;
     if (const std::optional<std::string_view> simple = parser.text_field(line, name)) return take_row(*simple);
     std::optional<std::string> text;
-    bad.take([&] { text = field_of(line, name, place()); });
+    bool is_read = false;
+    bad.take([&] {
+      text = field_of(line, name, place());
+      is_read = true;
+    });
     if (text) take_row(*text);
+    nulls += static_cast<std::int64_t>(is_read && !text);
   });
+  return nulls;
 }
 
 /// The quotes of a table's row, which may go over several lines.
@@ -282,7 +290,7 @@ void DocumentReader::read(const TextFile& file) {
       return true;
     };
     sink_.begin();
-    note_line_ends(for_each_block_until(file, strict_, write, settings_->line_ends));
+    note_line_ends(for_each_block_until(file, strict_, write, file.is_text ? settings_->line_ends : LineEnds::kKeep));
     sink_.end();
     return;
   }
@@ -304,7 +312,7 @@ void DocumentReader::read(const TextFile& file) {
   } else if (is_text) {
     read_separated(file, settings_->column, bad, take, *observer_);
   } else {
-    read_json_lines(file, settings_->column, bad, take);
+    empty += read_json_lines(file, settings_->column, bad, take);
   }
   if (rows == 0 && bad.count() > 0) throw DataError("no row can be read: " + bad.first());
   if (bad.count() > 0) observer_->pass_over("rows that cannot be read", file.source.name, bad.count());

@@ -231,7 +231,7 @@ bool read_source(const SourceFile& source, const ReadSettings& settings, const P
       }
       return count;
     };
-    each({source, label, *entry, !any, form, read, at});
+    each({source, label, *entry, !any, form, read, at, found.form != FileForm::kBytes});
     if (form == FileForm::kText && !settings.bytes) check_zeros(zeros, bytes_read, label);
     any = true;
   }

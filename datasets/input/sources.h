@@ -87,6 +87,7 @@ struct TextFile {
   FileForm form;      // kText, or another one that the reader takes
   std::function<std::size_t(char* buffer, std::size_t bytes)> read;
   std::function<void(std::uint64_t consumed)> at;  // reports progress, for readers that do not use `read`
+  bool is_text = true;                             // or bytes in another encoding than UTF-8 (ReadSettings::bytes)
 };
 
 struct ReadSettings {

@@ -23,7 +23,7 @@ constexpr std::size_t kShownColumns = 20;
 /// Empty if it is not read.
 std::string ForeignColumns::name_of(std::string_view theirs, const std::string& from, Column& column) const {
   const std::string whole = from.empty() ? std::string(theirs) : fmt::format("{}/{}", from, theirs);
-  if (names_.empty()) return theirs == kStepColumn ? std::string(theirs) : quantity_name_from(whole);
+  if (names_.empty()) return lower_case(theirs) == kStepColumn ? std::string(kStepColumn) : quantity_name_from(whole);
   auto named = names_.find(whole);
   const bool is_whole = named != names_.end();
   if (!is_whole) named = names_.find(theirs);

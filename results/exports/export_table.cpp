@@ -75,6 +75,7 @@ class JsonLinesWriter : public ExportWriter {
       return std::to_string(*whole);
     }
     const std::optional<double> number = as_number(value);
+    if (number && std::isinf(*number)) return json(to_text(value));  // JSON has no number for it
     return number ? json_number(*number) : "null";
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -95,12 +96,25 @@ bool are_of_programs(RunTable& runs, const SeedValues& values) {
                       [&](std::size_t row) { return to_text(programs[row]).empty(); });
 }
 
+/// Whether two seeds have one number of so many digits that they are one run twice: few digits may be equal by chance.
+bool repeats_a_seed(const SeedValues& values) {
+  constexpr double kFewDecimals = 1e5;
+  std::set<double> seen;
+  for (const double number : values.means()) {
+    const double scaled = number * kFewDecimals;
+    const bool has_more = std::abs(scaled - std::round(scaled)) > 1e-6;
+    if (has_more && !seen.insert(number).second) return true;
+  }
+  return false;
+}
+
 bool has_one_number(const SeedValues& values) { return sample_deviation(values.numbers).value_or(0) == 0; }
 
 }  // namespace
 
 bool ignores_seeds(RunTable& runs, const SeedValues& values) {
-  return values.by_group.size() > 1 && has_one_number(values) && are_of_programs(runs, values);
+  return values.by_group.size() > 1 && (has_one_number(values) || repeats_a_seed(values)) &&
+         are_of_programs(runs, values);
 }
 
 bool have_same_numbers(RunTable& runs, const SeedValues& a, const SeedValues& b) {

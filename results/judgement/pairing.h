@@ -39,7 +39,8 @@ struct SeedValues {
   std::string without_number_text() const;
 };
 
-/// Whether these are runs of a program that printed the same number with each of several seeds.
+/// Whether these are runs of a program that printed the same number with each of several seeds, or one of many digits
+/// with two of them.
 bool ignores_seeds(RunTable& runs, const SeedValues& values);
 
 /// Whether these are runs of a program that printed the same numbers for both, seed by seed, and others for other

@@ -55,7 +55,7 @@ std::string interval_text(double low, double high, const std::function<std::stri
 
 /// What a verdict rests on if a setting has the same number with all its seeds.
 inline constexpr std::string_view kSeedsSayNothing =
-    "all seeds of a setting have the same number: the program does not seem to use its seed, or the number does not "
+    "seeds of a setting have the same number: the program does not seem to use its seed, or the number does not "
     "depend on it";
 
 /// And if two sides have the same numbers, seed by seed.

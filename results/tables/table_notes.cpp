@@ -61,7 +61,7 @@ std::string seeds_note(const Table& table) {
                      has_spread ? "; ± is their standard deviation" : "");
 }
 
-/// "A/64: all seeds of a setting have the same number, …"
+/// "A/64: seeds of a setting have the same number, …"
 std::string ignored_seeds_note(const Table& table) {
   std::vector<std::string> cells;
   for (std::size_t r = 0; r < table.rows.size(); ++r) {

@@ -384,6 +384,24 @@ TEST_F(ProgramQuietFaults, AnOptionThatReachesNothing) {
   EXPECT_THAT(run({"compare", "options.rate=1", "options.rate=2", "--value", "valid.loss"}).out, HasSubstr(why));
 }
 
+TEST_F(ProgramQuietFaults, TwoOfSeveralSeedsThatAreOneRun) {
+  const auto note_with = [&](const std::string& number) {
+    write_script("own.py", "import os\nseed = int(os.environ['XLM_SEED'])\nprint('step', 1, 'loss', " + number + ")\n");
+    configure(
+        "[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<valid.loss>.+)'}]\n",
+        "sweep: {grid: {seed: [1, 2, 3]}}\ntables: [{table: rates, rows: experiment, cells: {value: valid.loss}}]\n");
+    EXPECT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+    const std::string table = run({"table", "run.yaml"}).out;
+    fs::remove_all(runs_);
+    return table;
+  };
+  const char* note = "seeds of a setting have the same number";
+  EXPECT_THAT(note_with("1 / max(seed, 2) ** 9 + 2"), HasSubstr(note));
+  EXPECT_THAT(note_with("1 / seed ** 9 + 2"), testing::Not(HasSubstr(note)));
+  EXPECT_THAT(note_with("0.9512 if seed < 3 else 0.9513"), testing::Not(HasSubstr(note)))
+      << "so few may be equal by chance";
+}
+
 TEST_F(ProgramQuietFaults, SettingsWithOtherVariablesAndEnds) {
   write_script("own.py", R"(import os, sys
 last = int(os.environ.get('MY_LAST', 40))

@@ -170,8 +170,14 @@ TEST_F(OtherFiles, PagesInPlaceOfDownloadsAreRefused) {
   EXPECT_EQ(text(make(asked), "train"), page);
 }
 
+TEST_F(OtherFiles, NullsOfJsonLinesAreCounted) {
+  PrepareRequest wanted = whole("text", {file("a.jsonl", kLines)});
+  wanted.column = "text";
+  EXPECT_THAT(notes(wanted), HasSubstr("rows without text: 1 (a.jsonl)"));
+}
+
 TEST_F(OtherFiles, OtherEncodingsThanUtf8AreRefused) {
-  const std::string utf16 = "\xFF\xFE\xC4\0i\0t\0i\0\n\0"s;
+  const std::string utf16 = "\xFF\xFE\xC4\0i\0t\0i\0\r\0\n\0"s;
   const std::string marked = "\xEF\xBB\xBFÄiti\n";
   EXPECT_EQ(text(make(whole("text", {file("a.txt", marked)})), "train"), "Äiti\n");
   fs::remove_all(path("out"));

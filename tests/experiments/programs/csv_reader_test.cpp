@@ -233,6 +233,7 @@ TEST_F(ProgramCsv, ATableNeedNotBeUtf8) {
 }
 
 TEST_F(ProgramCsv, ANumberOfStepsIsAskedForWhereNoneComes) {
+  EXPECT_THAT(records_of("Step,loss\n5,1\n"), ElementsAre("5: loss=1"));
   EXPECT_THAT(records_of("iteration,loss\n5,1\n"), ElementsAre("0: iteration=5 loss=1"));
   EXPECT_THAT(readers_->warnings(), ElementsAre(HasSubstr("no row says its step\nsay which column does")));
 }

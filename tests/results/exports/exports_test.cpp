@@ -144,6 +144,7 @@ TEST(JsonLines, HoldTypesAndMissingValues) {
   writer->add({Value(), Value(), Value(), Value(), Value()});
   writer->add({false, std::int64_t{-1}, std::numeric_limits<double>::quiet_NaN(), Value(true), std::int64_t{0}});
   writer->add({false, std::int64_t{0}, std::int64_t{3}, Value(1.5), std::numeric_limits<double>::infinity()});
+  writer->add({false, std::int64_t{0}, -std::numeric_limits<double>::infinity(), Value(), Value()});
   EXPECT_FALSE(fs::exists(file)) << "whole or not at all";
   writer->finish();
   EXPECT_EQ(
@@ -152,6 +153,7 @@ TEST(JsonLines, HoldTypesAndMissingValues) {
 {"flag": null, "count": null, "rate": null, "a \"name\"": null, "created": null}
 {"flag": false, "count": -1, "rate": null, "a \"name\"": "true", "created": "1970-01-01T00:00:00.000000Z"}
 {"flag": false, "count": 0, "rate": 3.0, "a \"name\"": "1.5", "created": null}
+{"flag": false, "count": 0, "rate": "-inf", "a \"name\"": null, "created": null}
 )");
 }
 
