@@ -114,7 +114,7 @@ bool is_there(const Preparation& preparation, const Json& wanted) {
   for (const char* key : kSometimes) {
     if (present.contains(key) && !wanted.contains(key)) differences.emplace_back(key);
   }
-  // Unless asked for, a folder of before `split_by`, `line_ends` and names of folders is as good: the same command
+  // Unless asked for, a folder with another name or of before `split_by` and `line_ends` is as good: the same command
   // found it then. Its bytes have the line ends of the files.
   if (request.split_by && present.value("split_by", "position") != *request.split_by)
     differences.emplace_back("split_by");
@@ -123,10 +123,8 @@ bool is_there(const Preparation& preparation, const Json& wanted) {
     const char* before = asked && preparation.settings.unit == Vocabulary::Unit::kByte ? "keep" : "unix";
     if (present.value("line_ends", before) != line_ends_of(preparation)) differences.emplace_back("line_ends");
   }
-  const std::string& name = request.name;
-  if (name.empty() ? present.contains("name") && present["name"] != default_name(preparation)
-                   : present.value("name", "") != name)
-    differences.emplace_back("name");
+  const bool may_have_a_name = request.name.empty() && preparation.corpus->given_splits;
+  if (!may_have_a_name && present.value("name", "") != request.name) differences.emplace_back("name");
   if (differences.empty()) {
     const auto replaced = present.value("replaced_characters", std::int64_t{0});
     const bool lacks = present.contains("thrown_away");

@@ -194,7 +194,7 @@ ModelOutput AdaptiveSpan::forward(const ModelInput& input, const State& state) {
 }
 
 /// Attention of one layer: heads of equal bands are computed together, each group over its own band. Adds the
-/// layer's span penalty and next cache to `output`.
+/// layer's span penalty and next cache to the output.
 Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const Tensor& cache, Call& call) {
   if (o_.span_type == SpanType::kExpire) return attention_to_memories(index, now, cache, call);
   ModelOutput& output = call.output;

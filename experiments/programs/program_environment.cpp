@@ -179,6 +179,18 @@ ProgramEnvironment find_program_environment(const std::vector<std::string>& word
   return found;
 }
 
+bool starts_python_by_a_shell(const std::vector<std::string>& words, const fs::path& folder) {
+  constexpr std::uintmax_t kMaxScript = 1 << 16;
+  if (words.empty() || !is_shell(words[0])) return false;
+  return std::any_of(words.begin() + 1, words.end(), [&](const std::string& word) {
+    std::error_code error;
+    if (word.find("python") != std::string::npos) return true;
+    const fs::path script = folder / word;
+    if (!fs::is_regular_file(script, error) || fs::file_size(script, error) > kMaxScript) return false;
+    return read_file(script).find("python") != std::string::npos;
+  });
+}
+
 std::string changed_packages(const Json& before, const Json& now) {
   std::vector<std::string> changes;
   const auto compare = [&changes](const std::string& what, const std::string& old, const std::string& present) {

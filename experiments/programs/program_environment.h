@@ -29,6 +29,9 @@ struct ProgramEnvironment {
 ProgramEnvironment find_program_environment(const std::vector<std::string>& words, const fs::path& folder,
                                             const std::map<std::string, std::string>& environment, double seconds = 60);
 
+/// Whether a command is a shell's, and it or a script of `folder` that it names has Python in it.
+bool starts_python_by_a_shell(const std::vector<std::string>& words, const fs::path& folder);
+
 /// The text of experiments/programs/python_facts.py.
 std::string_view python_facts_script();
 

@@ -430,7 +430,9 @@ class ProgramWork final : public Work {
     const std::map<std::string, double> before = resumes ? run.costs : std::map<std::string, double>();
     const ProgramEnd end =
         Attempt(run, program, paths, setting, before, resumes, configuration.train.steps, sink, outside).run();
-    outside.finish(end.is_success() && !end.stopped && environment.facts.contains("interpreter"));
+    const bool has_python =
+        environment.facts.contains("interpreter") || starts_python_by_a_shell(setting.words, paths.work());
+    outside.finish(end.is_success() && !end.stopped && has_python);
     if (end.stopped) return TrainOutcome::kStopped;
     if (!end.is_success()) throw_failure(end);
     if (have_data_changed(run, configuration)) {

@@ -672,8 +672,8 @@ def _csv_row(file: pathlib.Path, line: int, row: Dict[Optional[str], Any]) -> Di
     more = row.pop(None, [])
     if any(more):
         found = f"{file}, line {line}: the row has {len(row) + len(more)} cells, and the first line has {len(row)} names"
-        remedy = "leave out lines before the one with the names" if len(row) == 1 else "write numbers with a point, and a cell that has a comma in quotes"
-        raise ImportProblem(f"{found}\n{remedy}")
+        remedy = "write numbers with a point, and a cell that has a comma in quotes"
+        raise ImportProblem(f"{found}\n{'leave out lines before the one with the names' if len(row) == 1 else remedy}")
     return {key: _cell(text) for key, text in row.items() if key and text not in (None, "")}
 
 
@@ -783,6 +783,7 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
 
 
 _TIME = re.compile(r"\d{1,4}[-:/.]\d\d")  # how a time begins, which differs from row to row
+
 
 def _taken_for_no_step(rows: List[Dict[str, Any]], columns: List[str]) -> Iterator[str]:
     """What to say of columns that rise as a step does, and are called nearly so."""

@@ -48,7 +48,7 @@ TEST_F(PrepareData, UsersTextsAreDistinguishedByName) {
   EXPECT_EQ(open_prepared(folder_.path() / "data/a").dataset, "letters");
   EXPECT_EQ(summarize_prepared(folder_.path() / "data/a").dataset, "letters");
   EXPECT_THAT(run("text --from a.txt --out data/a --name letters").out, HasSubstr("data/a exists already"));
-  EXPECT_THAT(run("text --from a.txt --out data/a").err, HasSubstr("different: name"));
+  EXPECT_THAT(run("text --from a.txt --out data/a").out, HasSubstr("data/a exists already"));
   EXPECT_THAT(run("text --from a.txt --out data/a --name other").err, HasSubstr("different: name"));
   EXPECT_EQ(run("text --from a.txt --out data/b --name 'My letters'").code, kUsage);
   EXPECT_THAT(run("text --from a.txt --out 'data/My letters.2/'").out, HasSubstr("is ready: my-letters-2, "));

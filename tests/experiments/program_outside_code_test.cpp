@@ -175,6 +175,20 @@ TEST_F(OutsideCodeTest, APythonThatIgnoresTheEnvironmentIsNamed) {
   EXPECT_THAT(all(run({"runs", "ls"})), HasSubstr("Code not frozen: imports that were not seen"));
 }
 
+/// It replaces PYTHONPATH, by which imports are watched.
+TEST_F(OutsideCodeTest, APythonBehindAShellIsNamedIfItIsNotSeen) {
+  const char* metrics = "  metrics: [{lines: 'test loss (?<test.loss>\\S+)'}]\n";
+  for (const bool is_python : {true, false}) {
+    write_script("run.sh",
+                 is_python ? "PYTHONPATH=/nowhere exec python3 -c \"print('test loss 1')\"\n" : "echo test loss 2\n");
+    configure("[bash, run.sh]", metrics);
+    ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+    const bool is_named = all(run({"runs", "ls"})).find("imports that were not seen") != std::string::npos;
+    EXPECT_EQ(is_named, is_python);
+    fs::remove_all(runs_);
+  }
+}
+
 TEST_F(OutsideCodeTest, EvaluationsAreWatchedToo) {
   configure_factor(kTrain, "code/src", "seed: [1]");
   put(at("lib/measure.py"), "VALUE = 5\n");
