@@ -109,7 +109,7 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   SpanCounts predicted_;
 };
 
-std::vector<double> numbers_of(const Tensor& values) {
+std::vector<double> host_values(const Tensor& values) {
   const Tensor all = values.cpu();
   return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
 }
@@ -206,7 +206,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const
   std::vector<double> longest;  // of a dynamic span whose bands are not held: the largest z of each head
   if (layer.span_weight.defined()) {
     spans = dynamic_spans(index, hidden, call);
-    if (!call.holds_bands) longest = numbers_of(call.spans.back().largest);  // waits for a GPU
+    if (!call.holds_bands) longest = host_values(call.spans.back().largest);  // waits for a GPU
   }
   if (spans.defined()) report_spans(spans, output);
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads

@@ -13,7 +13,7 @@ std::vector<double> doubles_in(const Tensor& values) {
   return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
 }
 
-std::vector<std::vector<double>> rows_of(const Tensor& values) {
+std::vector<std::vector<double>> by_layer(const Tensor& values) {
   const Tensor all = values.cpu();  // one wait
   std::vector<std::vector<double>> rows;
   for (std::int64_t i = 0; i < all.size(0); ++i) rows.push_back(doubles_in(all[i]));
@@ -67,7 +67,7 @@ void SpanCounts::add(const std::vector<OfLayer>& layers, const Tensor& valid) {
 }
 
 std::vector<std::vector<double>> SpanCounts::means() const {
-  std::vector<std::vector<double>> rows = rows_of(sums_);
+  std::vector<std::vector<double>> rows = by_layer(sums_);
   for (std::vector<double>& row : rows) {
     const double queries = std::max(1.0, row.back());
     row.pop_back();
@@ -76,7 +76,7 @@ std::vector<std::vector<double>> SpanCounts::means() const {
   return rows;
 }
 
-std::vector<std::vector<double>> SpanCounts::largest() const { return rows_of(largest_); }
+std::vector<std::vector<double>> SpanCounts::largest() const { return by_layer(largest_); }
 
 std::vector<double> SpanCounts::sums() const { return doubles_in(sums_); }
 
