@@ -212,8 +212,9 @@ TEST_F(ProgramOfUser, TheStepOfItsCheckpointIsTheOneAtWhichItWasSeen) {
                "echo step 5 loss 1; touch $XLM_CHECKPOINTS/x; for i in 6 7 8; do echo step $i loss 1; done; exit 1\n");
   configure("[/bin/sh, saves.sh]", "  metrics: [{lines: 'step (?<step>\\d+) loss (?<loss>\\S+)'}]\n");
   EXPECT_EQ(run({"train", "run.yaml"}).code, kFailed);
-  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run"}).out, HasSubstr("resumes from step 8 or before"));
-  EXPECT_THAT(run({"runs", "show", only_run().id}).out, HasSubstr("step 8 or before  checkpoints/x"));
+  // It is seen between two reads of the output, or behind the last one.
+  EXPECT_THAT(run({"sweep", "run.yaml", "--dry-run"}).out, testing::ContainsRegex("resumes from step [5-8] or before"));
+  EXPECT_THAT(run({"runs", "show", only_run().id}).out, testing::ContainsRegex("step [5-8] or before  checkpoints/x"));
 }
 
 TEST_F(ProgramOfUser, AnAttemptThatIsRefusedRemovesNothing) {
