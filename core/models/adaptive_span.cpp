@@ -89,11 +89,11 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   void report_spans(const Tensor& spans, ModelOutput& output) const;
   Tensor dynamic_spans(std::size_t index, const Tensor& hidden, Call& call) const;
   void count_spans(Call& call);
-  HeldBands::Reaches adaptive_reaches() const;
   std::vector<std::int64_t> reaches(std::size_t index, const std::vector<double>& dynamic) const;
   std::vector<std::int64_t> bands(std::size_t index, const std::vector<double>& dynamic) const;
   std::int64_t cache_length(std::size_t index) const;
   void read_spans();
+  HeldBands::Reaches adaptive_reaches() const;
   std::vector<std::vector<double>> head_spans() const;
   double positions_seen(std::size_t index, double z) const;
   double layer_average(std::size_t index, const std::vector<double>& z) const;
@@ -108,11 +108,6 @@ class AdaptiveSpan final : public LanguageModel, public Capturable, public Trace
   Tensor held_on_device_;                   // the same, [layers·H] int64: one while they stay, as recordings read it
   SpanCounts predicted_;
 };
-
-std::vector<double> host_values(const Tensor& values) {
-  const Tensor all = values.cpu();
-  return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
-}
 
 Tensor uniform(std::int64_t rows, std::int64_t columns) {
   return uniform_weights({rows, columns}, 1 / std::sqrt(static_cast<double>(columns)));
@@ -206,7 +201,7 @@ Tensor AdaptiveSpan::attention(std::size_t index, const NormedStream& now, const
   std::vector<double> longest;  // of a dynamic span whose bands are not held: the largest z of each head
   if (layer.span_weight.defined()) {
     spans = dynamic_spans(index, hidden, call);
-    if (!call.holds_bands) longest = host_values(call.spans.back().largest);  // waits for a GPU
+    if (!call.holds_bands) longest = rows_on_host(call.spans.back().largest.unsqueeze(0)).front();
   }
   if (spans.defined()) report_spans(spans, output);
   std::map<std::int64_t, std::vector<std::int64_t>> groups;  // band → heads
@@ -367,16 +362,11 @@ void AdaptiveSpan::after_step() {
 }
 
 void AdaptiveSpan::read_spans() {
-  spans_.clear();
   if (o_.span_type != SpanType::kAdaptive) return;
   const torch::NoGradGuard no_grad;
   std::vector<Tensor> values;
   for (const Layer& layer : layers_) values.push_back(layer.span.flatten());
-  const Tensor all = torch::stack(values).to(torch::kDouble).cpu() * static_cast<double>(o_.span);  // [layers, H]
-  for (std::int64_t i = 0; i < all.size(0); ++i) {
-    const double* row = all.data_ptr<double>() + i * o_.heads;
-    spans_.emplace_back(row, row + o_.heads);
-  }
+  spans_ = rows_on_host(torch::stack(values).to(torch::kDouble).cpu() * static_cast<double>(o_.span));
   if (!held_.empty()) held_.fit(adaptive_reaches(), o_.span);
 }
 

@@ -4,23 +4,16 @@
 #include <algorithm>
 
 namespace xlm {
-namespace {
 
 using torch::Tensor;
 
-std::vector<double> doubles_in(const Tensor& values) {
-  const Tensor all = values.flatten().cpu();
-  return {all.data_ptr<double>(), all.data_ptr<double>() + all.numel()};
-}
-
-std::vector<std::vector<double>> by_layer(const Tensor& values) {
-  const Tensor all = values.cpu();  // one wait
+std::vector<std::vector<double>> rows_on_host(const Tensor& values) {
+  const Tensor all = values.cpu().contiguous();
+  const double* next = all.data_ptr<double>();
   std::vector<std::vector<double>> rows;
-  for (std::int64_t i = 0; i < all.size(0); ++i) rows.push_back(doubles_in(all[i]));
+  for (std::int64_t i = 0; i < all.size(0); ++i, next += all.size(1)) rows.emplace_back(next, next + all.size(1));
   return rows;
 }
-
-}  // namespace
 
 SpanCounts::OfLayer SpanCounts::of(const Tensor& spans) {
   const Tensor of_head = spans.detach().to(torch::kDouble).flatten(0, 1);  // [B·M, H]
@@ -67,7 +60,7 @@ void SpanCounts::add(const std::vector<OfLayer>& layers, const Tensor& valid) {
 }
 
 std::vector<std::vector<double>> SpanCounts::means() const {
-  std::vector<std::vector<double>> rows = by_layer(sums_);
+  std::vector<std::vector<double>> rows = rows_on_host(sums_);
   for (std::vector<double>& row : rows) {
     const double queries = std::max(1.0, row.back());
     row.pop_back();
@@ -76,11 +69,11 @@ std::vector<std::vector<double>> SpanCounts::means() const {
   return rows;
 }
 
-std::vector<std::vector<double>> SpanCounts::largest() const { return by_layer(largest_); }
+std::vector<std::vector<double>> SpanCounts::largest() const { return rows_on_host(largest_); }
 
-std::vector<double> SpanCounts::sums() const { return doubles_in(sums_); }
+std::vector<double> SpanCounts::sums() const { return rows_on_host(sums_.view({1, -1})).front(); }
 
-std::vector<double> SpanCounts::maxima() const { return doubles_in(largest_); }
+std::vector<double> SpanCounts::maxima() const { return rows_on_host(largest_.view({1, -1})).front(); }
 
 void SpanCounts::set(const std::vector<double>& sums, const std::vector<double>& maxima, torch::Device device) {
   move_to(device);

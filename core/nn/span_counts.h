@@ -7,6 +7,9 @@
 
 namespace xlm {
 
+/// Numbers [N, M], double, by row. Waits for a GPU.
+std::vector<std::vector<double>> rows_on_host(const torch::Tensor& values);
+
 /// The spans that the heads of every layer have used since the last reset, on the model's device, so that no code waits
 /// for it.
 class SpanCounts {

@@ -127,13 +127,11 @@ std::int64_t read_json_lines(const TextFile& file, const std::string& name, BadR
     if (trim(line).empty()) return;
     if (const std::optional<std::string_view> simple = parser.text_field(line, name)) return take_row(*simple);
     std::optional<std::string> text;
-    bool is_read = false;
     bad.take([&] {
       text = field_of(line, name, place());
-      is_read = true;
+      nulls += static_cast<std::int64_t>(!text);
     });
     if (text) take_row(*text);
-    nulls += static_cast<std::int64_t>(is_read && !text);
   });
   return nulls;
 }
