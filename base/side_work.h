@@ -79,6 +79,35 @@ class OrderedWork {
   Workers workers_;  // last: its threads end before what they use
 };
 
+/// Objects that pieces of work use one after the other, each by one thread at a time.
+template <class T>
+class Spares {
+ public:
+  explicit Spares(std::function<std::unique_ptr<T>()> make) : make_(std::move(make)) {}
+
+  /// Calls use(T&) with an object that no other thread uses.
+  template <class Use>
+  void with(const Use& use) {
+    std::unique_ptr<T> taken;
+    {
+      const std::lock_guard lock(lock_);
+      if (!idle_.empty()) {
+        taken = std::move(idle_.back());
+        idle_.pop_back();
+      }
+    }
+    if (!taken) taken = make_();
+    use(*taken);
+    const std::lock_guard lock(lock_);
+    idle_.push_back(std::move(taken));
+  }
+
+ private:
+  std::function<std::unique_ptr<T>()> make_;
+  std::mutex lock_;
+  std::vector<std::unique_ptr<T>> idle_;
+};
+
 /// Passes bytes on to sinks in large blocks, each on another thread if it is `aside`: they work while the next blocks
 /// come.
 class SideSink {
@@ -94,8 +123,14 @@ class SideSink {
       return;
     }
     filling_ += bytes;
-    constexpr std::size_t kBlockBytes = std::size_t{512} << 10;
     if (filling_.size() >= kBlockBytes) hand_over();
+  }
+  /// The same of bytes that the caller needs no more: large blocks are not copied.
+  void give(std::string bytes) {
+    if (!aside_ || bytes.size() < kBlockBytes / 4) return write(bytes);
+    if (!filling_.empty()) hand_over();
+    filling_ = std::move(bytes);
+    hand_over();
   }
   /// All has been passed on. Like `write`, it throws what a sink threw.
   void finish() {
@@ -104,6 +139,8 @@ class SideSink {
   }
 
  private:
+  static constexpr std::size_t kBlockBytes = std::size_t{512} << 10;
+
   struct Block {
     std::string bytes;
     std::vector<std::future<void>> passing;  // to each sink

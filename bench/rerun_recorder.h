@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 
 namespace xlm {
 

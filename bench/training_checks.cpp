@@ -20,9 +20,9 @@
 #include "core/api/gpt2_options.h"
 #include "core/api/hourglass_options.h"
 #include "core/models/capabilities.h"
+#include "core/models/captured_steps.h"
 #include "core/runtime/device.h"
 #include "core/schemes/windows_loss.h"
-#include "core/train/captured_steps.h"
 #include "core/train/optimizer.h"
 #include "core/train/trainer.h"
 #include "datasets/prepare.h"
@@ -167,7 +167,7 @@ std::int64_t steps_of(const CheckJob& job) {
 }
 
 std::unique_ptr<StepRecorder> recorder_for(torch::Device device) {
-  if (device.is_cuda()) return make_cuda_recorder(device);
+  if (device.is_cuda()) return make_cuda_recorder(device, RecordedUse::kTrain);
   return std::make_unique<RerunRecorder>();
 }
 
@@ -191,7 +191,7 @@ class TrainedSteps {
     model_->to(device_);
     const NamedTensors& weights = model_->weights();
     optimizer_.emplace(OptimizerOptions{.type = OptimizerOptions::Type::kAdagrad, .lr = kRate}, weights);
-    if (recorder) captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights);
+    if (recorder) captured_ = std::make_unique<CapturedSteps>(std::move(recorder), device_, weights);
     state_ = model_->initial_state(kRows);
   }
 
@@ -335,7 +335,7 @@ std::pair<double, torch::Tensor> windows_step(LanguageModel& model, const CheckJ
   };
   const ModelInput input{.tokens = tokens.narrow(1, 0, tokens.size(1) - 1)};
   const torch::Tensor targets = tokens.narrow(1, 1, tokens.size(1) - 1);
-  CapturedSteps captured(recorder_for(job.device), model.weights());
+  CapturedSteps captured(recorder_for(job.device), job.device, model.weights());
   double loss = 0;
   std::vector<torch::Tensor> gradients;
   for (int step = 0; step < (recorded ? CapturedSteps::kUncaptured + 2 : 1); ++step) {

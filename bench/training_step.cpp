@@ -249,7 +249,7 @@ double arithmetic_limit(const StepRow& row, const StepCost& cost, double rate) {
 }
 
 std::unique_ptr<StepRecorder> default_recorder(torch::Device device) {
-  return device.is_cuda() ? make_cuda_recorder(device) : nullptr;
+  return device.is_cuda() ? make_cuda_recorder(device, RecordedUse::kTrain) : nullptr;
 }
 
 StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precision, torch::Device device,
@@ -279,7 +279,7 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
   std::optional<CapturedSteps> captured;
   if (recorder && graph_signature_of(*model)) {
     capability<Capturable>(*model)->hold_sizes();
-    captured.emplace(std::move(recorder), model->weights());
+    captured.emplace(std::move(recorder), device, model->weights());
   }
   std::vector<double> seconds;
   restart_peak_memory(device);

@@ -10,7 +10,7 @@
 
 #include "core/api/model_options.h"
 #include "core/api/options.h"
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 
 namespace xlm {
 

@@ -121,12 +121,14 @@ class CoreLibrary final : public Core {
     TokenSource source(split, reencoding(data.vocabulary, loaded.vocabulary),
                        known_flags(data, job.split, *loaded.model));
     source.set_vocabulary(loaded.vocabulary);
-    Evaluation evaluation = measure(*loaded.model, {job.split, split, source, loaded.vocabulary},
-                                    split_settings(options, device), options.seed, Traced::kYes,
-                                    [&](std::int64_t done, std::int64_t total) {
-                                      progress(static_cast<double>(done), static_cast<double>(total));
-                                      return true;
-                                    })
+    SplitSettings settings = split_settings(options, device);
+    settings.recorder = evaluation_recorder(options, device);
+    const auto go_on = [&](std::int64_t done, std::int64_t total) {
+      progress(static_cast<double>(done), static_cast<double>(total));
+      return true;
+    };
+    Evaluation evaluation = measure(*loaded.model, {job.split, split, source, loaded.vocabulary}, settings,
+                                    options.seed, Traced::kYes, go_on)
                                 .value();
     if (!std::isfinite(evaluation.loss)) {
       throw DataError(

@@ -455,9 +455,10 @@ PrepareResult prepare(const Preparation& preparation, const PrepareObserver& obs
   if (const std::string text = passed_over.text(); !text.empty()) observer.say("passed over: " + text);
   if (request.train_unigram.empty() && request.unigram.empty()) return result;
   const PreparedData data = open_prepared(request.out);
+  const int threads = preparation.settings.threads;
   try {
-    for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer);
-    for (const fs::path& model : request.unigram) add_segmentation(data, model, observer);
+    for (const std::int64_t pieces : request.train_unigram) train_segmentation(data, pieces, observer, threads);
+    for (const fs::path& model : request.unigram) add_segmentation(data, model, observer, threads);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}\n{} itself is ready", error.what(), request.out.string()));
   }

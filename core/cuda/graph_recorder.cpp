@@ -9,7 +9,7 @@
 #include <mutex>
 #include <optional>
 
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 
 namespace xlm {
 namespace {
@@ -38,8 +38,8 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
  public:
   // One stream for all recordings, because libtorch keeps workspaces for every stream. The default stream cannot be
   // captured.
-  explicit GraphRecorder(c10::DeviceIndex device)
-      : device_(device), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
+  GraphRecorder(c10::DeviceIndex device, RecordedUse use)
+      : device_(device), use_(use), stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false, device)) {}
 
   // Synchronises before and after: the default stream uses the results next, and this one may reuse memory freed there.
   void warm_up(const std::function<void()>& work) override {
@@ -57,7 +57,9 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
     graph_.reset();
     c10::cuda::device_synchronize();
     c10::cuda::CUDACachingAllocator::emptyCache();  // a capture cannot use cached memory
-    take_generator();
+    at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device_);
+    const at::Generator before(generator.graphsafe_get_state());
+    take_generator(generator);
     graph_.emplace();
     {
       const c10::cuda::CUDAStreamGuard guard(stream_);
@@ -67,9 +69,11 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
         graph_->capture_end();
       } catch (...) {
         abandon();
+        give_back(generator, before);
         throw;
       }
     }
+    give_back(generator, before);
     graph_->replay();  // capturing ran nothing
   }
 
@@ -89,11 +93,15 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
   }
 
   /// The device's generator goes on as before, with a state that this can look into.
-  void take_generator() {
-    at::Generator generator = at::cuda::detail::getDefaultCUDAGenerator(device_);
+  void take_generator(at::Generator& generator) {
     const std::lock_guard<std::mutex> lock(generator.mutex());
     generator_ = c10::make_intrusive<at::CUDAGeneratorState>(generator.current_seed(), generator.get_offset());
     generator.graphsafe_set_state(at::make_generator<at::CUDAGeneratorImpl>(device_, generator_));
+  }
+
+  /// A recording of training seeds the state that its recording knows. So an evaluation puts it back.
+  void give_back(at::Generator& generator, const at::Generator& before) const {
+    if (use_ == RecordedUse::kEvaluate) generator.graphsafe_set_state(before);
   }
 
   /// Ends a capture that failed. If CUDA has given it up, libtorch leaves its pool of memory open, and the generator
@@ -120,6 +128,7 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
   }
 
   c10::DeviceIndex device_;
+  RecordedUse use_;
   c10::cuda::CUDAStream stream_;
   std::optional<Recording> graph_;
   c10::intrusive_ptr<at::CUDAGeneratorState> generator_;  // of the device, since it was last recorded
@@ -127,8 +136,8 @@ class GraphRecorder final : public StepRecorder, private RecordedDraws {
 
 }  // namespace
 
-extern "C" StepRecorder* xlm_make_recorder(int device) {
-  return new GraphRecorder(static_cast<c10::DeviceIndex>(device));
+extern "C" StepRecorder* xlm_make_recorder(int device, RecordedUse use) {
+  return new GraphRecorder(static_cast<c10::DeviceIndex>(device), use);
 }
 
 }  // namespace xlm

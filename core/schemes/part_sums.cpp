@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <iterator>
 
+#include "core/kernels/cross_entropy.h"
+
 namespace xlm {
 namespace {
 
@@ -34,12 +36,10 @@ PartSums::PartSums(const TokenSource& source) {
   losses_.sums.assign(begins_.size(), 0);
 }
 
-void PartSums::add(const ModelOutput& output, const torch::Tensor& targets, const std::vector<std::int64_t>& first) {
-  const torch::Tensor counted = output.counted_targets(targets).cpu().contiguous();  // [B, n]
-  const torch::Tensor of_each = output.losses(targets).cpu().contiguous();           // [B, n]
-  const std::int64_t* target = counted.const_data_ptr<std::int64_t>();
-  const double* loss = of_each.const_data_ptr<double>();
-  const std::int64_t count = counted.size(1);
+void PartSums::add(const torch::Tensor& losses, const torch::Tensor& targets, const std::vector<std::int64_t>& first) {
+  const std::int64_t* target = targets.const_data_ptr<std::int64_t>();
+  const double* loss = losses.const_data_ptr<double>();
+  const std::int64_t count = targets.size(1);
   for (std::size_t row = 0; row < first.size(); ++row, target += count, loss += count) {
     const auto after = std::upper_bound(begins_.begin(), begins_.end(), first[row]);
     auto part = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, after - begins_.begin() - 1));
@@ -52,10 +52,10 @@ void PartSums::add(const ModelOutput& output, const torch::Tensor& targets, cons
   }
 }
 
-void PartSums::add(const ModelOutput& output, const torch::Tensor& targets, std::int64_t first, std::int64_t stride) {
+void PartSums::add(const torch::Tensor& losses, const torch::Tensor& targets, std::int64_t first, std::int64_t stride) {
   std::vector<std::int64_t> places;
   for (std::int64_t row = 0; row < targets.size(0); ++row) places.push_back(first + row * stride);
-  add(output, targets, places);
+  add(losses, targets, places);
 }
 
 void PartSums::unite(ProcessGroup& group) {

@@ -10,7 +10,6 @@
 #include <torch/torch.h>
 
 #include "core/api/interface.h"
-#include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
 #include "core/schemes/token_source.h"
 
@@ -22,11 +21,12 @@ class PartSums {
   /// if there are fewer than a hundred documents.
   explicit PartSums(const TokenSource& source);
 
-  /// Adds the losses of a call's predictions against `targets` [B, n], which may lie on any device. The first target of
-  /// row r is token `first[r]` of the text, and the others follow it.
-  void add(const ModelOutput& output, const torch::Tensor& targets, const std::vector<std::int64_t>& first);
+  /// Adds the losses [B, n] of a call's predictions, double, against `targets` [B, n], where kNoTarget does not count.
+  /// Both are on the CPU and contiguous. The first target of row r is token `first[r]` of the text, and the others
+  /// follow it.
+  void add(const torch::Tensor& losses, const torch::Tensor& targets, const std::vector<std::int64_t>& first);
   /// The same of rows that begin at `first`, `first + stride`, ….
-  void add(const ModelOutput& output, const torch::Tensor& targets, std::int64_t first, std::int64_t stride);
+  void add(const torch::Tensor& losses, const torch::Tensor& targets, std::int64_t first, std::int64_t stride);
 
   /// Sums over all processes, each of which must call this.
   void unite(ProcessGroup& group);

@@ -14,6 +14,7 @@
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/scheme.h"
+#include "core/schemes/scored_calls.h"
 
 namespace xlm {
 namespace {
@@ -116,7 +117,11 @@ struct WindowRows {
 class WindowSums {
  public:
   WindowSums(LanguageModel& model, const TokenSource& source, const SplitSettings& settings, SplitLoss& result)
-      : model_(&model), source_(&source), settings_(&settings), result_(&result) {}
+      : model_(&model),
+        source_(&source),
+        settings_(&settings),
+        result_(&result),
+        calls_(model, settings, scores_all() ? ScoredCalls::Wants::kFirstLeftOut : ScoredCalls::Wants::kLeftOut) {}
 
   void add(const WindowRows& windows) {
     const std::vector<std::int64_t> scored = score(windows);
@@ -149,23 +154,16 @@ class WindowSums {
     const torch::Tensor text = source_->rows(windows.rows, windows.begin, settings_->stride, windows.length);
     const torch::Tensor tokens = torch::cat(
         {torch::full({windows.rows, 1}, kBeginning, torch::kLong), text.narrow(1, 0, windows.length - 1)}, 1);
-    torch::Tensor targets = text.narrow(1, windows.length - windows.scored, windows.scored).to(settings_->device);
-    const PrecisionScope precision(settings_->precision, settings_->device);
-    const ModelOutput output =
-        model_->forward(ModelInput{.tokens = tokens.to(settings_->device), .scored = windows.scored},
-                        model_->initial_state(windows.rows));
-    if (output.left_out.defined()) {
-      const torch::Tensor left_out =
-          scores_all() ? output.left_out.to(torch::kLong).cumsum(1) > 0 : output.left_out;  // made again from there on
-      targets = targets.masked_fill(left_out, kNoTarget);
-    }
-    result_->loss += output.summed_loss(targets).item<double>();
-    if (settings_->parts != nullptr) settings_->parts->add(output, targets, windows.first(), settings_->stride);
-    targets = targets.cpu();
-    const torch::Tensor scored = targets.ne(kNoTarget).sum(1);
+    const ScoredCalls::Scored call = calls_.score({.tokens = tokens, .scored = windows.scored},
+                                                  text.narrow(1, windows.length - windows.scored, windows.scored),
+                                                  model_->initial_state(windows.rows));
+    result_->loss += call.loss;
+    if (settings_->parts != nullptr)
+      settings_->parts->add(call.losses, call.targets, windows.first(), settings_->stride);
+    const torch::Tensor scored = call.targets.ne(kNoTarget).sum(1);
     result_->tokens += scored.sum().item<std::int64_t>();
     result_->computed += windows.length * windows.rows;
-    result_->bytes += source_->bytes(targets);
+    result_->bytes += source_->bytes(call.targets);
     return {scored.const_data_ptr<std::int64_t>(), scored.const_data_ptr<std::int64_t>() + scored.numel()};
   }
 
@@ -173,6 +171,7 @@ class WindowSums {
   const TokenSource* source_;
   const SplitSettings* settings_;
   SplitLoss* result_;
+  ScoredCalls calls_;
 };
 
 /// Every token is scored once, the first one too, unless the model leaves it out and there is no context that could be

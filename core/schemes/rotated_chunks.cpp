@@ -13,9 +13,9 @@
 #include "base/random.h"
 #include "core/api/arithmetic.h"
 #include "core/kernels/step_context.h"
-#include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/scheme.h"
+#include "core/schemes/scored_calls.h"
 
 namespace xlm {
 namespace {
@@ -169,25 +169,25 @@ SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& sourc
   SplitLoss result{.whole = most == all};
   if (rows == 0) return result;
   const PartOfBatch part(own.begin);
+  ScoredCalls calls(model, settings);
   const State state = model.initial_state(rows);
   for (std::int64_t first = 0; first < most && !result.stopped; first += settings.stride) {
     const std::int64_t scored = std::min(settings.stride, most - first);
     const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
     const std::int64_t count = first + scored - begin;
     const torch::Tensor text = source.rows(rows, start + begin, row_length, count + 1);
-    const torch::Tensor tokens = text.to(settings.device);
-    const ModelInput input{.tokens = tokens.narrow(1, 0, count),
-                           .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
-                           .boundaries = source.flag_rows(rows, start + begin, row_length, count),
-                           .scored = scored};
-    const PrecisionScope precision(settings.precision, settings.device);
-    const ModelOutput output = model.forward(input.to(settings.device), state);
-    const torch::Tensor targets = tokens.narrow(1, count + 1 - scored, scored);
-    result.loss += output.summed_loss(targets).item<double>();
-    if (settings.parts != nullptr) settings.parts->add(output, targets, start + first + 1, row_length);
+    const torch::Tensor targets = text.narrow(1, count + 1 - scored, scored);
+    const ScoredCalls::Scored call =
+        calls.score({.tokens = text.narrow(1, 0, count),
+                     .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
+                     .boundaries = source.flag_rows(rows, start + begin, row_length, count),
+                     .scored = scored},
+                    targets, state);
+    result.loss += call.loss;
+    if (settings.parts != nullptr) settings.parts->add(call.losses, call.targets, start + first + 1, row_length);
     result.tokens += scored * rows;
     result.computed += count * rows;
-    result.bytes += source.bytes(text.narrow(1, count + 1 - scored, scored));
+    result.bytes += source.bytes(targets);
     result.stopped = !progress(result.tokens, most * rows);
   }
   return result;

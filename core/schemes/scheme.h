@@ -17,6 +17,7 @@
 #include "core/api/options.h"
 #include "core/api/text_scheme.h"
 #include "core/models/capabilities.h"
+#include "core/models/captured_steps.h"
 #include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
 #include "core/schemes/part_sums.h"
@@ -72,6 +73,7 @@ struct SplitSettings {
   bool by_part = false;           // evaluate_split also keeps the losses of parts
   PartSums* parts = nullptr;      // where evaluate adds them; null: they are not wanted
   ProcessGroup* group = nullptr;  // each of its processes evaluates a part; null: this process evaluates all
+  std::function<std::unique_ptr<StepRecorder>()> recorder = {};  // makes one for calls; empty: none is recorded
 };
 
 struct SplitLoss {

@@ -10,9 +10,9 @@
 #include "base/random.h"
 #include "core/api/arithmetic.h"
 #include "core/kernels/step_context.h"
-#include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/scheme.h"
+#include "core/schemes/scored_calls.h"
 
 namespace xlm {
 namespace {
@@ -124,21 +124,18 @@ SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, c
   SplitLoss result{.whole = scored == row_length - 1};
   if (own.count == 0) return result;
   const PartOfBatch part(own.begin);
+  ScoredCalls calls(model, settings);
   State state = model.initial_state(own.count);
   for (std::int64_t position = 0; position < scored && !result.stopped; position += settings.block) {
     const std::int64_t count = std::min(settings.block, scored - position);
     const torch::Tensor text = source.rows(own.count, own.begin * row_length + position, row_length, count + 1);
-    const torch::Tensor tokens = text.to(settings.device);
-    ModelOutput output;
-    {
-      const PrecisionScope precision(settings.precision, settings.device);
-      output = model.forward(tokens.narrow(1, 0, count), state);
-      result.loss += output.summed_loss(tokens.narrow(1, 1, count)).item<double>();
-      if (settings.parts != nullptr) {
-        settings.parts->add(output, tokens.narrow(1, 1, count), own.begin * row_length + position + 1, row_length);
-      }
+    ScoredCalls::Scored scored_call =
+        calls.score({.tokens = text.narrow(1, 0, count)}, text.narrow(1, 1, count), state);
+    result.loss += scored_call.loss;
+    if (settings.parts != nullptr) {
+      settings.parts->add(scored_call.losses, scored_call.targets, own.begin * row_length + position + 1, row_length);
     }
-    state = std::move(output.state);
+    state = std::move(scored_call.state);
     result.tokens += count * own.count;
     result.bytes += source.bytes(text.narrow(1, 1, count));
     result.stopped = !progress(result.tokens, scored * own.count);

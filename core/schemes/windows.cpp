@@ -12,10 +12,10 @@
 #include "base/random.h"
 #include "core/api/arithmetic.h"
 #include "core/models/capabilities.h"
-#include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
 #include "core/schemes/overlap_windows.h"
 #include "core/schemes/scheme.h"
+#include "core/schemes/scored_calls.h"
 #include "core/schemes/windows_loss.h"
 
 namespace xlm {
@@ -109,7 +109,12 @@ class OverlapEvaluation {
  public:
   OverlapEvaluation(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                     const ProgressCallback& progress)
-      : model_(&model), source_(&source), settings_(&settings), progress_(&progress), shape_(windows_of(model)) {
+      : model_(&model),
+        source_(&source),
+        settings_(&settings),
+        progress_(&progress),
+        shape_(windows_of(model)),
+        calls_(model, settings) {
     read_documents();
     if (settings.group != nullptr) total_ /= settings.group->size();
   }
@@ -129,6 +134,7 @@ class OverlapEvaluation {
   const SplitSettings* settings_;
   const ProgressCallback* progress_;
   WindowShape shape_;
+  ScoredCalls calls_;
   std::int64_t total_ = 0;  // predictions that this process will score, approximately
   std::int64_t turn_ = 0;
   std::vector<std::pair<std::int64_t, std::int64_t>> documents_;  // {begin, tokens}
@@ -188,22 +194,20 @@ State OverlapEvaluation::add(const std::vector<PlacedWindow>& rows, const State&
                   targets.data_ptr<std::int64_t>() + at + window.first_scored());
     scored += window.scored;
   }
-  const ModelInput input{.tokens = tokens.to(settings_->device), .scored = longest - first_scored};
-  const PrecisionScope precision(settings_->precision, settings_->device);
-  ModelOutput output = model_->forward(input, state);
   const torch::Tensor asked = targets.narrow(1, first_scored, longest - first_scored);
-  result_.loss += output.summed_loss(asked.to(settings_->device)).item<double>();
+  ScoredCalls::Scored call = calls_.score({.tokens = tokens, .scored = longest - first_scored}, asked, state);
+  result_.loss += call.loss;
   if (settings_->parts != nullptr) {
     std::vector<std::int64_t> places;  // of the first column's target, also where that is none
     for (const auto& [begin, window] : rows) {
       places.push_back(begin + window.first_target() + first_scored - window.first_scored());
     }
-    settings_->parts->add(output, asked.to(settings_->device), places);
+    settings_->parts->add(call.losses, call.targets, places);
   }
   result_.tokens += scored;
   result_.bytes += source_->bytes(asked);
   result_.stopped = !(*progress_)(result_.tokens, total_);
-  return output.state;
+  return std::move(call.state);
 }
 
 void OverlapEvaluation::without_state() {

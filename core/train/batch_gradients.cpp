@@ -66,7 +66,7 @@ void BatchGradients::start_recording(TrainSink& sink) {
     if (wanted == CudaGraph::kTrue) sink.message(fmt::format("note: train.cuda_graph has no effect: {}", obstacle));
     return;
   }
-  record_by(make_cuda_recorder(device_), sink, [this] { return has_room_for_recording(); });
+  record_by(make_cuda_recorder(device_, RecordedUse::kTrain), sink, [this] { return has_room_for_recording(); });
 }
 
 void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink,
@@ -75,7 +75,7 @@ void BatchGradients::record_by(std::unique_ptr<StepRecorder> recorder, TrainSink
   captured->hold_sizes();
   captured->set_held_sizes(held_sizes_);
   holds_sizes_ = true;
-  captured_ = std::make_unique<CapturedSteps>(std::move(recorder), weights());
+  captured_ = std::make_unique<CapturedSteps>(std::move(recorder), device_, weights());
   sink_ = &sink;
   has_room_ = std::move(has_room);
 }

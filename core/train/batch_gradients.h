@@ -13,7 +13,7 @@
 #include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
 #include "core/schemes/scheme.h"
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/first_non_finite.h"
 #include "core/train/memory_check.h"
@@ -36,6 +36,8 @@ class BatchGradients {
   void record_by(std::unique_ptr<StepRecorder> recorder, TrainSink& sink, std::function<bool()> has_room = {});
   /// Drops the recording, frees its memory and records no more. Drops the gradients, too.
   void stop_recording();
+  /// Whether steps are or could be recorded, so that sizes of the model are held.
+  bool holds_sizes() const { return holds_sizes_; }
   /// Does `work`, such as an evaluation, while the recording keeps its memory. If memory runs out, stops recording,
   /// says so and does it once more.
   void beside_recording(const std::function<void()>& work);

@@ -54,9 +54,12 @@ void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& se
   text.begin_document();
   read_sources(sources, settings.reading, observer, [&](const TextFile& file) {
     check_single(file, "text8");
-    const std::int64_t before = text.tokens();
+    bool any = false;
     PlainText8 plain(file, text);
-    WikipediaFilter filter(file.label, [&](std::string_view clean) { text.write(clean); });
+    WikipediaFilter filter(file.label, [&](std::string_view clean) {
+      any = any || !clean.empty();
+      text.write(clean);
+    });
     bool first = true;
     bool dump = false;
     for_each_block(file, [&](std::string_view block) {
@@ -68,7 +71,7 @@ void read_text8(const std::vector<SourceFile>& sources, const CorpusSettings& se
       }
     });
     if (dump) filter.finish();
-    if (dump && text.tokens() == before) {
+    if (dump && !any) {
       throw DataError(fmt::format("{} has no article text: nothing between <text …> and </text>", file.label));
     }
   });

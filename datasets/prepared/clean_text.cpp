@@ -2,6 +2,7 @@
 #include "datasets/prepared/clean_text.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 
@@ -15,7 +16,8 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kEncodedBytes = std::size_t{256} << 10;  // at once, on one thread
+constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // at once, on one thread
+constexpr std::size_t kBriefBytes = std::size_t{16} << 10;
 
 }  // namespace
 
@@ -48,14 +50,13 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       out_(file_),
       first_seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1, -1),
       bpe_(std::move(bpe)),
-      wait_(kEncodedBytes),
-      most_encoders_(static_cast<std::size_t>(threads)),
+      wait_(kBlockBytes),
+      encoders_([this, threads] { return std::make_unique<BpeEncoder>(*bpe_, static_cast<std::size_t>(threads)); }),
       writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
-      encoding_(threads, [this](Encoded encoded) { take(std::move(encoded)); }) {}
+      blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {}
 
 void CleanText::begin_split(std::size_t split) {
-  end_document();
-  encoding_.finish();
+  finish_blocks();
   if (std::any_of(splits_.begin(), splits_.end(), [&](const auto& known) { return known.first == split; })) {
     throw DataError(
         fmt::format("the corpus has two parts that are '{}'\nname one of them with --from", kSplitNames.at(split)));
@@ -64,62 +65,69 @@ void CleanText::begin_split(std::size_t split) {
 }
 
 void CleanText::begin_document(std::int64_t most_tokens) {
-  if (bpe_) {
-    begun_boundaries_.push_back({begun_.size(), most_tokens});
-    return;
-  }
   end_document();
-  start_document(most_tokens);
+  if (unit_ == Vocabulary::Unit::kByte) room_ = most_tokens;
+  begun_boundaries_.push_back({begun_.size(), most_tokens});
 }
 
-void CleanText::start_document(std::int64_t most_tokens) {
-  room_ = most_tokens;
-  if (documents_.empty() || documents_.back() != tokens_) documents_.push_back(tokens_);
+void CleanText::start_document(std::int64_t begin) {
+  if (documents_.empty() || documents_.back() != begin) documents_.push_back(begin);
 }
 
 void CleanText::end_document() {
-  if (bpe_) dispatch(begun_.size());
-  if (unit_ != Vocabulary::Unit::kCharacter) return;
-  repaired_.clear();
-  repair_.finish(repaired_);
-  count(repaired_);
+  if (unit_ == Vocabulary::Unit::kCharacter) repair_.finish(begun_);
+}
+
+void CleanText::finish_blocks() {
+  end_document();
+  dispatch(begun_.size());
+  blocks_.finish();
 }
 
 void CleanText::write(std::string_view text) {
-  if (bpe_) {
-    collect(text);
-    return;
-  }
   if (unit_ == Vocabulary::Unit::kByte) {
     text = text.substr(0, static_cast<std::size_t>(std::min(room_, static_cast<std::int64_t>(text.size()))));
     room_ -= static_cast<std::int64_t>(text.size());
-    count(text);
-    return;
   }
-  const std::string_view whole = repair_.write_or_pass(text, repaired_);
-  if (repair_.replaced() > 0 && replaced_example_.empty()) {
-    const std::size_t place = whole.find("\uFFFD");
-    if (place != std::string::npos) replaced_example_ = excerpt(whole, place);
+  if (unit_ == Vocabulary::Unit::kCharacter) {
+    text = repair_.write_or_pass(text, repaired_);
+    if (repair_.replaced() > 0 && replaced_example_.empty()) {
+      const std::size_t place = text.find("\uFFFD");
+      if (place != std::string::npos) replaced_example_ = excerpt(text, place);
+    }
   }
-  count(whole);
+  collect(text);
 }
 
-/// Collects text to encode. It is cut where a piece ends whatever follows, which is so before a blank behind something
-/// else.
+void CleanText::write_clean(std::string_view text, const std::vector<std::size_t>& documents) {
+  std::size_t position = 0;
+  for (const std::size_t begin : documents) {
+    begun_ += text.substr(position, begin - position);
+    position = begin;
+    begun_boundaries_.push_back({begun_.size(), std::numeric_limits<std::int64_t>::max()});
+  }
+  collect(text.substr(position));
+}
+
 void CleanText::collect(std::string_view text) {
   const std::size_t before = begun_.size();
   begun_ += text;
   if (begun_.size() < wait_) return;
-  wait_ = kEncodedBytes;
+  wait_ = kBlockBytes;
+  if (const std::size_t bytes = bpe_ ? settled(before) : begun_.size(); bytes > 0) return dispatch(bytes);
+  wait_ = 2 * begun_.size();
+  if (begun_.size() > BpeEncoder::kMaxPieceBytes) dispatch(begun_.size());  // it says that this is no text
+}
+
+/// Bytes of the text that was begun up to a place where a piece ends whatever follows, which is so before a blank
+/// behind something else; 0: there is no such place. It is looked for behind `before` first.
+std::size_t CleanText::settled(std::size_t before) {
   for (std::size_t cut = begun_.size() - 1; cut > before; --cut) {
-    if (begun_[cut] == ' ' && static_cast<signed char>(begun_[cut - 1]) > ' ') return dispatch(cut);
+    if (begun_[cut] == ' ' && static_cast<signed char>(begun_[cut - 1]) > ' ') return cut;
   }
   // There is none in a text without blanks, or in a very long word.
   const std::size_t begin = begun_boundaries_.empty() ? 0 : begun_boundaries_.back().place;
-  const std::size_t settled = settled_bytes(std::string_view(begun_).substr(begin));
-  if (begin + settled > 0) return dispatch(begin + settled);
-  wait_ = 2 * begun_.size();
-  if (begun_.size() > BpeEncoder::kMaxPieceBytes) dispatch(begun_.size());  // it says that this is no text
+  return begin + settled_bytes(std::string_view(begun_).substr(begin));
 }
 
 void CleanText::dispatch(std::size_t bytes) {
@@ -133,81 +141,88 @@ void CleanText::dispatch(std::size_t bytes) {
   begun_.resize(bytes);
   std::swap(text, begun_);
   if (text.empty() && boundaries.empty()) return;
-  encoding_.add([this, text = std::move(text), boundaries = std::move(boundaries)]() mutable {
-    return encode(text, std::move(boundaries));
-  });
+  blocks_.add(
+      [this, text = std::move(text), boundaries = std::move(boundaries)]() mutable {
+        return bpe_ ? encode(text, std::move(boundaries)) : look_at(std::move(text), std::move(boundaries));
+      },
+      bytes < kBriefBytes);
 }
 
-CleanText::Encoded CleanText::encode(std::string_view text, std::vector<Boundary> boundaries) {
-  std::unique_ptr<BpeEncoder> encoder;
-  {
-    const std::lock_guard lock(encoders_lock_);
-    if (!encoders_.empty()) {
-      encoder = std::move(encoders_.back());
-      encoders_.pop_back();
+CleanText::Seen CleanText::encode(std::string_view text, std::vector<Boundary> boundaries) {
+  Seen seen;
+  seen.tokens.reserve(text.size() / 3);
+  encoders_.with([&](BpeEncoder& encoder) {
+    std::size_t begin = 0;
+    for (Boundary& boundary : boundaries) {
+      encoder.write(text.substr(begin, boundary.place - begin), seen.tokens);
+      encoder.finish(seen.tokens);
+      begin = boundary.place;
+      boundary.place = seen.tokens.size();
     }
-  }
-  if (!encoder) encoder = std::make_unique<BpeEncoder>(*bpe_, most_encoders_);
-  Encoded encoded;
-  encoded.tokens.reserve(text.size() / 3);
+    encoder.write(text.substr(begin), seen.tokens);
+    encoder.finish(seen.tokens);
+  });
+  seen.count = seen.tokens.size();
+  seen.boundaries = std::move(boundaries);
+  return seen;
+}
+
+CleanText::Seen CleanText::look_at(std::string text, std::vector<Boundary> boundaries) {
+  Seen seen{.has_unseen = has_unseen(text)};
+  const bool bytes = unit_ == Vocabulary::Unit::kByte;
   std::size_t begin = 0;
   for (Boundary& boundary : boundaries) {
-    encoder->write(text.substr(begin, boundary.place - begin), encoded.tokens);
-    encoder->finish(encoded.tokens);
-    begin = boundary.place;
-    boundary.place = encoded.tokens.size();
+    const std::size_t end = boundary.place;
+    seen.count += bytes ? end - begin
+                        : static_cast<std::size_t>(count_characters(std::string_view(text).substr(begin, end - begin)));
+    boundary.place = seen.count;
+    begin = end;
   }
-  encoder->write(text.substr(begin), encoded.tokens);
-  encoder->finish(encoded.tokens);
-  encoded.boundaries = std::move(boundaries);
-  const std::lock_guard lock(encoders_lock_);
-  encoders_.push_back(std::move(encoder));
-  return encoded;
+  const std::string_view rest = std::string_view(text).substr(begin);
+  seen.count += bytes ? rest.size() : static_cast<std::size_t>(count_characters(rest));
+  seen.text = std::move(text);
+  seen.boundaries = std::move(boundaries);
+  return seen;
 }
 
-void CleanText::take(Encoded encoded) {
+void CleanText::take(Seen seen) {
+  if (seen.has_unseen) note_symbols(seen.text);
   std::size_t begin = 0;
-  for (const Boundary& boundary : encoded.boundaries) {
-    write_tokens(encoded.tokens.data() + begin, boundary.place - begin);
-    start_document(boundary.most_tokens);
+  for (const Boundary& boundary : seen.boundaries) {
+    if (bpe_) write_tokens(seen.tokens.data() + begin, boundary.place - begin);
+    if (bpe_) room_ = boundary.most_tokens;
+    start_document(bpe_ ? tokens_ : tokens_ + static_cast<std::int64_t>(boundary.place));
     begin = boundary.place;
   }
-  write_tokens(encoded.tokens.data() + begin, encoded.tokens.size() - begin);
+  if (bpe_) return write_tokens(seen.tokens.data() + begin, seen.count - begin);
+  tokens_ += static_cast<std::int64_t>(seen.count);
+  writing_.give(std::move(seen.text));
 }
 
-void CleanText::write_clean(std::string_view text, const std::vector<std::size_t>& documents) {
-  std::size_t position = 0;
-  for (const std::size_t begin : documents) {
-    count(text.substr(position, begin - position));
-    position = begin;
-    if (documents_.empty() || documents_.back() != tokens_) documents_.push_back(tokens_);
+/// Notes where symbols occur first, in the block that begins at the next token.
+void CleanText::note_symbols(std::string_view clean) {
+  std::int64_t offset = tokens_;
+  for (std::size_t position = 0; position < clean.size(); ++offset) {
+    const char32_t symbol = unit_ == Vocabulary::Unit::kByte ? static_cast<unsigned char>(clean[position++])
+                                                             : next_code_point(clean, position);
+    const std::atomic_ref first(first_seen_[symbol]);
+    if (first.load(std::memory_order_relaxed) < 0) first.store(offset, std::memory_order_relaxed);
   }
-  count(text.substr(position));
 }
 
-void CleanText::count(std::string_view clean) {
-  if (has_unseen(clean)) {
-    std::int64_t offset = tokens_;
-    for (std::size_t position = 0; position < clean.size(); ++offset) {
-      const char32_t symbol = unit_ == Vocabulary::Unit::kByte ? static_cast<unsigned char>(clean[position++])
-                                                               : next_code_point(clean, position);
-      if (first_seen_[symbol] < 0) first_seen_[symbol] = offset;
-    }
-  }
-  tokens_ += unit_ == Vocabulary::Unit::kByte ? static_cast<std::int64_t>(clean.size()) : count_characters(clean);
-  writing_.write(clean);
-}
-
-/// Whether a symbol occurs that did not occur before: false for nearly all blocks of a text.
-bool CleanText::has_unseen(std::string_view clean) const {
+/// Whether a symbol occurs that no block had whose symbols were noted: false for nearly all blocks of a text.
+bool CleanText::has_unseen(std::string_view clean) {
   std::int64_t signs = 0;  // negative if one of the numbers was
+  const auto look = [&](char32_t symbol) {
+    signs |= std::atomic_ref(first_seen_[symbol]).load(std::memory_order_relaxed);
+  };
   if (unit_ == Vocabulary::Unit::kByte) {
-    for (const char c : clean) signs |= first_seen_[static_cast<unsigned char>(c)];
+    for (const char c : clean) look(static_cast<unsigned char>(c));
   } else {
     for (std::size_t position = 0; position < clean.size();) {
       const std::size_t ascii = after_ascii(clean, position);
-      for (; position < ascii; ++position) signs |= first_seen_[static_cast<unsigned char>(clean[position])];
-      if (position < clean.size()) signs |= first_seen_[next_code_point(clean, position)];
+      for (; position < ascii; ++position) look(static_cast<unsigned char>(clean[position]));
+      if (position < clean.size()) look(next_code_point(clean, position));
     }
   }
   return signs < 0;
@@ -243,8 +258,7 @@ std::vector<SplitPart> CleanText::parts() const {
 }
 
 void CleanText::finish() {
-  end_document();
-  encoding_.finish();
+  finish_blocks();
   writing_.finish();
   if (!documents_.empty() && documents_.back() == tokens_) documents_.pop_back();
   out_.commit_for_now();

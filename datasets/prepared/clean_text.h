@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +50,8 @@ struct ThrownAway {
 /// Collects documents and records which symbols occur. Memory: one buffer, one number per symbol (9 MB for characters),
 /// one offset per document. BPE is encoded here, because splits are counted in tokens; the file then contains ids, and
 /// each thread needs some 5 MB more.
+///
+/// Text is looked at in blocks, several at a time: what is told of it is known at the end, and where a split begins.
 class CleanText {
  public:
   /// Writes to `file`. If characters are the unit, invalid UTF-8 becomes U+FFFD; bytes are kept. Only BPE needs `bpe`,
@@ -71,7 +72,7 @@ class CleanText {
   const fs::path& file() const { return file_; }
   /// Bytes of a symbol in the file; 0 for characters, whose lengths differ.
   std::size_t symbol_width() const;
-  /// Before `finish`, those that were encoded so far.
+  /// Of the whole text.
   std::int64_t tokens() const { return tokens_; }
   /// Offset of each document's first token. Documents without text are left out.
   const std::vector<std::int64_t>& documents() const { return documents_; }
@@ -94,19 +95,26 @@ class CleanText {
     std::size_t place;
     std::int64_t most_tokens;  // of the document that begins
   };
-  struct Encoded {
-    std::vector<std::uint32_t> tokens;
+  /// A block that was looked at.
+  struct Seen {
+    std::string text;                   // unless it is
+    std::vector<std::uint32_t> tokens;  // byte pairs
+    std::size_t count = 0;              // of tokens
+    bool has_unseen = false;            // symbols that no block before had
     std::vector<Boundary> boundaries;
   };
 
   void end_document();
-  void start_document(std::int64_t most_tokens);
-  void count(std::string_view clean);
-  bool has_unseen(std::string_view clean) const;
+  void finish_blocks();
+  void start_document(std::int64_t begin);
   void collect(std::string_view text);
+  std::size_t settled(std::size_t before);
   void dispatch(std::size_t bytes);
-  Encoded encode(std::string_view text, std::vector<Boundary> boundaries);
-  void take(Encoded encoded);
+  Seen look_at(std::string text, std::vector<Boundary> boundaries);
+  Seen encode(std::string_view text, std::vector<Boundary> boundaries);
+  void take(Seen seen);
+  bool has_unseen(std::string_view clean);
+  void note_symbols(std::string_view clean);
   void write_tokens(std::uint32_t* tokens, std::size_t count);
 
   fs::path file_;
@@ -115,14 +123,12 @@ class CleanText {
   Utf8Repair repair_;
   std::string repaired_;
   std::string replaced_example_;
-  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur
+  std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur. Several threads look
   std::shared_ptr<const Bpe> bpe_;
-  std::string begun_;                                  // text that is not encoded yet
-  std::vector<Boundary> begun_boundaries_;             // in it
-  std::size_t wait_;                                   // bytes of it before it is looked at
-  std::mutex encoders_lock_;                           // of the next
-  std::vector<std::unique_ptr<BpeEncoder>> encoders_;  // those that have no work
-  std::size_t most_encoders_;
+  std::string begun_;                       // text that was not looked at yet
+  std::vector<Boundary> begun_boundaries_;  // in it
+  std::size_t wait_;                        // bytes of it before it is
+  Spares<BpeEncoder> encoders_;
   std::int64_t room_ = std::numeric_limits<std::int64_t>::max();  // tokens that the document may still have
   std::int64_t replaced_before_ = 0;
   ThrownAway thrown_away_;
@@ -130,7 +136,7 @@ class CleanText {
   std::vector<std::int64_t> documents_;
   std::vector<std::pair<std::size_t, std::int64_t>> splits_;  // split, and its first token
   SideSink writing_;                                          // these two last: they end before what they use
-  OrderedWork<Encoded> encoding_;
+  OrderedWork<Seen> blocks_;
 };
 
 }  // namespace xlm

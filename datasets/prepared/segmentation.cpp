@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/side_work.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "datasets/prepared/split_plan.h"
@@ -23,7 +24,7 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kTokensAtATime = std::int64_t{1} << 16U;
-constexpr std::size_t kMaxWordBytes = std::size_t{1} << 20U;
+constexpr std::int64_t kMaxWord = std::int64_t{1} << 20U;  // characters
 constexpr std::uintmax_t kMaxModelBytes = std::uintmax_t{64} << 20U;
 constexpr std::uintmax_t kMaxDescriptionBytes = std::uintmax_t{1} << 20U;
 
@@ -51,6 +52,10 @@ class PackedFlags {
       bytes_.push_back(static_cast<char>(begun_));
       begun_ >>= 8U;
     }
+  }
+  void add(const PackedFlags& others) {
+    for (const char eight : others.bytes_) add(static_cast<unsigned char>(eight), 8);
+    add(others.begun_, others.size_);
   }
   std::string take() {
     if (size_ > 0) bytes_.push_back(static_cast<char>(begun_));
@@ -106,59 +111,88 @@ std::int64_t space_of(const PreparedData& data) {
   return space;
 }
 
-/// Calls `each(word, space)` for every word of a split; `space`: a space follows. Words between two spaces are empty.
-/// 16 bytes can be read where a word begins.
-template <class Each>
-void for_each_word(const PreparedData& data, const Split& split, const std::function<void(std::int64_t done)>& progress,
-                   const Each& each) {
-  constexpr std::size_t kMaxBytes = 4;  // of a character
-  constexpr std::size_t kPadding = 16;
-  space_of(data);
-  std::vector<std::pair<std::array<char, kMaxBytes>, std::size_t>> symbols;
-  for (const std::string& symbol : data.vocabulary.symbols) {
-    auto& [bytes, size] = symbols.emplace_back();
-    size = symbol.copy(bytes.data(), kMaxBytes);
+/// A part of a split that ends with a space, or with the split: a word is never cut.
+struct Stretch {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+
+  std::int64_t size() const { return end - begin; }
+};
+
+/// The words of a split, between spaces. Several threads may read it.
+class SplitWords {
+ public:
+  SplitWords(const PreparedData& data, const Split& split)
+      : data_(&data), tokens_(&split.tokens), space_(space_of(data)), first_(behind_next(false, 0)) {
+    for (const std::string& symbol : data.vocabulary.symbols) {
+      auto& [bytes, size] = symbols_.emplace_back();
+      size = symbol.copy(bytes.data(), kMaxBytes);
+    }
   }
-  std::vector<std::int64_t> ids(kTokensAtATime);
-  std::string text;
-  std::size_t begun = 0;  // bytes of a word that goes on
-  for (std::int64_t done = 0; done < split.tokens.size(); done += kTokensAtATime) {
-    const std::int64_t count = std::min(kTokensAtATime, split.tokens.size() - done);
-    split.tokens.copy(done, count, ids.data());
-    text.resize(begun + kMaxBytes * static_cast<std::size_t>(count) + kPadding);
-    char* out = text.data() + begun;
-    for (std::int64_t i = 0; i < count; ++i) {
-      const auto& [bytes, size] = symbols[static_cast<std::size_t>(ids[static_cast<std::size_t>(i)])];
+
+  std::int64_t size() const { return tokens_->size(); }
+  /// About kTokensAtATime tokens from `begin` on.
+  Stretch stretch(std::int64_t begin) const {
+    const std::int64_t end = std::min(begin + kTokensAtATime, size());
+    return {begin, end == size() ? end : behind_next(true, end - 1)};
+  }
+  /// Whether a word ends in front of `begin`, where a stretch begins.
+  bool has_word_before(std::int64_t begin) const { return first_ <= begin; }
+
+  /// Calls `each(word, space)` for every word of a stretch; `space`: a space follows. Words between two spaces are
+  /// empty. 16 bytes can be read where a word begins.
+  template <class Each>
+  void for_each_word(const Stretch& stretch, const Each& each) const {
+    constexpr std::size_t kPadding = 16;
+    const auto count = static_cast<std::size_t>(stretch.size());
+    const auto ids = std::make_unique_for_overwrite<std::int64_t[]>(count);
+    tokens_->copy(stretch.begin, stretch.size(), ids.get());
+    const auto text = std::make_unique_for_overwrite<char[]>(kMaxBytes * count + kPadding);
+    char* out = text.get();
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& [bytes, size] = symbols_[static_cast<std::size_t>(ids[i])];
       std::memcpy(out, bytes.data(), kMaxBytes);  // a fixed number, which is faster
       out += size;
     }
-    std::string_view rest(text.data(), static_cast<std::size_t>(out - text.data()));
+    std::string_view rest(text.get(), static_cast<std::size_t>(out - text.get()));
     for (std::size_t end = 0; (end = rest.find(' ')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
       each(rest.substr(0, end), true);
     }
-    begun = rest.size();
-    std::memmove(text.data(), rest.data(), begun);
-    if (begun > kMaxWordBytes) {
-      throw DataError(
-          fmt::format("{} has a word of more than a million bytes: this text is not separated by spaces\n"
-                      "use another type of boundaries, such as gumbel",
-                      data.path.string()));
-    }
-    progress(done + count);
+    if (!rest.empty()) each(rest, false);
   }
-  if (begun > 0) each(std::string_view(text).substr(0, begun), false);
-}
 
-std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer,
-                    const std::function<void(std::int64_t done)>& progress) {
+ private:
+  static constexpr std::size_t kMaxBytes = 4;  // of a character
+
+  /// The place behind the first token from `begin` on that is a space, or that is none; or the end.
+  std::int64_t behind_next(bool space, std::int64_t begin) const {
+    for (std::int64_t place = begin; place < size(); ++place) {
+      if ((tokens_->at(place) == space_) == space) return place + 1;
+      if (!space || place - begin < kMaxWord) continue;
+      throw DataError(
+          fmt::format("{} has a word of more than a million characters: this text is not separated by spaces\n"
+                      "use another type of boundaries, such as gumbel",
+                      data_->path.string()));
+    }
+    return size();
+  }
+
+  const PreparedData* data_;
+  const TokenFile* tokens_;
+  std::int64_t space_;
+  std::int64_t first_;  // behind the first character of the first word
+  std::vector<std::pair<std::array<char, kMaxBytes>, std::size_t>> symbols_;
+};
+
+PackedFlags flags_of(const SplitWords& words, const Stretch& stretch, const UnigramTokenizer& tokenizer) {
   PackedFlags flags;
-  bool before = false;
-  for_each_word(data, split, progress, [&](std::string_view word, bool space) {
+  bool before = words.has_word_before(stretch.begin);  // SentencePiece leaves blanks before a text out
+  words.for_each_word(stretch, [&](std::string_view word, bool space) {
     if (!word.empty() && word.size() <= UnigramTokenizer::kShortBytes) {
       const auto [ends, characters] = tokenizer.piece_ends(word.data(), word.size(), before, space);
       flags.add(ends, characters);
     } else if (!word.empty()) {
-      const std::vector<int>& lengths = tokenizer.piece_lengths(std::string(word), before, space);
+      const std::vector<int> lengths = tokenizer.piece_lengths(std::string(word), before, space);
       for (std::size_t piece = 0; piece < lengths.size(); ++piece) {
         for (int character = 1; character <= lengths[piece]; ++character) {
           flags.add(character == lengths[piece] && piece + 1 < lengths.size());
@@ -166,8 +200,30 @@ std::string segment(const PreparedData& data, const Split& split, const UnigramT
       }
     }
     if (space) flags.add(true);
-    before = before || (space && !word.empty());  // SentencePiece leaves blanks before a text out
+    before = before || (space && !word.empty());
   });
+  return flags;
+}
+
+std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer, int threads,
+                    const std::function<void(std::int64_t done)>& progress) {
+  const SplitWords words(data, split);
+  Spares<UnigramTokenizer> tokenizers([&] { return tokenizer.beside(); });
+  PackedFlags flags;
+  std::int64_t done = 0;
+  OrderedWork<std::pair<PackedFlags, std::int64_t>> work(threads, [&](const auto& found) {
+    flags.add(found.first);
+    progress(done = found.second);
+  });
+  for (Stretch stretch; stretch.end < words.size();) {
+    stretch = words.stretch(stretch.end);
+    work.add([&, stretch] {
+      PackedFlags found;
+      tokenizers.with([&](const UnigramTokenizer& own) { found = flags_of(words, stretch, own); });
+      return std::pair(std::move(found), stretch.end);
+    });
+  }
+  work.finish();
   return flags.take();
 }
 
@@ -232,7 +288,7 @@ void check_segmentation_file(const fs::path& folder, const std::string& file, co
 
 /// Makes segmentations/NAME, whole or not at all.
 void write_segmentation(const PreparedData& data, const std::string& name, const std::string& model,
-                        const std::string& source, const PrepareObserver& observer) {
+                        const std::string& source, const PrepareObserver& observer, int threads) {
   const UnigramTokenizer tokenizer(model, source);
   StagingFolder staging(segmentations_of(data.path) / name);
   Json meta = describe_text(data);
@@ -242,7 +298,7 @@ void write_segmentation(const PreparedData& data, const std::string& name, const
   for (const char* split_name : kSplitNames) {
     const auto split = data.splits.find(split_name);
     if (split == data.splits.end()) continue;
-    const std::string bits = segment(data, split->second, tokenizer, [&](std::int64_t done) {
+    const std::string bits = segment(data, split->second, tokenizer, threads, [&](std::int64_t done) {
       observer.at(fmt::format("segment {}", split_name), static_cast<std::uint64_t>(done),
                   static_cast<std::uint64_t>(split->second.tokens.size()));
     });
@@ -311,10 +367,10 @@ std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, co
     return std::make_shared<SegmentationFlags>(MappedFile(folder / bits_name(split)));
   }
   return std::make_shared<SegmentationFlags>(
-      segment(data, data.split(split), UnigramTokenizer(model, file.string()), [](std::int64_t) {}));
+      segment(data, data.split(split), UnigramTokenizer(model, file.string()), 1, [](std::int64_t) {}));
 }
 
-bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer) {
+bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer, int threads) {
   const std::string name = fmt::format("{}{}", kUnigramPrefix, pieces);
   const fs::path folder = segmentations_of(data.path) / name;
   if (fs::exists(folder)) {
@@ -326,11 +382,11 @@ bool train_segmentation(const PreparedData& data, std::int64_t pieces, const Pre
   observer.say(fmt::format("training a unigram tokenizer of {} pieces", pieces));
   const std::string model = train_unigram([&](std::string& line) { return lines.next(line); }, pieces,
                                           [&] { observer.at("train a tokenizer", 0, 0); });
-  write_segmentation(data, name, model, name, observer);
+  write_segmentation(data, name, model, name, observer, threads);
   return true;
 }
 
-bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer) {
+bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer, int threads) {
   const std::string content = read_model(model);
   const fs::path folder = segmentations_of(data.path) / model.stem();
   if (fs::exists(folder)) {
@@ -338,7 +394,7 @@ bool add_segmentation(const PreparedData& data, const fs::path& model, const Pre
     throw UsageError(fmt::format("{} exists already, made with another tokenizer\nrename {} or remove the folder",
                                  folder.string(), model.string()));
   }
-  write_segmentation(data, model.stem().string(), content, model.string(), observer);
+  write_segmentation(data, model.stem().string(), content, model.string(), observer, threads);
   return true;
 }
 

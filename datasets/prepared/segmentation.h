@@ -37,11 +37,14 @@ std::shared_ptr<const TokenFlags> open_segmentation(const PreparedData& data, co
                                                     const std::string& tokenizer);
 
 /// Trains a unigram tokenizer of `pieces` pieces on the training split and adds its segmentation, "unigram-PIECES".
-/// Does nothing and returns false if it exists. Throws as open_segmentation and train_unigram do.
-bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer);
+/// Does nothing and returns false if it exists. Throws as open_segmentation and train_unigram do. The result does not
+/// depend on `threads`.
+bool train_segmentation(const PreparedData& data, std::int64_t pieces, const PrepareObserver& observer,
+                        int threads = 1);
 
 /// Adds the segmentation by a SentencePiece model, named after its file. Does nothing and returns false if it exists;
 /// throws UsageError if another one has its name.
-bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer);
+bool add_segmentation(const PreparedData& data, const fs::path& model, const PrepareObserver& observer,
+                      int threads = 1);
 
 }  // namespace xlm

@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <future>
 #include <span>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ constexpr std::int64_t kPassagePairs = 50;
 constexpr std::size_t kFewestDistinct = 8;
 constexpr std::int64_t kBeginning = 32;         // of a passage: nearly always there are as many in it
 constexpr std::size_t kBetweenReleases = 1024;  // passages
+constexpr std::int64_t kStep = 20;              // of windows: beyond, they do not fit into a core's cache
 constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
 /// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
@@ -63,6 +65,10 @@ class HashFilter {
         shift_((64U - static_cast<unsigned>(std::countr_zero(words_.size()))) & 63U) {}
   void add(std::uint64_t hash) { words_[hash >> shift_] |= bits_of(hash); }
   bool may_hold(std::uint64_t hash) const { return (~words_[hash >> shift_] & bits_of(hash)) == 0; }
+  /// Adds what `other`, a filter for as many hashes, holds.
+  void add(const HashFilter& other) {
+    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
+  }
 
  private:
   static constexpr std::size_t kBitsEach = 16;  // one position in a hundred or fewer is looked up in vain
@@ -78,7 +84,9 @@ class HashFilter {
 /// of a hash.
 class Search {
  public:
-  Search(const TokenFile& looked_for, SharedPassages result) : looked_for_(&looked_for), result_(std::move(result)) {
+  /// `passages`: at most, of all searches whose filters are joined.
+  Search(const TokenFile& looked_for, SharedPassages result, const Windows& windows, std::int64_t passages)
+      : looked_for_(&looked_for), result_(std::move(result)), filter_(static_cast<std::size_t>(passages * kStep)) {
     std::vector<std::int64_t> ids(static_cast<std::size_t>(result_.length));
     const std::int64_t apart = result_.every * result_.length;
     for (std::int64_t begin = 0; begin + result_.length <= looked_for.size(); begin += apart) {
@@ -92,27 +100,16 @@ class Search {
     is_found_.resize(begins_.size());
     result_.passages = static_cast<std::int64_t>(begins_.size());
     result_.example = looked_for.size();
+    add_windows(windows);
   }
 
-  std::size_t passages() const { return begins_.size(); }
   const SharedPassages& result() const { return result_; }
+  const HashFilter& filter() const { return filter_; }
+  /// The same in another split; nothing was found yet.
+  void search_in(const std::string& other) { result_.other = other; }
   /// Whether all passages were found.
   bool is_over() const { return result_.shared == result_.passages; }
 
-  void add_windows(const Windows& windows, HashFilter& filter) {
-    step_ = windows.step;
-    const std::size_t count = begins_.size() * static_cast<std::size_t>(step_);
-    firsts_.assign(std::bit_ceil(count + 2), kNone);
-    nexts_.resize(count);
-    const char* const ids = static_cast<const char*>(looked_for_->ids());
-    for (std::uint32_t window = 0; window < count; ++window) {
-      const std::int64_t place = begins_[window / step_] + window % step_;
-      const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
-      filter.add(hash);
-      nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
-      if (window % (kBetweenReleases * static_cast<std::size_t>(step_)) == 0) looked_for_->release(place);
-    }
-  }
   /// What was compared need not stay in memory.
   void release() const { looked_for_->release(looked_for_->size()); }
 
@@ -136,6 +133,20 @@ class Search {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
+  void add_windows(const Windows& windows) {
+    step_ = windows.step;
+    const std::size_t count = begins_.size() * static_cast<std::size_t>(step_);
+    firsts_.assign(std::bit_ceil(count + 2), kNone);
+    nexts_.resize(count);
+    const char* const ids = static_cast<const char*>(looked_for_->ids());
+    for (std::uint32_t window = 0; window < count; ++window) {
+      const std::int64_t place = begins_[window / step_] + window % step_;
+      const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
+      filter_.add(hash);
+      nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
+      if (window % (kBetweenReleases * static_cast<std::size_t>(step_)) == 0) looked_for_->release(place);
+    }
+  }
   std::size_t list_of(std::uint64_t hash) const {
     return hash >> ((64U - static_cast<unsigned>(std::countr_zero(firsts_.size()))) & 63U);
   }
@@ -151,20 +162,13 @@ class Search {
 
   const TokenFile* looked_for_;
   SharedPassages result_;
+  HashFilter filter_;  // of the windows
   std::int64_t step_ = 1;
   std::vector<std::int64_t> begins_;  // of the passages
   std::vector<bool> is_found_;
   std::vector<std::uint32_t> firsts_;  // window of a list: the number of its passage times the step, and its place
   std::vector<std::uint32_t> nexts_;
 };
-
-Search search_for(const PreparedData& data, const std::string& split, const std::string& other, std::int64_t most) {
-  const TokenFile& tokens = data.split(split).tokens;
-  SharedPassages result{.split = split, .other = other};
-  result.length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
-  result.every = std::max<std::int64_t>(1, (tokens.size() / result.length + most - 1) / most);
-  return {tokens, std::move(result)};
-}
 
 /// The hash of a window, and its first token.
 using FoundWindows = std::vector<std::pair<std::uint64_t, std::int64_t>>;
@@ -182,51 +186,75 @@ FoundWindows find_windows(const TokenFile& file, std::int64_t begin, std::int64_
   return found;
 }
 
-/// Searches the splits in `names` in `other`, which is read once. All passages have one length.
-std::vector<SharedPassages> compare_splits(const PreparedData& data, const std::vector<std::string>& names,
-                                           const std::string& other, std::int64_t most, int threads) {
-  std::vector<Search> searches;
-  std::size_t passages = 0;
-  for (const std::string& name : names) {
-    if (!data.splits.contains(name) || !data.splits.contains(other)) continue;
-    searches.push_back(search_for(data, name, other, most));
-    passages += searches.back().passages();
+/// Calls work(search) for each, side by side if `threads` allow it.
+template <class Work>
+void for_each_search(std::vector<Search>& searches, int threads, const Work& work) {
+  if (threads == 1 || searches.size() < 2) {
+    for (Search& search : searches) work(search);
+    return;
   }
-  if (passages > 0) {
-    constexpr std::int64_t kStep = 10;  // beyond, the windows do not fit into a core's cache
-    const std::int64_t length = searches.front().result().length;
-    const Windows windows{
-        .step = kStep, .tokens = length - kStep + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
-    HashFilter filter(passages * static_cast<std::size_t>(kStep));
-    for (Search& search : searches) search.add_windows(windows, filter);
-    const TokenFile& looked_in = data.split(other).tokens;
-    const std::int64_t part = kStep << 16U;
-    std::int64_t done = 0;
-    OrderedWork<FoundWindows> parts(threads, [&](const FoundWindows& found) {
-      for (const auto& [hash, place] : found) {
-        for (Search& search : searches) search.look_up(looked_in, hash, place);
-      }
-      looked_in.release(done += part);
-      for (const Search& search : searches) search.release();
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < searches.size(); ++i) {
+    others.push_back(std::async(std::launch::async, [&, i] { work(searches[i]); }));
+  }
+  work(searches.front());
+  for (std::future<void>& other : others) other.get();
+}
+
+/// Looks for the passages of all searches in a split, which is read once.
+void look_in(const TokenFile& looked_in, std::vector<Search>& searches, const Windows& windows, int threads) {
+  constexpr std::size_t kFewFound = 10'000;
+  HashFilter filter = searches.front().filter();
+  for (const Search& search : searches) filter.add(search.filter());
+  const std::int64_t part = kStep << 16U;
+  std::int64_t done = 0;
+  OrderedWork<FoundWindows> parts(threads, [&](const FoundWindows& found) {
+    for_each_search(searches, found.size() < kFewFound ? 1 : threads, [&](Search& search) {
+      for (const auto& [hash, place] : found) search.look_up(looked_in, hash, place);
     });
-    const auto is_over = [](const Search& search) { return search.is_over(); };
-    for (std::int64_t begin = 0; begin < looked_in.size(); begin += part) {
-      if (std::all_of(searches.begin(), searches.end(), is_over)) break;  // such as for a text that is there twice
-      parts.add([&, begin] { return find_windows(looked_in, begin, begin + part, windows, filter); });
-    }
-    parts.finish();
+    looked_in.release(done += part);
+    for (const Search& search : searches) search.release();
+  });
+  const auto is_over = [](const Search& search) { return search.is_over(); };
+  for (std::int64_t begin = 0; begin < looked_in.size(); begin += part) {
+    if (std::all_of(searches.begin(), searches.end(), is_over)) break;  // such as for a text that is there twice
+    parts.add([&, begin] { return find_windows(looked_in, begin, begin + part, windows, filter); });
   }
-  std::vector<SharedPassages> results;
-  for (const Search& search : searches) results.push_back(search.result());
-  return results;
+  parts.finish();
 }
 
 }  // namespace
 
 std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most, int threads) {
-  std::vector<SharedPassages> results = compare_splits(data, {"valid", "test"}, "train", most, threads);
-  for (SharedPassages& found : compare_splits(data, {"test"}, "valid", most, threads))
-    results.push_back(std::move(found));
+  const std::int64_t length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
+  const Windows windows{
+      .step = kStep, .tokens = length - kStep + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
+  std::vector<SharedPassages> wanted;
+  std::int64_t passages = 0;
+  for (const char* name : {"valid", "test"}) {
+    if (!data.splits.contains(name)) continue;
+    const std::int64_t stretches = data.split(name).tokens.size() / length;
+    const std::int64_t every = std::max<std::int64_t>(1, (stretches + most - 1) / most);
+    wanted.push_back({.split = name, .other = "train", .every = every, .length = length});
+    passages += stretches / every + 1;
+  }
+  std::vector<std::future<Search>> made;
+  for (const SharedPassages& result : wanted) {
+    made.push_back(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
+                              [&] { return Search(data.split(result.split).tokens, result, windows, passages); }));
+  }
+  std::vector<Search> in_train;
+  for (std::future<Search>& search : made) in_train.push_back(search.get());
+  std::vector<Search> in_valid;
+  if (in_train.size() == 2) in_valid.push_back(in_train.back());
+  for (Search& search : in_valid) search.search_in("valid");
+  if (!data.splits.contains("train")) in_train.clear();
+  std::vector<SharedPassages> results;
+  for (std::vector<Search>* searches : {&in_train, &in_valid}) {
+    if (searches->empty()) continue;
+    look_in(data.split(searches->front().result().other).tokens, *searches, windows, threads);
+    for (const Search& search : *searches) results.push_back(search.result());
+  }
   return results;
 }
 

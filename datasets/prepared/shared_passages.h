@@ -22,11 +22,11 @@ struct SharedPassages {
   double share() const { return passages == 0 ? 0 : static_cast<double>(shared) / static_cast<double>(passages); }
 };
 
-constexpr std::int64_t kMaxPassages = std::int64_t{1} << 16;  // shares to 0.2 %, and a table that a core's cache holds
+constexpr std::int64_t kMaxPassages = std::int64_t{1} << 14;  // shares to 0.4 %, and a table that a core's cache holds
 
 /// Validation and test against training, and test against validation, if they exist. A passage has 200 characters or
 /// bytes, or 50 byte pairs; one of few different tokens (rules, blank space) does not count. Searches at most `most`
-/// passages of a split, spread evenly over it. Memory: some 20 MB; time: one look at every 10th token of the other.
+/// passages of a split, spread evenly over it. Memory: some 10 MB; time: one look at every 20th token of the other.
 std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most = kMaxPassages,
                                             int threads = 1);
 

@@ -4,7 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
+#include <mutex>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -24,7 +28,7 @@ namespace {
 using sentencepiece::SentencePieceProcessor;
 
 constexpr std::size_t kKnownWords = std::size_t{1} << 20U;
-constexpr std::size_t kKnownShortWords = std::size_t{1} << 18;  // 6 MB: nearly all words of a text
+constexpr std::size_t kKnownShortWords = std::size_t{1} << 19;  // 12 MB: nearly all words of a text
 constexpr unsigned kLoadingSeconds = 60;
 constexpr std::string_view kFine = "fine\n";
 
@@ -102,27 +106,49 @@ std::string train_unigram(const NextLine& next_line, std::int64_t pieces, const 
                   pieces, answer.value_or("SentencePiece ended without a message; memory may be too small")));
 }
 
+/// What tokenizers of several threads share.
+struct UnigramTokenizer::Model {
+  std::string source;
+  SentencePieceProcessor processor;
+  bool marks_words = false;  // a word by itself is cut as one in a text: the model marks where it begins, or ends
+  /// Lengths of pieces by the text around and in a word: words recur. Several, so that threads rarely wait.
+  struct Known {
+    std::mutex lock;
+    std::unordered_map<std::string, std::vector<int>> lengths;
+  };
+  std::array<Known, 64> known;
+
+  /// The word is text[begin, begin + size).
+  std::vector<int> cut(const std::string& text, std::size_t begin, std::size_t size) const;
+};
+
 UnigramTokenizer::UnigramTokenizer(const std::string& model, std::string source)
-    : source_(std::move(source)),
-      processor_(std::make_unique<SentencePieceProcessor>()),
-      known_short_(kKnownShortWords) {
-  refuse_pointer(model, source_);
-  if (!survives_loading(model) || !processor_->LoadFromSerializedProto(model).ok()) {
+    : UnigramTokenizer(std::make_shared<Model>()) {
+  refuse_pointer(model, source);
+  if (!survives_loading(model) || !model_->processor.LoadFromSerializedProto(model).ok()) {
     throw DataError(
         fmt::format("{} is not a SentencePiece model, or it is damaged\n"
                     "train one for a corpus: xlm prepare-data --train-unigram",
-                    source_));
+                    source));
   }
-  const std::string marked = join(processor_->EncodeAsPieces("a"), "");
-  marks_words_ = marked.find("\xE2\x96\x81") != std::string::npos;
+  model_->source = std::move(source);
+  const std::string marked = join(model_->processor.EncodeAsPieces("a"), "");
+  model_->marks_words = marked.find("\xE2\x96\x81") != std::string::npos;
 }
+
+UnigramTokenizer::UnigramTokenizer(std::shared_ptr<Model> model)
+    : model_(std::move(model)), known_short_(kKnownShortWords) {}
 
 UnigramTokenizer::~UnigramTokenizer() = default;
 
-const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word, bool before, bool behind) const {
+std::unique_ptr<UnigramTokenizer> UnigramTokenizer::beside() const {
+  return std::unique_ptr<UnigramTokenizer>(new UnigramTokenizer(model_));
+}
+
+std::vector<int> UnigramTokenizer::piece_lengths(const std::string& word, bool before, bool behind) const {
   std::string text = word;
   std::size_t begin = 0;
-  if (!marks_words_ && (before || behind)) {  // the word between others, which are its own first character
+  if (!model_->marks_words && (before || behind)) {  // the word between others, which are its own first character
     std::size_t end = 0;
     next_code_point(word, end);
     const std::string other = word.substr(0, end);
@@ -130,16 +156,24 @@ const std::vector<int>& UnigramTokenizer::piece_lengths(const std::string& word,
     if (before) begin = end + 1;
     if (behind) text += " " + other;
   }
-  const auto found = known_.find(text);
-  if (found != known_.end()) return found->second;
-  if (known_.size() >= kKnownWords) known_.clear();
-  return known_.emplace(text, cut(text, begin, word.size())).first->second;
+  Model::Known& known = model_->known.at(std::hash<std::string>()(text) % model_->known.size());
+  {
+    const std::lock_guard lock(known.lock);
+    const auto found = known.lengths.find(text);
+    if (found != known.lengths.end()) return found->second;
+  }
+  std::vector<int> lengths = model_->cut(text, begin, word.size());
+  const std::lock_guard lock(known.lock);
+  if (known.lengths.size() >= kKnownWords / model_->known.size()) known.lengths.clear();
+  known.lengths.emplace(std::move(text), lengths);
+  return lengths;
 }
 
 UnigramTokenizer::PieceEnds UnigramTokenizer::piece_ends(const char* word, std::size_t bytes, bool before,
                                                          bool behind) const {
   TextKey<16> key = short_key(word, bytes, /*padded=*/true);
-  if (!marks_words_) key.back() |= std::uint64_t{before ? 1U : 0U} << 60U | std::uint64_t{behind ? 1U : 0U} << 61U;
+  if (!model_->marks_words)
+    key.back() |= std::uint64_t{before ? 1U : 0U} << 60U | std::uint64_t{behind ? 1U : 0U} << 61U;
   KnownWord& known = known_short_[slot_of(key, known_short_.size())];
   if (same(known.key, key)) return known.ends;
   PieceEnds ends;
@@ -151,9 +185,8 @@ UnigramTokenizer::PieceEnds UnigramTokenizer::piece_ends(const char* word, std::
   return ends;
 }
 
-/// The word is text[begin, begin + size).
-std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begin, std::size_t size) const {
-  const auto encoded = processor_->EncodeAsImmutableProto(text);
+std::vector<int> UnigramTokenizer::Model::cut(const std::string& text, std::size_t begin, std::size_t size) const {
+  const auto encoded = processor.EncodeAsImmutableProto(text);
   const std::string word = text.substr(begin, size);
   std::vector<int> lengths;
   std::string covered;
@@ -167,7 +200,7 @@ std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begi
     const std::string surface =
         piece.surface().substr(first + piece.surface().size() - place, std::min(place, begin + size) - first);
     covered += surface;
-    if (!processor_->IsUnknown(static_cast<int>(piece.id()))) {
+    if (!processor.IsUnknown(static_cast<int>(piece.id()))) {
       lengths.push_back(static_cast<int>(count_characters(surface)));
       continue;
     }
@@ -178,7 +211,7 @@ std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begi
         throw DataError(
             fmt::format("{} does not cover the text: no piece has {}\n"
                         "use a tokenizer made for this corpus (xlm prepare-data --train-unigram)",
-                        source_, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(at, position - at))));
+                        source, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(at, position - at))));
       }
       lengths.push_back(1);
     }
@@ -187,7 +220,7 @@ std::vector<int> UnigramTokenizer::cut(const std::string& text, std::size_t begi
     throw DataError(
         fmt::format("{} changes the text that it cuts: '{}' comes back as '{}'\n"
                     "use a tokenizer without normalisation (xlm prepare-data --train-unigram)",
-                    source_, word, covered));
+                    source, word, covered));
   }
   return lengths;
 }

@@ -6,16 +6,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "base/files.h"
 #include "base/zeroed_array.h"
 #include "datasets/tokens/text_key.h"
-
-namespace sentencepiece {
-class SentencePieceProcessor;
-}
 
 namespace xlm {
 
@@ -34,11 +29,13 @@ class UnigramTokenizer {
   /// `model` is the content of a SentencePiece model; `source` names it in errors. Throws DataError if it is not one.
   UnigramTokenizer(const std::string& model, std::string source);
   ~UnigramTokenizer();
+  /// The same for another thread. They share what they know of words.
+  std::unique_ptr<UnigramTokenizer> beside() const;
 
   /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0, in a text that
   /// has a space before it, and one behind it. Line breaks and tabs inside are separate pieces. Throws DataError with a
   /// character that no piece covers.
-  const std::vector<int>& piece_lengths(const std::string& word, bool before, bool behind) const;
+  std::vector<int> piece_lengths(const std::string& word, bool before, bool behind) const;
 
   /// The same of a word of up to kShortBytes bytes: a bit for each character, which is 1 if a piece ends there and
   /// another begins. 16 bytes can be read at `word`.
@@ -56,12 +53,10 @@ class UnigramTokenizer {
     PieceEnds ends;
   };
 
-  std::vector<int> cut(const std::string& text, std::size_t begin, std::size_t size) const;
+  struct Model;
+  explicit UnigramTokenizer(std::shared_ptr<Model> model);
 
-  std::string source_;
-  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor_;
-  bool marks_words_;  // a word by itself is cut as one in a text: the model marks where it begins, or ends
-  mutable std::unordered_map<std::string, std::vector<int>> known_;  // by text around and in them: words recur
+  std::shared_ptr<Model> model_;
   mutable ZeroedArray<KnownWord> known_short_;
 };
 

@@ -180,7 +180,8 @@ TEST_F(PartSumsTest, AddUpOverProcesses) {
   const TokenSource source(split, {});
   PartSums parts(source);
   const ModelOutput output = FixedLogits(TextScheme::kStreaming).forward(torch::zeros({1, 5}, torch::kLong), {});
-  parts.add(output, torch::full({1, 5}, 7, torch::kLong), 10, 0);
+  const torch::Tensor targets = torch::full({1, 5}, 7, torch::kLong);
+  parts.add(output.losses(targets), targets, 10, 0);
   AlikeProcesses group;
   parts.unite(group);
   EXPECT_EQ(parts.losses().tokens[12], 3);
@@ -196,7 +197,7 @@ TEST_F(PartSumsTest, PredictionsThatAreLeftOutDoNotCount) {
   output.left_out = torch::tensor({false, true, false, false}).unsqueeze(0);
   const torch::Tensor targets = torch::tensor({3, 3, 3, 3}, torch::kLong).unsqueeze(0);
   targets[0][3] = kNoTarget;
-  parts.add(output, targets, 20, 0);
+  parts.add(output.losses(targets), output.counted_targets(targets), 20, 0);
   const std::vector<std::int64_t> counted(parts.losses().tokens.begin() + 20, parts.losses().tokens.begin() + 24);
   EXPECT_EQ(counted, (std::vector<std::int64_t>{1, 0, 1, 0}));
   EXPECT_EQ(parts.losses().sums[21], 0);

@@ -1,5 +1,6 @@
 #include "datasets/prepared/segmentation.h"
 
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -234,6 +235,31 @@ TEST_F(Segmentation, ForceDropsTheSegmentationsOfTheOldText) {
 template <class Failure>
 void expect_complaint(const std::function<void()>& action, const std::string& complaint) {
   EXPECT_THAT(action, ThrowsMessage<Failure>(HasSubstr(complaint)));
+}
+
+// Threads have stretches of 65,536 characters and more.
+TEST_F(Segmentation, DoNotDependOnThreads) {
+  std::string text(100, ' ');  // SentencePiece leaves blanks before a text out
+  for (std::uint32_t i = 0; text.size() < 400'000; ++i) {
+    const std::uint32_t bits = i * 2654435761U;
+    for (std::uint32_t part = 0; part <= (bits >> 28U) % 5; ++part) {
+      text += std::array{"the", "un", "friend", "ly", "h", ""}.at((bits >> (3 * part)) % 6);
+    }
+    text += (bits >> 20U) % 50 == 0 ? '\n' : ' ';
+  }
+  text += std::string(70'000, 'h') + " the";
+  const PreparedData data = prepared(text);
+  add_segmentation(data, model_file(), {}, 3);
+  const std::string bits = read_file(data.path / "segmentations/syllables/train.bits");
+  fs::remove_all(data.path / "segmentations");
+  add_segmentation(data, model_file(), {});
+  EXPECT_EQ(read_file(data.path / "segmentations/syllables/train.bits") == bits, true);
+}
+
+TEST_F(Segmentation, WordsOfAMillionCharactersAreRefused) {
+  const PreparedData data = prepared("the " + std::string(1'200'000, 'h'));
+  expect_complaint<DataError>([&] { add_segmentation(data, model_file(), {}); },
+                              "has a word of more than a million characters");
 }
 
 TEST_F(Segmentation, TokenizersThatCannotBeUsed) {

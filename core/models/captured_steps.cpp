@@ -1,5 +1,5 @@
 // Recorded steps: inputs are copied to where the recording reads them.
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 
 #include <algorithm>
 
@@ -39,10 +39,10 @@ std::string sizes_of(const std::vector<Tensor>& tensors) {
 
 }  // namespace
 
-std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device) {
-  using Make = StepRecorder* (*)(int);
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device, RecordedUse use) {
+  using Make = StepRecorder* (*)(int, RecordedUse);
   const auto make = reinterpret_cast<Make>(library_function("libxlm_cuda.so", "xlm_make_recorder"));
-  return std::unique_ptr<StepRecorder>(make(device.index()));
+  return std::unique_ptr<StepRecorder>(make(device.index(), use));
 }
 
 CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const ModelInput& input, const Tensor& targets,
@@ -57,9 +57,8 @@ CapturedSteps::Outcome CapturedSteps::run(const std::string& signature, const Mo
   }
   if (seen_ < wanted_) {
     ++seen_;
-    const torch::Device device = weights_.front().second.device();
     Outcome outcome;
-    recorder_->warm_up([&] { outcome = work(input.to(device), targets.to(device), state); });
+    recorder_->warm_up([&] { outcome = work(input.to(device_), targets.to(device_), state); });
     return outcome;
   }
   if (seen_ == wanted_) {
@@ -102,9 +101,8 @@ void CapturedSteps::forget() {
 }
 
 void CapturedSteps::record(const ModelInput& input, const Tensor& targets, const State& state, const Work& work) {
-  const torch::Device device = weights_.front().second.device();
   const auto own = [&](const Tensor& tensor) {
-    return tensor.defined() ? torch::empty_like(tensor, tensor.options().device(device)).copy_(tensor) : tensor;
+    return tensor.defined() ? torch::empty_like(tensor, tensor.options().device(device_)).copy_(tensor) : tensor;
   };
   input_ = input;
   for (Tensor* tensor : {&input_.tokens, &input_.positions, &input_.boundaries, &input_.noise}) *tensor = own(*tensor);

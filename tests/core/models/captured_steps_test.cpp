@@ -1,5 +1,5 @@
 // Recorded steps train like unrecorded ones, and the library that records on a GPU opens.
-#include "core/train/captured_steps.h"
+#include "core/models/captured_steps.h"
 
 #include <dlfcn.h>
 
@@ -79,7 +79,7 @@ TEST(CapturedSteps, TrainLikeUnrecordedOnes) {
   Training again;
   auto recorder = std::make_unique<RerunRecorder>();
   const RerunRecorder& runs = *recorder;
-  CapturedSteps recorded(std::move(recorder), again.weights);
+  CapturedSteps recorded(std::move(recorder), torch::kCPU, again.weights);
   std::vector<double> losses;
   for (int i = 0; i < kSteps; ++i) losses.push_back(again.step(&recorded));
 
@@ -94,7 +94,7 @@ TEST(CapturedSteps, AreRecordedLessOftenWhereOperationsChangeAllTheTime) {
   const torch::Tensor weight = torch::ones({1}).set_requires_grad(true);
   auto recorder = std::make_unique<RerunRecorder>();
   const RerunRecorder& runs = *recorder;
-  CapturedSteps captured(std::move(recorder), {{"weight", weight}});
+  CapturedSteps captured(std::move(recorder), torch::kCPU, {{"weight", weight}});
   const auto work = [&](const ModelInput&, const torch::Tensor& targets, const State&) {
     torch::Tensor loss = (weight * targets).sum();
     loss.backward();
@@ -219,7 +219,7 @@ TEST(CapturedSteps, WindowsTrainLikeUnrecordedOnes) {
       model->train();
       const NamedTensors& weights = model->weights();
       Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-      CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
+      CapturedSteps captured(std::make_unique<RerunRecorder>(), torch::kCPU, weights);
       const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
         torch::Tensor loss = windows_loss(*model, in.tokens, wanted, policy);
         loss.backward();
@@ -258,7 +258,7 @@ Trained trained(const std::shared_ptr<LanguageModel>& model, int steps, const st
                 bool record) {
   const NamedTensors& weights = model->weights();
   Optimizer optimizer({.type = OptimizerOptions::Type::kAdam}, weights);
-  CapturedSteps captured(std::make_unique<RerunRecorder>(), weights);
+  CapturedSteps captured(std::make_unique<RerunRecorder>(), torch::kCPU, weights);
   const auto work = [&](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
     const ModelOutput output = model->forward(in, before);
     torch::Tensor loss = output.mean_loss(wanted);

@@ -1,5 +1,5 @@
-// Training steps that are recorded once and then replayed. On a GPU a small model's step is hundreds of operations,
-// each of which takes longer to start than to run. A recording starts them all at once.
+// Steps of training and of evaluations that are recorded once and then replayed. On a GPU a small model's step is
+// hundreds of operations, each of which takes longer to start than to run. A recording starts them all at once.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,14 @@ class StepRecorder {
   virtual RecordedDraws* draws() { return nullptr; }
 };
 
+/// What the operations of a recording draw.
+enum class RecordedUse {
+  kTrain,     // numbers of the device's generator
+  kEvaluate,  // none: the device's generator stays with the recordings of training
+};
+
 /// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error if that library is missing.
-std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device);
+std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device, RecordedUse use);
 
 /// A device does not record a step: an operation cannot be recorded, or the recording takes too much memory.
 class RefusedRecording : public Error {
@@ -43,13 +49,15 @@ class RefusedRecording : public Error {
   using Error::Error;
 };
 
-/// Computes losses and gradients of batches. Replays a recording if the operations are the same as before.
+/// Computes losses of batches, and gradients if there are weights. Replays a recording if the operations are the same
+/// as before.
 class CapturedSteps {
  public:
   struct Outcome {
     torch::Tensor loss;  // scalar
     State state;
-    torch::Tensor needed = {};  // ModelOutput::needed
+    torch::Tensor needed = {};             // ModelOutput::needed
+    std::vector<torch::Tensor> more = {};  // what else the work wants to keep
   };
   /// Computes a step on inputs on the device. Returns loss and next state without gradient. Adds to the gradients of
   /// the weights.
@@ -62,8 +70,9 @@ class CapturedSteps {
   /// the time, recordings would take longer than they save.
   static constexpr std::int64_t kPatience = 8;
 
-  CapturedSteps(std::unique_ptr<StepRecorder> recorder, NamedTensors weights)
-      : recorder_(std::move(recorder)), weights_(std::move(weights)) {}
+  /// `weights`: whose gradients are wanted.
+  CapturedSteps(std::unique_ptr<StepRecorder> recorder, torch::Device device, NamedTensors weights)
+      : recorder_(std::move(recorder)), device_(device), weights_(std::move(weights)) {}
 
   /// `signature`, the room and the sizes of the arguments determine the operations of `work` (Capturable).
   /// The weights must have no gradients. The next call overwrites the tensors that this one returns. Throws
@@ -85,6 +94,7 @@ class CapturedSteps {
   [[noreturn]] void refuse(const std::string& why);
 
   std::unique_ptr<StepRecorder> recorder_;
+  torch::Device device_;
   NamedTensors weights_;
   std::string signature_;
   int seen_ = 0;    // steps of these operations so far, at most until they are recorded
