@@ -41,9 +41,9 @@ torch::Tensor causal_attention_composed(const CausalAttentionInput& input) {
   // T K.
   if (queries > 1 && before < queries) {
     const torch::Tensor query = before > 0 ? torch::constant_pad_nd(input.query, {0, 0, before, 0}) : input.query;
-    return at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt, input.dropout,
-                                            /*is_causal=*/true)
-        .narrow(2, before, queries);
+    const torch::Tensor mixed = at::scaled_dot_product_attention(query, input.key, input.value, std::nullopt,
+                                                                 input.dropout, /*is_causal=*/true);
+    return before > 0 ? mixed.narrow(2, before, queries) : mixed;  // the gradient of a part is a copy
   }
   const std::optional<torch::Tensor> mask =
       queries == 1 ? std::nullopt : std::optional<torch::Tensor>(seen_keys(input));

@@ -11,6 +11,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/kernel_trial.h"
 #include "core/kernels/step_context.h"
+#include "core/kernels/step_weights.h"
 
 namespace xlm {
 namespace {
@@ -33,15 +34,20 @@ struct NormCall {
   NormOptions options;
   double dropout = 0;
   std::int64_t seed = 0;
+  Tensor seed_place;       // instead of the seed
   bool is_stream = false;  // the norm is the stream: it is wanted in float32, and the sum is not
+  c10::intrusive_ptr<torch::CustomClassHolder>
+      uses;  // of the weights (StepWeights); null: their gradients are returned
 };
 
 /// {sum or norm in float32, norm in bfloat16}; without the first if it is the stream that was given.
 class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
  public:
+  /// `ticket`: of the weights, with NormCall::uses.
   static variable_list forward(AutogradContext* context, const NormCall& call, const Tensor& given,
                                const std::optional<Tensor>& added, const Tensor& scale,
-                               const std::optional<Tensor>& bias) {
+                               const std::optional<Tensor>& bias, const std::optional<Tensor>& ticket) {
+    (void)ticket;
     context->set_materialize_grads(false);
     const Tensor stream = given.contiguous();
     const Tensor more = added ? added->contiguous() : Tensor();
@@ -51,8 +57,8 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     const Tensor normed = call.is_stream ? torch::empty(stream.sizes(), numbers) : Tensor();
     const Tensor rounded = torch::empty(stream.sizes(), numbers.dtype(torch::kBFloat16));
     const Tensor sums = torch::empty({stream.numel() / width, 2}, numbers);
-    Tensor seed;
-    if (call.dropout > 0 && step_context().seeds_on_device) {
+    Tensor seed = call.seed_place;
+    if (call.dropout > 0 && step_context().seeds_on_device && !seed.defined()) {
       seed = torch::randint(std::numeric_limits<std::int64_t>::max(), {1}, numbers.dtype(torch::kLong));
     }
     const Tensor factors = scale.contiguous();
@@ -66,7 +72,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     a.normed = numbers_of(normed);
     a.rounded = halves_of(rounded);
     call.kernels->norm_forward(kind_of(call, width), a);
-    context->save_for_backward({sum, factors, sums, seed});
+    context->save_for_backward({sum, factors, sums, seed});  // the seed may be undefined
     context->saved_data["kernels"] = static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(call.kernels));
     context->saved_data["centred"] = call.options.centred;
     context->saved_data["dropout"] = call.dropout;
@@ -74,6 +80,7 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     context->saved_data["is_stream"] = call.is_stream;
     context->saved_data["added"] = added.has_value();
     context->saved_data["bias"] = bias.has_value();
+    if (call.uses) context->saved_data["uses"] = c10::IValue::make_capsule(call.uses);
     if (call.is_stream) return {normed, rounded};
     if (!added) return {rounded};
     return {sum, rounded};
@@ -106,8 +113,17 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
     a.d_added = halves_of(d_added);
     a.parts = numbers_of(parts);
     call.kernels->norm_backward(kind, a);
+    variable_list result(6);
+    result[1] = d_stream;
+    result[2] = d_added;
+    if (data.count("uses") > 0) {
+      StepWeights::leave_behind(data["uses"].toCapsule(), parts);
+      return result;
+    }
     const Tensor of_weights = parts.sum(0);
-    return {Tensor(), d_stream, d_added, of_weights[0], data["bias"].toBool() ? of_weights[1] : Tensor()};
+    result[3] = of_weights[0];
+    if (data["bias"].toBool()) result[4] = of_weights[1];
+    return result;
   }
 
  private:
@@ -134,12 +150,19 @@ class DeviceNorm : public torch::autograd::Function<DeviceNorm> {
 variable_list device_norm(RowKernels& kernels, bool is_stream, const Tensor& stream, const AddedPart& added,
                           const NormWeights& weights, const NormOptions& options) {
   const auto given = [](const Tensor& x) { return x.defined() ? std::optional(x) : std::nullopt; };
-  const NormCall call{.kernels = &kernels,
-                      .options = options,
-                      .dropout = added.value.defined() ? added.dropout : 0,
-                      .seed = static_cast<std::int64_t>(added.seed),
-                      .is_stream = is_stream};
-  return DeviceNorm::apply(call, stream, given(added.value), weights.scale, given(weights.bias));
+  NormCall call{.kernels = &kernels,
+                .options = options,
+                .dropout = added.value.defined() ? added.dropout : 0,
+                .seed = static_cast<std::int64_t>(added.seed),
+                .seed_place = added.seed_place,
+                .is_stream = is_stream};
+  StepWeights* shared = StepWeights::current();
+  if (shared == nullptr) {
+    return DeviceNorm::apply(call, stream, given(added.value), weights.scale, given(weights.bias), std::nullopt);
+  }
+  const StepWeights::Use use = shared->norm(weights.scale, weights.bias);
+  call.uses = use.uses;
+  return DeviceNorm::apply(call, stream, given(added.value), use.weight, given(use.bias), std::optional(use.ticket));
 }
 
 }  // namespace

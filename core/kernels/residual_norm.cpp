@@ -285,6 +285,12 @@ ResidualNorm residual_norm(const Tensor& stream, const Tensor& added, const Tens
   }
 }
 
+std::optional<ResidualNorm> residual_norm_on_gpu(const Tensor& stream, const AddedPart& added,
+                                                 const NormWeights& weights, const NormOptions& options) {
+  if (choose_norm(stream, added.value, weights.scale) != KernelVersion::kGpu) return std::nullopt;
+  return residual_norm_by(row_kernels_of(stream.device()), stream, added, weights, options);
+}
+
 NormedStream normed_sum(const Tensor& stream, const AddedPart& added, const NormWeights& weights,
                         const NormOptions& options) {
   if (choose_norm(stream, added.value, weights.scale) == KernelVersion::kGpu) {

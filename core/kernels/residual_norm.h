@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include <torch/torch.h>
 
@@ -27,6 +28,8 @@ struct AddedPart {
   torch::Tensor value;  // [B, ..., k]
   double dropout = 0;
   std::uint64_t seed = 0;
+  torch::Tensor seed_place =
+      {};  // [1] int64 on a GPU: the seed of a step that may be recorded; undefined: one is drawn
 };
 
 struct NormWeights {
@@ -42,6 +45,11 @@ struct NormedStream {
 /// The norm of `stream` [B, ..., k] plus what is added, times scale plus bias.
 NormedStream normed_sum(const torch::Tensor& stream, const AddedPart& added, const NormWeights& weights,
                         const NormOptions& options);
+
+/// `stream` plus what is added (maybe nothing), and the norm of the sum, times scale plus bias, by a GPU's kernel;
+/// nullopt if it does not compute such a call. What uses of the weights share is left to StepWeights.
+std::optional<ResidualNorm> residual_norm_on_gpu(const torch::Tensor& stream, const AddedPart& added,
+                                                 const NormWeights& weights, const NormOptions& options);
 
 /// The norm alone, by libtorch, in the type of x.
 torch::Tensor norm_of(const torch::Tensor& x, const torch::Tensor& scale, const NormOptions& options);

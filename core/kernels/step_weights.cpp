@@ -69,6 +69,7 @@ class WeightUses : public torch::CustomClassHolder {
     parts_.clear();
     variable_list found = gradients_(joined);
     for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!found[i].defined()) continue;
       sums_[i] = sums_[i].defined() ? sums_[i].add_(found[i]) : std::move(found[i]);
     }
   }
@@ -201,20 +202,32 @@ StepWeights::~StepWeights() { step_context().weights = before_; }
 
 StepWeights* StepWeights::current() { return torch::GradMode::is_enabled() ? step_context().weights : nullptr; }
 
-StepWeights::Shared& StepWeights::shared(const Tensor& weight) {
-  std::unique_ptr<Shared>& found = shared_[weight.unsafeGetTensorImpl()];
+StepWeights::Shared& StepWeights::shared(std::unordered_map<const void*, std::unique_ptr<Shared>>& by_weight,
+                                         const Tensor& weight) {
+  std::unique_ptr<Shared>& found = by_weight[weight.unsafeGetTensorImpl()];
   if (!found) found = std::make_unique<Shared>();
   return *found;
 }
 
 Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  Shared& common = shared(weight);
+  return product(x, weight, bias, false);
+}
+
+Tensor StepWeights::linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return product(x, weight, bias, true);
+}
+
+Tensor StepWeights::product(const Tensor& x, const Tensor& weight, const Tensor& bias, bool out_first) {
+  Shared& common = shared(shared_, weight);
   if (!common.uses) {
     common.weight = weight.detach().to(products_);
+    if (out_first) common.weight = common.weight.t();
     common.bias = bias.detach().to(products_);
     const torch::ScalarType type = weight.scalar_type();
-    common.uses = c10::make_intrusive<WeightUses>(bytes_, [type](const std::vector<Tensor>& joined) {
-      return variable_list{product_as(joined[0].t(), joined[1], type), column_sums(joined[1]).to(type)};
+    common.uses = c10::make_intrusive<WeightUses>(bytes_, [type, out_first](const std::vector<Tensor>& joined) {
+      const Tensor& left = joined[out_first ? 1 : 0];
+      const Tensor& right = joined[out_first ? 0 : 1];
+      return variable_list{product_as(left.t(), right, type), column_sums(joined[1]).to(type)};
     });
     common.ticket = WeightTicket::apply(weight, std::optional(bias), common.uses);
   }
@@ -222,7 +235,7 @@ Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& 
 }
 
 Tensor StepWeights::rows(const Tensor& table, const Tensor& indices) {
-  Shared& common = shared(table);
+  Shared& common = shared(shared_, table);
   if (!common.uses) {
     common.weight = table.detach();
     common.uses = c10::make_intrusive<WeightUses>(bytes_, [count = table.size(0)](const std::vector<Tensor>& joined) {
@@ -234,8 +247,27 @@ Tensor StepWeights::rows(const Tensor& table, const Tensor& indices) {
   return RowsUse::apply(common.ticket, common.weight, indices, common.uses);
 }
 
+StepWeights::Use StepWeights::norm(const Tensor& weight, const Tensor& bias) {
+  Shared& common = shared(norms_, weight);
+  if (!common.uses) {
+    common.weight = weight.detach();
+    if (bias.defined()) common.bias = bias.detach();
+    const bool has_bias = bias.defined();
+    common.uses = c10::make_intrusive<WeightUses>(bytes_, [has_bias](const std::vector<Tensor>& joined) {
+      const Tensor sums = joined[0].sum(0);  // [2, k]
+      return variable_list{sums[0], has_bias ? sums[1] : Tensor()};
+    });
+    common.ticket = WeightTicket::apply(weight, has_bias ? std::optional(bias) : std::nullopt, common.uses);
+  }
+  return {.weight = common.weight, .bias = common.bias, .ticket = common.ticket, .uses = common.uses};
+}
+
+void StepWeights::leave_behind(const c10::intrusive_ptr<torch::CustomClassHolder>& uses, const Tensor& part) {
+  c10::static_intrusive_pointer_cast<WeightUses>(uses)->add({part});
+}
+
 Tensor StepWeights::layer_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double epsilon) {
-  Shared& common = shared(weight);
+  Shared& common = shared(shared_, weight);
   if (!common.uses) {
     common.weight = weight.detach();
     common.bias = bias.detach();

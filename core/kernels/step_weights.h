@@ -37,19 +37,36 @@ class StepWeights {
 
   /// x·W + b of x [..., in], weight [in, out] and bias [out], in the type of products: [..., out].
   torch::Tensor affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
+  /// The same of a weight [out, in].
+  torch::Tensor linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
   /// Rows of a table [n, k] for indices [...]: [..., k].
   torch::Tensor rows(const torch::Tensor& table, const torch::Tensor& indices);
+  /// A weight and its bias as constants, and what else a use of them needs that is computed elsewhere. The ticket is an
+  /// input of the use, which leaves its part of the gradients behind (leave_behind).
+  struct Use {
+    torch::Tensor weight, bias;
+    torch::Tensor ticket;
+    c10::intrusive_ptr<torch::CustomClassHolder> uses;
+  };
+  /// Of a norm: uses leave parts [n, 2, k] behind, the sum of which has the gradients of weight and bias. The bias may
+  /// be undefined.
+  Use norm(const torch::Tensor& weight, const torch::Tensor& bias);
+  static void leave_behind(const c10::intrusive_ptr<torch::CustomClassHolder>& uses, const torch::Tensor& part);
+
   /// The layer norm of x [..., k] with weight [k] and bias [k], in their type.
   torch::Tensor layer_norm(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
                            double epsilon);
 
  private:
   struct Shared;
-  Shared& shared(const torch::Tensor& weight);
+  torch::Tensor product(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias, bool out_first);
+  static Shared& shared(std::unordered_map<const void*, std::unique_ptr<Shared>>& by_weight,
+                        const torch::Tensor& weight);
 
   torch::ScalarType products_;
   std::shared_ptr<UsedBytes> bytes_;                                 // of all weights
   std::unordered_map<const void*, std::unique_ptr<Shared>> shared_;  // by the weight's identity
+  std::unordered_map<const void*, std::unique_ptr<Shared>> norms_;   // likewise, of what `norm` returns
   StepWeights* before_;
 };
 

@@ -6,6 +6,8 @@
 // feed-forward units, V symbols.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -14,12 +16,15 @@
 #include "core/kernels/causal_attention.h"
 #include "core/kernels/dropout.h"
 #include "core/kernels/linear.h"
+#include "core/kernels/residual_norm.h"
+#include "core/kernels/step_context.h"
 #include "core/kernels/step_weights.h"
 #include "core/kernels/tanh_gelu.h"
 #include "core/models/capabilities.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
 #include "core/nn/pooled_state.h"
+#include "core/nn/transformer_block.h"
 #include "core/nn/window_memory.h"
 
 namespace xlm {
@@ -75,14 +80,25 @@ class Gpt2 final : public LanguageModel,
  private:
   friend class Gpt2Reader;
 
+  /// What a layer hands on: the next norm adds the two.
+  struct Residual {
+    Tensor stream;
+    AddedPart added = {};
+    Tensor seeds = {};  // [2L] int64, of dropout in steps that may be recorded on a GPU; undefined otherwise
+  };
+
   Tensor embed(const Tensor& tokens, std::int64_t first) const;
-  Tensor run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
-                   KeysAndValues* cache) const;
+  Residual run_layer(std::int64_t index, const ResidualNorm& entered, const Tensor& inserted, std::int64_t kept,
+                     KeysAndValues* cache, const Tensor& seeds) const;
+  Tensor attended(std::int64_t index, const Tensor& normed, std::int64_t kept, KeysAndValues* cache) const;
+  AddedPart added(const Tensor& x, const Tensor& seeds, std::int64_t place) const;
+  static Tensor sum_of(const Residual& residual);
+  Tensor seeds_of_window(const Tensor& hidden) const;
+  ResidualNorm norm_of_sum(const Residual& residual, const AffineWeights& norm) const;
   Tensor layer_norm(const Tensor& x, const AffineWeights& norm) const;
-  Tensor final_norm(const Tensor& hidden) const;
+  Tensor final_norm(const Tensor& hidden) const { return layer_norm(hidden, final_norm_); }
   Tensor activated(const Tensor& x) const;
   double query_factor(std::int64_t layer) const;
-  Tensor dropped(const Tensor& x, double probability) const;
   AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation);
   AffineWeights declare_layer_norm(const std::string& name);
 
@@ -142,8 +158,28 @@ State Gpt2::initial_state(std::int64_t batch) const {
   return {torch::empty({batch, 0, o_.width}, options)};
 }
 
-Tensor Gpt2::dropped(const Tensor& x, double probability) const {
-  return is_training() && probability > 0 ? place_dropout(x, probability, draw_dropout_seed()) : x;
+/// `x` of a layer, before its dropout, which has the seed at a place of `seeds`, if there are any.
+AddedPart Gpt2::added(const Tensor& x, const Tensor& seeds, std::int64_t place) const {
+  AddedPart part{.value = x};
+  if (!is_training() || o_.dropout == 0) return part;
+  part.dropout = o_.dropout;
+  part.seed = draw_dropout_seed();
+  if (seeds.defined()) part.seed_place = seeds.narrow(0, place, 1);
+  return part;
+}
+
+/// Residual::seeds: drawn at once, because each draw is a kernel.
+Tensor Gpt2::seeds_of_window(const Tensor& hidden) const {
+  const bool are_wanted = is_training() && o_.dropout > 0 && hidden.is_cuda() && step_context().seeds_on_device;
+  if (!are_wanted) return {};
+  return torch::randint(std::numeric_limits<std::int64_t>::max(), {2 * o_.layers},
+                        hidden.options().dtype(torch::kLong).requires_grad(false));
+}
+
+Tensor Gpt2::sum_of(const Residual& residual) {
+  const AddedPart& part = residual.added;
+  if (!part.value.defined()) return residual.stream;
+  return residual.stream + place_dropout(part.value, part.dropout, part.seed);
 }
 
 Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
@@ -154,7 +190,8 @@ Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
   }
   StepWeights* shared = StepWeights::current();
   const Tensor rows = shared != nullptr ? shared->rows(wte_, tokens) : torch::embedding(wte_, tokens);
-  return dropped(rows + wpe_.narrow(0, first, length), o_.dropout);  // [B, T, k]
+  const Tensor hidden = rows + wpe_.narrow(0, first, length);  // [B, T, k]
+  return is_training() && o_.dropout > 0 ? place_dropout(hidden, o_.dropout, draw_dropout_seed()) : hidden;
 }
 
 Tensor Gpt2::activated(const Tensor& x) const {
@@ -180,20 +217,14 @@ double Gpt2::query_factor(std::int64_t layer) const {
   return width / (by_layer ? static_cast<double>(layer + 1) : 1);
 }
 
-/// One layer on hidden [B, T, k]; `inserted` [B, E, k] (or undefined) are more keys and values, which every query sees
-/// and which have no queries. Only the last `kept` positions are computed to the end. With a cache, its keys and values
-/// come first, and those of this call are added to it.
-Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& inserted, std::int64_t kept,
-                       KeysAndValues* cache) const {
+/// What attention adds, of all normed positions [B, E + T, k]: [B, P, k] of the last `kept`. With a cache, its keys and
+/// values come first, and those of this call are added to it.
+Tensor Gpt2::attended(std::int64_t index, const Tensor& normed, std::int64_t kept, KeysAndValues* cache) const {
   const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
-  const std::int64_t width = o_.width;
-  const Tensor input = inserted.defined() && inserted.size(1) > 0 ? torch::cat({inserted, hidden}, 1) : hidden;
-  const std::int64_t count = input.size(1);  // E + T
-  const Tensor normed = layer_norm(input, layer.norm_1);
   const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
-                                        .view({input.size(0), count, 3, o_.heads, width / o_.heads})
-                                        .unbind(2);                       // 3 × [B, E + T, H, d]
-  Tensor query = parts[0].narrow(1, count - kept, kept).transpose(1, 2);  // [B, H, P, d]
+                                        .view({normed.size(0), normed.size(1), 3, o_.heads, o_.width / o_.heads})
+                                        .unbind(2);               // 3 × [B, E + T, H, d]
+  Tensor query = last_positions(parts[0], kept).transpose(1, 2);  // [B, H, P, d]
   if (const double factor = query_factor(index); factor != 1) query = query * factor;
   Tensor key = parts[1].transpose(1, 2);  // [B, H, E + T, d]
   Tensor value = parts[2].transpose(1, 2);
@@ -205,17 +236,43 @@ Tensor Gpt2::run_layer(std::int64_t index, const Tensor& hidden, const Tensor& i
     *cache = {key, value};
   }
   const double dropout = is_training() ? o_.attention_dropout : 0;
-  const Tensor attended = causal_attention({.query = query,
-                                            .key = key,
-                                            .value = value,
-                                            .dropout = dropout,
-                                            .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
-  const Tensor joined = attended.transpose(1, 2).reshape({input.size(0), kept, width});       // [B, P, k]
-  Tensor out = hidden.narrow(1, hidden.size(1) - kept, kept) +
-               dropped(affine_layer(joined, layer.projection.weight, layer.projection.bias), o_.dropout);
-  const Tensor second = layer_norm(out, layer.norm_2);
-  const Tensor inner = activated(affine_layer(second, layer.inner.weight, layer.inner.bias));   // [B, P, F]
-  return out + dropped(affine_layer(inner, layer.outer.weight, layer.outer.bias), o_.dropout);  // [B, P, k]
+  const Tensor mixed = causal_attention({.query = query,
+                                         .key = key,
+                                         .value = value,
+                                         .dropout = dropout,
+                                         .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
+  const Tensor joined = mixed.transpose(1, 2).reshape({normed.size(0), kept, o_.width});   // [B, P, k]
+  return affine_layer(joined, layer.projection.weight, layer.projection.bias);
+}
+
+/// One layer on hidden states [B, T, k], whose norm may be known; `inserted` [B, E, k] (or undefined) are more keys and
+/// values, which every query sees and which have no queries. Only the last `kept` positions are computed to the end.
+Gpt2::Residual Gpt2::run_layer(std::int64_t index, const ResidualNorm& entered, const Tensor& inserted,
+                               std::int64_t kept, KeysAndValues* cache, const Tensor& seeds) const {
+  const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
+  ResidualNorm first = entered;
+  if (inserted.defined() && inserted.size(1) > 0) {
+    first = norm_of_sum({.stream = torch::cat({inserted, entered.sum}, 1)}, layer.norm_1);
+  }
+  if (!first.normed.defined()) first.normed = layer_norm(first.sum, layer.norm_1);
+  const Tensor attention = attended(index, first.normed, kept, cache);
+  const Residual middle{.stream = last_positions(entered.sum, kept), .added = added(attention, seeds, 2 * index)};
+  ResidualNorm second = norm_of_sum(middle, layer.norm_2);
+  if (!second.normed.defined()) second.normed = layer_norm(second.sum, layer.norm_2);
+  const Tensor inner = activated(affine_layer(second.normed, layer.inner.weight, layer.inner.bias));  // [B, P, F]
+  const Tensor outer = affine_layer(inner, layer.outer.weight, layer.outer.bias);                     // [B, P, k]
+  return {.stream = second.sum, .added = added(outer, seeds, 2 * index + 1), .seeds = seeds};
+}
+
+/// The sum, and its norm if a kernel computes both in one pass.
+ResidualNorm Gpt2::norm_of_sum(const Residual& residual, const AffineWeights& norm) const {
+  if (residual.stream.is_cuda()) {
+    std::optional<ResidualNorm> made =
+        residual_norm_on_gpu(residual.stream, residual.added, {.scale = norm.weight, .bias = norm.bias},
+                             {.centred = true, .epsilon = o_.norm_epsilon});
+    if (made) return *std::move(made);
+  }
+  return {.sum = sum_of(residual), .normed = {}};
 }
 
 Tensor Gpt2::layer_norm(const Tensor& x, const AffineWeights& norm) const {
@@ -224,8 +281,6 @@ Tensor Gpt2::layer_norm(const Tensor& x, const AffineWeights& norm) const {
   }
   return torch::layer_norm(x, {o_.width}, norm.weight, norm.bias, o_.norm_epsilon);
 }
-
-Tensor Gpt2::final_norm(const Tensor& hidden) const { return layer_norm(hidden, final_norm_); }
 
 ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   const std::int64_t length = input.tokens.size(1);
@@ -239,21 +294,30 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   }
   std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
   if (o_.memory.caches()) known = WindowCache::read(state);
-  PooledState::Mixture mixture(pooled_, hidden.is_cuda());
+  PooledState::Mixture mixture(pooled_, pooled, hidden.is_cuda());
+  Residual residual{.stream = hidden, .seeds = seeds_of_window(hidden)};
+  ResidualNorm sum;
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
     const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
+    const bool inserts = inserted.defined() && inserted.size(1) > 0;
+    sum = inserts ? ResidualNorm{.sum = sum_of(residual), .normed = {}}
+                  : norm_of_sum(residual, layers_[static_cast<std::size_t>(i)].norm_1);
+    if (o_.pools() && i > 0) mixture.add(sum.sum, i - 1);
     KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
-    hidden = run_layer(i, hidden, inserted, last && !o_.pools() ? scored + behind : hidden.size(1), cache);
-    if (o_.pools()) mixture.add(hidden.narrow(1, 0, pooled), i);
+    const std::int64_t kept = last && !o_.pools() ? scored + behind : sum.sum.size(1);
+    residual = run_layer(i, sum, inserted, kept, cache, residual.seeds);
   }
-  hidden = final_norm(hidden.narrow(1, hidden.size(1) - scored - behind, scored + behind));  // [B, P + m, k]
+  sum = norm_of_sum(residual, final_norm_);
+  if (o_.pools()) mixture.add(sum.sum, o_.layers - 1);
+  hidden = sum.normed.defined() ? last_positions(sum.normed, scored + behind)
+                                : final_norm(last_positions(sum.sum, scored + behind));  // [B, P + m, k]
   ModelOutput output;
   output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
   output.head = {.weight = head_};
   if (o_.pools()) output.state = {pooled_.hand_over(mixture.mixed())};
   if (o_.memory.caches()) output.state = cache_.write(known, length);
-  if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind));
+  if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind).to(wte_.scalar_type()));
   return output;
 }
 
@@ -338,7 +402,8 @@ class Gpt2Reader final : public TextReader {
     for (std::size_t i = 0; i < cache_.size(); ++i) {
       const auto index = static_cast<std::int64_t>(i);
       const bool inserts = model_->o_.pools() && begins && model_->pooled_.enters(index);
-      hidden = model_->run_layer(index, hidden, inserts ? state_.at(0) : Tensor(), hidden.size(1), &cache_[i]);
+      hidden = Gpt2::sum_of(model_->run_layer(index, {.sum = hidden, .normed = {}}, inserts ? state_.at(0) : Tensor(),
+                                              hidden.size(1), &cache_[i], {}));
       if (model_->o_.pools()) {
         const Tensor part = model_->pooled_.share(hidden, index);
         mixed = mixed.defined() ? mixed + part : part;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/kernels/step_weights.h"
 #include "core/nn/initial_weights.h"
 
 namespace xlm {
@@ -43,13 +44,14 @@ void PooledState::Mixture::add(const Tensor& hidden, std::int64_t layer) {
     layers_.push_back(hidden);
     return;
   }
-  const Tensor part = pooled_->share(means ? hidden.mean(1, true) : hidden, layer);
+  const Tensor seen = hidden.narrow(1, 0, positions_);
+  const Tensor part = pooled_->share(means ? seen.mean(1, true) : seen, layer);
   sum_ = sum_.defined() ? sum_ + part : part;
 }
 
 Tensor PooledState::Mixture::mixed() const {
   if (layers_.empty()) return sum_;
-  const Tensor means = torch::stack(layers_, 1).mean(2);                                      // [B, L, k]
+  const Tensor means = torch::stack(layers_, 1).narrow(2, 0, positions_).mean(2);             // [B, L, k]
   return (means * torch::softmax(pooled_->alpha_, 0).unsqueeze(1)).sum(1, /*keepdim=*/true);  // [B, 1, k]
 }
 
@@ -71,7 +73,10 @@ Tensor PooledState::hand_over(const Tensor& mixed) const {
       break;
   }
   for (std::size_t i = 0; i < maps_.size(); ++i) {
-    z = torch::linear(i == 0 ? z : torch::relu(z), maps_[i].weight, maps_[i].bias);
+    if (i > 0) z = torch::relu(z);
+    StepWeights* shared = StepWeights::current();
+    z = shared != nullptr ? shared->linear(z, maps_[i].weight, maps_[i].bias)
+                          : torch::linear(z, maps_[i].weight, maps_[i].bias);
   }
   return z.view({z.size(0), options_.embeddings, width_});
 }

@@ -30,15 +30,18 @@ class PooledState {
   /// Adds up the shares of a window's layers.
   class Mixture {
    public:
-    /// `at_once`: means are made of all layers together, which takes a GPU fewer operations.
-    Mixture(const PooledState& pooled, bool at_once) : pooled_(&pooled), at_once_(at_once) {}
+    /// Of the first `positions` of each layer. `at_once`: means are made of all layers together, which takes a GPU
+    /// fewer operations.
+    Mixture(const PooledState& pooled, std::int64_t positions, bool at_once)
+        : pooled_(&pooled), positions_(positions), at_once_(at_once) {}
     /// The hidden states [B, T, k] of the next layer.
     void add(const torch::Tensor& hidden, std::int64_t layer);
-    /// [B, T, k]; for mean pooling the positions' means, [B, 1, k].
+    /// Of the positions: [B, positions, k]; for mean pooling their means, [B, 1, k].
     torch::Tensor mixed() const;
 
    private:
     const PooledState* pooled_;
+    std::int64_t positions_;
     bool at_once_;
     torch::Tensor sum_;
     std::vector<torch::Tensor> layers_;  // for means that are made at once

@@ -29,15 +29,14 @@ NormOptions norm_options(const BlockOptions& options) {
   return {.centred = options.norm == BlockOptions::Norm::kLayer, .epsilon = options.epsilon()};
 }
 
-/// [B, T, …] → [B, count, …]. All positions are x itself: the gradient of a part is a copy.
-Tensor last_positions(const Tensor& x, std::int64_t count) {
-  return count == x.size(1) ? x : x.narrow(1, x.size(1) - count, count);
-}
-
 /// [B, T, n·d] → [B, T, n, d].
 Tensor split_heads(const Tensor& x, std::int64_t head_width) { return x.view({x.size(0), x.size(1), -1, head_width}); }
 
 }  // namespace
+
+Tensor last_positions(const Tensor& x, std::int64_t count) {
+  return count == x.size(1) ? x : x.narrow(1, x.size(1) - count, count);
+}
 
 std::optional<PairRotation> rotation_of(const BlockOptions& options, std::int64_t first, std::int64_t count,
                                         const Tensor& like) {

@@ -107,4 +107,7 @@ torch::Tensor forward_blocks(const std::vector<TransformerBlock>& blocks, const 
                              const std::optional<PairRotation>& rotation, std::int64_t kept, bool training,
                              std::vector<KeyValueCache>* caches = nullptr);
 
+/// [B, T, …] → [B, count, …]. All positions are x itself: the gradient of a part is a copy.
+torch::Tensor last_positions(const torch::Tensor& x, std::int64_t count);
+
 }  // namespace xlm

@@ -18,9 +18,9 @@ namespace {
 constexpr std::int64_t kPassageSymbols = 200;
 constexpr std::int64_t kPassagePairs = 50;
 constexpr std::size_t kFewestDistinct = 8;
-constexpr std::int64_t kBeginning = 32;         // of a passage: nearly always there are as many in it
-constexpr std::size_t kBetweenReleases = 1024;  // passages
-constexpr std::int64_t kStep = 20;              // of windows: beyond, they do not fit into a core's cache
+constexpr std::int64_t kBeginning = 32;                           // of a passage: nearly always there are as many in it
+constexpr std::int64_t kBetweenReleases = std::int64_t{1} << 20;  // tokens, which are in memory until then
+constexpr std::int64_t kStep = 20;  // of windows: beyond, they do not fit into a core's cache
 constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
 /// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
@@ -95,11 +95,12 @@ class Search {
         return has_content(std::span(ids).first(static_cast<std::size_t>(tokens)));
       };
       if (is_enough(kBeginning) || is_enough(result_.length)) begins_.push_back(begin);
-      if (begins_.size() % kBetweenReleases == 0) looked_for.release(begin);
+      release_behind(begin);
     }
     is_found_.resize(begins_.size());
     result_.passages = static_cast<std::int64_t>(begins_.size());
     result_.example = looked_for.size();
+    released_ = 0;
     add_windows(windows);
   }
 
@@ -133,6 +134,9 @@ class Search {
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
+  void release_behind(std::int64_t place) {
+    if (place - released_ >= kBetweenReleases) looked_for_->release(released_ = place);
+  }
   void add_windows(const Windows& windows) {
     step_ = windows.step;
     const std::size_t count = begins_.size() * static_cast<std::size_t>(step_);
@@ -144,13 +148,15 @@ class Search {
       const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
       filter_.add(hash);
       nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
-      if (window % (kBetweenReleases * static_cast<std::size_t>(step_)) == 0) looked_for_->release(place);
+      release_behind(place);
     }
   }
   std::size_t list_of(std::uint64_t hash) const {
     return hash >> ((64U - static_cast<unsigned>(std::countr_zero(firsts_.size()))) & 63U);
   }
-  bool is_at(std::size_t passage, const TokenFile& looked_in, std::int64_t begin) const {
+  bool is_at(std::size_t passage, const TokenFile& looked_in, std::int64_t begin) {
+    constexpr std::int64_t kCompared = 256;  // each may bring 64 KB into memory
+    if (++compared_ % kCompared == 0) release();
     return begin >= 0 && begin + result_.length <= looked_in.size() &&
            looked_for_->equals(begins_[passage], looked_in, begin, result_.length);
   }
@@ -164,6 +170,8 @@ class Search {
   SharedPassages result_;
   HashFilter filter_;  // of the windows
   std::int64_t step_ = 1;
+  std::int64_t released_ = 0;
+  std::int64_t compared_ = 0;
   std::vector<std::int64_t> begins_;  // of the passages
   std::vector<bool> is_found_;
   std::vector<std::uint32_t> firsts_;  // window of a list: the number of its passage times the step, and its place

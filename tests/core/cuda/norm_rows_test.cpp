@@ -1,5 +1,6 @@
 // The GPU's kernels of norms, on a stand-in for a block of threads, against libtorch's operations.
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "core/kernels/dropout.h"
 #include "core/kernels/gpu_program.h"
 #include "core/kernels/norm_device.h"
+#include "core/kernels/step_weights.h"
 #include "tests/needs.h"
 
 namespace xlm {
@@ -178,6 +180,41 @@ class FaultyNorms : public FiberNorms {
   }
   void (*spoil_)(norm::Arguments&);
 };
+
+// Uses of one norm leave their parts behind; each seed may lie in the GPU's memory.
+TEST(NormRows, SharedWeightsHaveTheGradientsOfSeparateUses) {
+  FiberNorms kernels;
+  for (const bool with_bias : {true, false}) {
+    const auto gradients = [&](bool is_shared) {
+      torch::manual_seed(7);
+      const Tensor scale = torch::randn({64}).set_requires_grad(true);
+      const Tensor bias = torch::randn({64}).set_requires_grad(true);
+      const Tensor first = torch::randn({2, 5, 64}).set_requires_grad(true);
+      const Tensor added = torch::randn({2, 5, 64}).to(torch::kBFloat16).set_requires_grad(true);
+      const Tensor upstream = torch::randn({2, 5, 64});
+      std::optional<StepWeights> shared;
+      if (is_shared) shared.emplace(torch::kBFloat16);
+      Tensor stream = first;
+      Tensor total = torch::zeros({});
+      for (const std::uint64_t seed : {77U, 78U, 79U}) {
+        AddedPart part{.value = added, .dropout = 0.3, .seed = is_shared ? 0 : seed};
+        if (is_shared) part.seed_place = torch::tensor({static_cast<std::int64_t>(seed)});
+        const auto [sum, normed] = residual_norm_by(
+            kernels, stream, part, {.scale = scale, .bias = with_bias ? bias : Tensor()}, {.centred = true});
+        stream = sum;
+        total = total + (normed * upstream).sum();
+      }
+      std::vector<Tensor> leaves{scale, first, added};
+      if (with_bias) leaves.push_back(bias);
+      return torch::autograd::grad({total}, leaves);
+    };
+    const std::vector<Tensor> expected = gradients(false);
+    const std::vector<Tensor> found = gradients(true);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      EXPECT_TRUE(torch::allclose(found[i], expected[i], 1e-4, 1e-4)) << i << ", with bias " << with_bias;
+    }
+  }
+}
 
 TEST(NormRows, FaultyKernelsAreFoundBeforeUse) {
   FiberNorms right;

@@ -24,6 +24,7 @@ struct ChainOfWindows {
     shift = leaf({6});
     weight = leaf({6, 6});
     bias = leaf({6});
+    turned = leaf({6, 6});
     indices = torch::randint(11, {4, 2, 3}, torch::kLong);  // windows, rows, tokens
   }
 
@@ -37,15 +38,17 @@ struct ChainOfWindows {
           shared != nullptr ? shared->layer_norm(x, scale, shift, 1e-5) : torch::layer_norm(x, {6}, scale, shift, 1e-5);
       const Tensor mapped =
           shared != nullptr ? shared->affine(normed, weight, bias) : torch::matmul(normed, weight) + bias;
-      past = mapped.mean(1, true).tanh();
+      const Tensor mean = mapped.mean(1, true).tanh();
+      past = shared != nullptr ? shared->linear(mean, turned, bias) : torch::linear(mean, turned, bias);
       total = total + (mapped * mapped).sum() * static_cast<double>(1 + i);
     }
     return total;
   }
 
-  std::vector<Tensor> leaves() const { return {table, scale, shift, weight, bias}; }
+  std::vector<Tensor> leaves() const { return {table, scale, shift, weight, bias, turned}; }
 
   Tensor table, scale, shift, weight, bias;
+  Tensor turned;  // [out, in]
   Tensor indices;
 };
 

@@ -29,7 +29,7 @@ TEST(PooledState, PoolsAllLayersAtOnceAsOneAfterTheOther) {
   const torch::Tensor upstream = torch::randn_like(expected);
   const auto wanted = torch::autograd::grad({(expected * upstream).sum()}, leaves);
   for (const bool at_once : {false, true}) {
-    PooledState::Mixture mixture(pooled, at_once);
+    PooledState::Mixture mixture(pooled, 5, at_once);
     for (std::int64_t i = 0; i < kLayers; ++i) mixture.add(leaves[static_cast<std::size_t>(i) + 1], i);
     const torch::Tensor found = mixture.mixed();
     ASSERT_EQ(found.sizes(), expected.sizes());
