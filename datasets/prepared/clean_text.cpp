@@ -51,7 +51,9 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       first_seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1, -1),
       bpe_(std::move(bpe)),
       wait_(kBlockBytes),
-      encoders_([this, threads] { return std::make_unique<BpeEncoder>(*bpe_, static_cast<std::size_t>(threads)); }),
+      // Two have caches of the whole size, more share the memory of them.
+      encoders_(
+          [this, threads] { return std::make_unique<BpeEncoder>(*bpe_, static_cast<std::size_t>(threads + 1) / 2); }),
       writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
       blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {}
 

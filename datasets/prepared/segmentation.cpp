@@ -208,7 +208,7 @@ PackedFlags flags_of(const SplitWords& words, const Stretch& stretch, const Unig
 std::string segment(const PreparedData& data, const Split& split, const UnigramTokenizer& tokenizer, int threads,
                     const std::function<void(std::int64_t done)>& progress) {
   const SplitWords words(data, split);
-  Spares<UnigramTokenizer> tokenizers([&] { return tokenizer.beside(); });
+  Spares<UnigramTokenizer> tokenizers([&] { return tokenizer.for_another_thread(); });
   PackedFlags flags;
   std::int64_t done = 0;
   OrderedWork<std::pair<PackedFlags, std::int64_t>> work(threads, [&](const auto& found) {

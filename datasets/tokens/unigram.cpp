@@ -141,7 +141,7 @@ UnigramTokenizer::UnigramTokenizer(std::shared_ptr<Model> model)
 
 UnigramTokenizer::~UnigramTokenizer() = default;
 
-std::unique_ptr<UnigramTokenizer> UnigramTokenizer::beside() const {
+std::unique_ptr<UnigramTokenizer> UnigramTokenizer::for_another_thread() const {
   return std::unique_ptr<UnigramTokenizer>(new UnigramTokenizer(model_));
 }
 

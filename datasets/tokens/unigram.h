@@ -30,7 +30,7 @@ class UnigramTokenizer {
   UnigramTokenizer(const std::string& model, std::string source);
   ~UnigramTokenizer();
   /// The same for another thread. They share what they know of words.
-  std::unique_ptr<UnigramTokenizer> beside() const;
+  std::unique_ptr<UnigramTokenizer> for_another_thread() const;
 
   /// Lengths of the pieces of `word` (UTF-8, not empty, without spaces) in characters, none of them 0, in a text that
   /// has a space before it, and one behind it. Line breaks and tabs inside are separate pieces. Throws DataError with a
