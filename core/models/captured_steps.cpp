@@ -28,7 +28,7 @@ std::vector<Tensor> tensors_of(const ModelInput& input, const Tensor& targets, c
 /// Copies by way of pinned memory, so that the processor need not wait until a GPU gets there.
 void copy_without_waiting(const Tensor& to, const Tensor& from) {
   const bool moves = to.is_cuda() && from.is_cpu();
-  to.copy_(moves ? from.pin_memory() : from, /*non_blocking=*/moves);
+  to.copy_(moves ? from.contiguous().pin_memory() : from, /*non_blocking=*/moves);
 }
 
 std::string sizes_of(const std::vector<Tensor>& tensors) {

@@ -73,7 +73,8 @@ struct SplitSettings {
   bool by_part = false;           // evaluate_split also keeps the losses of parts
   PartSums* parts = nullptr;      // where evaluate adds them; null: they are not wanted
   ProcessGroup* group = nullptr;  // each of its processes evaluates a part; null: this process evaluates all
-  std::function<std::unique_ptr<StepRecorder>()> recorder = {};  // makes one for calls; empty: none is recorded
+  /// Makes one for calls that may be recorded. Null: they are computed as those that are. Empty: they may not.
+  std::function<std::unique_ptr<StepRecorder>()> recorder = {};
 };
 
 struct SplitLoss {

@@ -13,7 +13,9 @@ ScoredCalls::ScoredCalls(LanguageModel& model, const SplitSettings& settings, Wa
   capturable_ = capability<Capturable>(model);
   held_ = capturable_->held_sizes();
   capturable_->hold_sizes();
-  captured_.emplace(settings.recorder(), settings.device, NamedTensors());
+  if (std::unique_ptr<StepRecorder> recorder = settings.recorder()) {
+    captured_.emplace(std::move(recorder), settings.device, NamedTensors());
+  }
 }
 
 ScoredCalls::~ScoredCalls() {

@@ -44,7 +44,7 @@ class ScoredCalls {
   LanguageModel* model_;
   const SplitSettings* settings_;
   Wants wants_;
-  Capturable* capturable_ = nullptr;  // null: calls are not recorded
+  Capturable* capturable_ = nullptr;  // null: calls may not be recorded
   std::vector<std::int64_t> held_;    // sizes
   std::optional<CapturedSteps> captured_;
 };

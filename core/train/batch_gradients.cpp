@@ -170,6 +170,7 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
     }
     return loss;
   } catch (const RefusedRecording& refusal) {
+    refused_ = true;
     sink_->message(
         fmt::format("warning: train.cuda_graph has no effect from step {} on, because that step cannot be recorded: {}",
                     step + 1, refusal.what()));

@@ -10,10 +10,10 @@
 #include <torch/torch.h>
 
 #include "core/api/interface.h"
+#include "core/models/captured_steps.h"
 #include "core/models/language_model.h"
 #include "core/parallel/process_group.h"
 #include "core/schemes/scheme.h"
-#include "core/models/captured_steps.h"
 #include "core/train/checkpoint.h"
 #include "core/train/first_non_finite.h"
 #include "core/train/memory_check.h"
@@ -38,6 +38,8 @@ class BatchGradients {
   void stop_recording();
   /// Whether steps are or could be recorded, so that sizes of the model are held.
   bool holds_sizes() const { return holds_sizes_; }
+  /// Whether the device refused to record a step.
+  bool was_refused() const { return refused_; }
   /// Does `work`, such as an evaluation, while the recording keeps its memory. If memory runs out, stops recording,
   /// says so and does it once more.
   void beside_recording(const std::function<void()>& work);
@@ -69,7 +71,8 @@ class BatchGradients {
   State state_;                           // of this process's rows
   std::vector<std::int64_t> held_sizes_;  // of the checkpoint (Capturable::held_sizes)
   FirstNonFinite* watch_ = nullptr;
-  TrainSink* sink_ = nullptr;                // for a warning about recordings
+  TrainSink* sink_ = nullptr;  // for a warning about recordings
+  bool refused_ = false;
   bool holds_sizes_ = false;                 // since steps were first recorded, for good: how much memory is free
                                              // decides whether steps are recorded, but not what dropout draws
   std::function<bool()> has_room_;           // for a recording; empty: always

@@ -323,6 +323,7 @@ std::optional<Evaluation> Trainer::evaluate(const std::string& split_name, bool 
   costs_.evaluated();
   settings.group = group_.get();
   if (gradients_->holds_sizes()) settings.recorder = evaluation_recorder(*options_, device_);
+  if (gradients_->was_refused()) settings.recorder = [] { return nullptr; };
   settings.by_part = settings.by_part && final;
   const auto go_on = [&](std::int64_t scored, std::int64_t total) {
     sink_->evaluating(split_name, static_cast<double>(scored), static_cast<double>(total));
