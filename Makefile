@@ -28,6 +28,14 @@ RUN_TESTS := scripts/run_tests.py
 # Further options of ctest: make test TESTS='-R ^results'
 TESTS ?=
 
+# In an environment these names may belong to others, as CUDA=/usr/local/cuda.
+ifeq ($(origin CUDA),environment)
+CUDA := $(filter 0 1,$(CUDA))
+endif
+ifeq ($(origin TORCH),environment)
+TORCH := $(filter pinned 2.% 3.%,$(TORCH))
+endif
+
 define configure
 @CUDA=$(CUDA) TORCH=$(TORCH) scripts/setup.sh scripts/begin_build.sh $(PRESET) $(OPTIONS)
 @{ [ -e $(BUILD)/build.ninja ] && grep -q XLM_CORE:BOOL=ON $(BUILD)/CMakeCache.txt; } || cmake --preset $(PRESET) $(OPTIONS) >/dev/null

@@ -174,6 +174,13 @@ check_packages() {
 
 if [ -n "$prefix" ]; then check_prefix; else check_packages; fi
 
+case ${CUDA:-} in
+  "" | 0 | 1) ;;
+  *)
+    echo "setup: CUDA=$CUDA: give 0 or 1" >&2
+    exit 1
+    ;;
+esac
 if [ -z "${CUDA:-}" ]; then
   CUDA=0
   if [ -e ".deps/torch-$torch_version-cuda0" ]; then

@@ -18,6 +18,8 @@ from .executable import call
 from .options import Options
 from .table import Table, read_tables
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Comparison",
     "DataError",

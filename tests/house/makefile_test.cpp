@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -33,6 +34,20 @@ TEST(Makefile, HelpListsEveryTarget) {
   const std::set<std::string> targets = targets_of_makefile();
   EXPECT_GT(targets.size(), 10U);
   EXPECT_THAT(lines_of_makefile(std::regex("([a-z-]+): .*## .+")), ::testing::ContainerEq(targets));
+}
+
+// Other programs have CUDA and TORCH in the environment, too.
+TEST(Makefile, TakesFromTheEnvironmentWhatItMeansAlone) {
+  const TemporaryFolder folder;
+  const auto settings = [&](const std::string& environment) {
+    const fs::path out = folder.path() / "out";
+    const std::string command =
+        fmt::format("cd '{}' && {} make -n setup > '{}' 2>&1", XLM_SOURCE_DIR, environment, out.string());
+    EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    return first_line(read_file(out));
+  };
+  EXPECT_EQ(settings("CUDA=/usr/local/cuda TORCH=/opt/torch"), "CUDA= TORCH= scripts/setup.sh");
+  EXPECT_EQ(settings("CUDA=1 TORCH=2.15.0"), "CUDA=1 TORCH=2.15.0 scripts/setup.sh");
 }
 
 TEST(Makefile, PagesNameTargetsThatExist) {

@@ -19,6 +19,10 @@ def blocks(heading, language="python"):
     return [text for of, text in found if of == language]
 
 
+def test_the_version_is_that_of_the_program():
+    assert f"project(xlm VERSION {xlm.__version__} " in (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
+
+
 def run_program(script, folder, **variables):
     inherited = {name: value for name, value in os.environ.items() if name not in ("XLM_METRICS", "XLM_RUN", "RANK")}
     done = subprocess.run(
