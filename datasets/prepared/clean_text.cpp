@@ -16,7 +16,7 @@
 namespace xlm {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{256} << 10;  // at once, on one thread
+constexpr std::size_t kSeenAtOnce = std::size_t{256} << 10;  // at once, on one thread
 constexpr std::size_t kBriefBytes = std::size_t{16} << 10;
 
 }  // namespace
@@ -50,7 +50,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       out_(file_),
       first_seen_(unit == Vocabulary::Unit::kByte ? 256 : std::size_t{kLastCodePoint} + 1, -1),
       bpe_(std::move(bpe)),
-      wait_(kBlockBytes),
+      wait_(kSeenAtOnce),
       // Two have caches of the whole size, more share the memory of them.
       encoders_(
           [this, threads] { return std::make_unique<BpeEncoder>(*bpe_, static_cast<std::size_t>(threads + 1) / 2); }),
@@ -115,7 +115,7 @@ void CleanText::collect(std::string_view text) {
   const std::size_t before = begun_.size();
   begun_ += text;
   if (begun_.size() < wait_) return;
-  wait_ = kBlockBytes;
+  wait_ = kSeenAtOnce;
   if (const std::size_t bytes = bpe_ ? settled(before) : begun_.size(); bytes > 0) return dispatch(bytes);
   wait_ = 2 * begun_.size();
   if (begun_.size() > BpeEncoder::kMaxPieceBytes) dispatch(begun_.size());  // it says that this is no text
