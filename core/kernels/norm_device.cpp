@@ -36,8 +36,7 @@ struct NormCall {
   std::int64_t seed = 0;
   Tensor seed_place;       // instead of the seed
   bool is_stream = false;  // the norm is the stream: it is wanted in float32, and the sum is not
-  c10::intrusive_ptr<torch::CustomClassHolder>
-      uses;  // of the weights (StepWeights); null: their gradients are returned
+  c10::intrusive_ptr<torch::CustomClassHolder> uses;  // of the weights (StepWeights); null: gradients are returned
 };
 
 /// {sum or norm in float32, norm in bfloat16}; without the first if it is the stream that was given.

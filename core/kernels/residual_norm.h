@@ -28,8 +28,7 @@ struct AddedPart {
   torch::Tensor value;  // [B, ..., k]
   double dropout = 0;
   std::uint64_t seed = 0;
-  torch::Tensor seed_place =
-      {};  // [1] int64 on a GPU: the seed of a step that may be recorded; undefined: one is drawn
+  torch::Tensor seed_place = {};  // [1] int64, of a recorded step, on the GPU; undefined: one is drawn there
 };
 
 struct NormWeights {
