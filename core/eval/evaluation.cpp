@@ -68,7 +68,7 @@ SplitSettings split_settings(const RunOptions& options, torch::Device device) {
           .by_part = options.eval.by_document};
 }
 
-std::function<std::unique_ptr<StepRecorder>()> evaluation_recorder(const RunOptions& options, torch::Device device) {
+MakeRecorder evaluation_recorder(const RunOptions& options, torch::Device device) {
   if (!device.is_cuda() || options.train.cuda_graph == TrainOptions::CudaGraph::kFalse) return {};
   return [device] { return make_cuda_recorder(device, RecordedUse::kEvaluate); };
 }

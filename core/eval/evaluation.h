@@ -19,7 +19,7 @@ void unite_counts(LanguageModel& model, ProcessGroup& group);
 /// The settings that a run's options ask for.
 SplitSettings split_settings(const RunOptions& options, torch::Device device);
 
-/// SplitSettings::recorder for a model on `device`, as train.cuda_graph says.
-std::function<std::unique_ptr<StepRecorder>()> evaluation_recorder(const RunOptions& options, torch::Device device);
+/// For a model that is used on `device`, as train.cuda_graph says.
+MakeRecorder evaluation_recorder(const RunOptions& options, torch::Device device);
 
 }  // namespace xlm

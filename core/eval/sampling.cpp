@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "core/eval/evaluation.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
 #include "core/runtime/random_streams.h"
@@ -120,7 +121,7 @@ std::int64_t choose_token(const Tensor& logits, const TokenChoice& choice, std::
 }
 
 std::unique_ptr<TextReader> make_reader(const std::shared_ptr<LanguageModel>& model, const ReaderSettings& settings) {
-  if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader(settings.context);
+  if (auto* reads = capability<ReadsIncrementally>(*model)) return reads->reader(settings);
   return scheme_of(*model).reader(model, settings);
 }
 
@@ -133,7 +134,9 @@ Sample sample(const SampleJob& job, const std::function<bool(const std::string&)
   loaded.model->eval();
   const TokenChoice choice{
       .temperature = job.temperature, .top_k = job.top_k, .top_p = job.top_p, .seed = options.seed};
-  const auto reader = make_reader(loaded.model, {.block = options.train.block, .context = options.eval.context});
+  const auto reader = make_reader(loaded.model, {.block = options.train.block,
+                                                 .context = options.eval.context,
+                                                 .recorder = evaluation_recorder(options, device)});
   const auto read = [&](const std::vector<std::int64_t>& tokens) {
     return reader->read(torch::tensor(tokens, torch::kLong).to(device));
   };

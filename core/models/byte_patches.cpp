@@ -55,7 +55,7 @@ class BytePatches final : public LanguageModel,
   }
   Tensor boundaries(const ModelInput& input) override;
   bool has_token_values() const override { return true; }
-  std::unique_ptr<TextReader> reader(std::int64_t context) override;
+  std::unique_ptr<TextReader> reader(const ReaderSettings& settings) override;
   double rate_multiplier(const std::string& name) const override;
   double part_multiplier(const std::string& name) const override;
   NamedValues statistics() const override;
@@ -400,8 +400,8 @@ class BytePatchesReader final : public TextReader {
   Tensor text_;  // [bytes behind the beginning]
 };
 
-std::unique_ptr<TextReader> BytePatches::reader(std::int64_t context) {
-  return std::make_unique<BytePatchesReader>(std::dynamic_pointer_cast<BytePatches>(shared_from_this()), context);
+std::unique_ptr<TextReader> BytePatches::reader(const ReaderSettings& settings) {
+  return std::make_unique<BytePatchesReader>(std::dynamic_pointer_cast<BytePatches>(shared_from_this()), settings.context);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <torch/torch.h>
 
 #include "base/error.h"
+#include "core/models/captured_steps.h"
 #include "core/models/language_model.h"
 #include "datasets/prepared/prepared.h"
 
@@ -36,6 +37,13 @@ class TextReader {
   virtual torch::Tensor read(const torch::Tensor& tokens) = 0;
 };
 
+/// How a growing text is read.
+struct ReaderSettings {
+  std::int64_t block = 512;     // with state: tokens of one call
+  std::int64_t context = 2048;  // without state: tokens of one call, and the most that a model without a limit sees
+  MakeRecorder recorder = {};   // for single tokens
+};
+
 /// Reads a text in overlapping windows: every model of TextScheme::kWindows. One call of `forward` is one window;
 /// without an initial state, windows are independent of each other.
 class ReadsWindows {
@@ -48,8 +56,7 @@ class ReadsWindows {
 class ReadsIncrementally {
  public:
   virtual ~ReadsIncrementally() = default;
-  /// `context`: the most tokens that it sees, if the model has no limit itself.
-  virtual std::unique_ptr<TextReader> reader(std::int64_t context) = 0;
+  virtual std::unique_ptr<TextReader> reader(const ReaderSettings& settings) = 0;
 };
 
 /// Needs the symbols before the first call on real text.

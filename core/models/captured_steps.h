@@ -43,6 +43,9 @@ enum class RecordedUse {
 /// A recorder of CUDA graphs on a GPU, from libxlm_cuda.so. Throws Error if that library is missing.
 std::unique_ptr<StepRecorder> make_cuda_recorder(torch::Device device, RecordedUse use);
 
+/// Makes a recorder. Empty: nothing may be recorded. A null recorder: it could be, but is not.
+using MakeRecorder = std::function<std::unique_ptr<StepRecorder>()>;
+
 /// A device does not record a step: an operation cannot be recorded, or the recording takes too much memory.
 class RefusedRecording : public Error {
  public:
@@ -54,7 +57,7 @@ class RefusedRecording : public Error {
 class CapturedSteps {
  public:
   struct Outcome {
-    torch::Tensor loss;  // scalar
+    torch::Tensor loss;  // scalar; of a reader the logits [V]
     State state;
     torch::Tensor needed = {};             // ModelOutput::needed
     std::vector<torch::Tensor> more = {};  // what else the work wants to keep
@@ -80,6 +83,10 @@ class CapturedSteps {
   /// without a recording.
   Outcome run(const std::string& signature, const ModelInput& input, const torch::Tensor& targets, const State& state,
               const Work& work);
+
+  /// The state that the last step began with, where it was given as `given`: what a recording returned is overwritten
+  /// by its next replay.
+  State state_before(const State& given) const { return seen_ > wanted_ ? state_ : given; }
 
   /// Drops the recording with its memory, and the gradients. The next steps run unrecorded again at first.
   void forget();

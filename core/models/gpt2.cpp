@@ -21,6 +21,7 @@
 #include "core/kernels/step_weights.h"
 #include "core/kernels/tanh_gelu.h"
 #include "core/models/capabilities.h"
+#include "core/models/captured_steps.h"
 #include "core/models/model_folder.h"
 #include "core/nn/initial_weights.h"
 #include "core/nn/pooled_state.h"
@@ -59,7 +60,7 @@ class Gpt2 final : public LanguageModel,
   NamedValues costs(std::int64_t block) const override;
   TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
-  std::unique_ptr<TextReader> reader(std::int64_t context) override;
+  std::unique_ptr<TextReader> reader(const ReaderSettings& settings) override;
   bool is_addition(const std::string& name) const override {
     return name.starts_with("recurrence.") || name == "memory.tokens";
   }
@@ -228,20 +229,28 @@ Tensor Gpt2::attended(std::int64_t index, const Tensor& normed, std::int64_t kep
   if (const double factor = query_factor(index); factor != 1) query = query * factor;
   Tensor key = parts[1].transpose(1, 2);  // [B, H, E + T, d]
   Tensor value = parts[2].transpose(1, 2);
-  if (cache != nullptr) {
+  Tensor mixed;
+  if (cache != nullptr && cache->place.defined()) {
+    cache->keys.index_copy_(2, cache->place, key);
+    cache->values.index_copy_(2, cache->place, value);
+    const Tensor seen = torch::arange(cache->keys.size(2), cache->place.options()) <= cache->place;
+    mixed = at::scaled_dot_product_attention(query, cache->keys, cache->values, seen.view({1, 1, 1, -1}));
+  } else if (cache != nullptr) {
     if (cache->keys.defined()) {
       key = torch::cat({cache->keys, key}, 2);
       value = torch::cat({cache->values, value}, 2);
     }
     *cache = {key, value};
   }
-  const double dropout = is_training() ? o_.attention_dropout : 0;
-  const Tensor mixed = causal_attention({.query = query,
-                                         .key = key,
-                                         .value = value,
-                                         .dropout = dropout,
-                                         .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
-  const Tensor joined = mixed.transpose(1, 2).reshape({normed.size(0), kept, o_.width});   // [B, P, k]
+  if (!mixed.defined()) {
+    const double dropout = is_training() ? o_.attention_dropout : 0;
+    mixed = causal_attention({.query = query,
+                              .key = key,
+                              .value = value,
+                              .dropout = dropout,
+                              .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
+  }
+  const Tensor joined = mixed.transpose(1, 2).reshape({normed.size(0), kept, o_.width});  // [B, P, k]
   return affine_layer(joined, layer.projection.weight, layer.projection.bias);
 }
 
@@ -344,7 +353,12 @@ NamedValues Gpt2::costs(std::int64_t /*block*/) const {
 /// last O tokens.
 class Gpt2Reader final : public TextReader {
  public:
-  explicit Gpt2Reader(std::shared_ptr<const Gpt2> model) : model_(std::move(model)), state_(model_->initial_state(1)) {}
+  Gpt2Reader(std::shared_ptr<const Gpt2> model, const MakeRecorder& recorder)
+      : model_(std::move(model)), state_(model_->initial_state(1)) {
+    if (std::unique_ptr<StepRecorder> made = recorder ? recorder() : nullptr) {
+      captured_.emplace(std::move(made), model_->wte_.device(), NamedTensors());
+    }
+  }
 
   Tensor read(const Tensor& tokens) override {
     const torch::NoGradGuard no_grad;
@@ -364,6 +378,7 @@ class Gpt2Reader final : public TextReader {
 
   /// The window's hidden states become the state; the tokens that the next window repeats are read with the next ones.
   void next_window() {
+    leave_room();
     const WindowShape shape = model_->windows();
     if (model_->o_.pools()) {
       const std::int64_t pooled = model_->o_.recurrence.pool_repeated ? shape.window : shape.window - shape.overlap;
@@ -372,7 +387,7 @@ class Gpt2Reader final : public TextReader {
     }
     if (model_->o_.memory.caches()) state_ = model_->cache_.write(cache_, shape.window);
     if (model_->o_.memory.has_tokens()) {
-      const Tensor written = run_layers(model_->memory_.read(state_));  // [1, m, k]
+      const Tensor written = read_on(model_->memory_.read(state_), false);  // [1, m, k]
       state_ = model_->memory_.write(model_->final_norm(written));
     }
     cache_.clear();
@@ -385,35 +400,98 @@ class Gpt2Reader final : public TextReader {
     const std::int64_t count = tokens.size(0) + unread_;
     const std::int64_t first = window_.size(0) - count;
     unread_ = 0;
+    if (captured_ && count == 1 && first > 0) {
+      if (const std::optional<Tensor> logits = extend_recorded(tokens, first)) return *logits;
+    }
+    leave_room();
     Tensor hidden = model_->embed(window_.narrow(0, first, count).unsqueeze(0), first);  // [1, n, k]
     if (first == 0) {
       if (model_->o_.memory.caches()) cache_ = WindowCache::read(state_);
       if (model_->o_.memory.has_tokens()) hidden = torch::cat({model_->memory_.read(state_), hidden}, 1);
       cache_.resize(model_->layers_.size());
     }
-    hidden = run_layers(hidden, first == 0);
-    return linear_layer(model_->final_norm(hidden.narrow(1, hidden.size(1) - 1, 1)), model_->head_).view({-1});
+    return logits_of(read_on(hidden, first == 0));
   }
 
-  /// The layers on the next positions of the window, whose keys and values are kept: [1, n, k]. The first ones see what
-  /// the window before has pooled, too.
-  Tensor run_layers(Tensor hidden, bool begins = false) {
+  /// The layers on the next positions of the window: [1, n, k]. The first ones see what the window before has pooled,
+  /// too.
+  Tensor read_on(const Tensor& hidden, bool begins) {
+    const auto [last, mixed] = run_layers(hidden, cache_, begins);
+    if (mixed.defined()) mixed_.push_back(mixed);
+    return last;
+  }
+
+  /// The last hidden states, and what is pooled of all layers'. Keys and values are kept in `caches`.
+  std::pair<Tensor, Tensor> run_layers(Tensor hidden, std::vector<KeysAndValues>& caches, bool begins) const {
     Tensor mixed;
-    for (std::size_t i = 0; i < cache_.size(); ++i) {
+    for (std::size_t i = 0; i < caches.size(); ++i) {
       const auto index = static_cast<std::int64_t>(i);
       const bool inserts = model_->o_.pools() && begins && model_->pooled_.enters(index);
       hidden = Gpt2::sum_of(model_->run_layer(index, {.sum = hidden, .normed = {}}, inserts ? state_.at(0) : Tensor(),
-                                              hidden.size(1), &cache_[i], {}));
+                                              hidden.size(1), &caches[i], {}));
       if (model_->o_.pools()) {
         const Tensor part = model_->pooled_.share(hidden, index);
         mixed = mixed.defined() ? mixed + part : part;
       }
     }
-    if (mixed.defined()) mixed_.push_back(mixed);
-    return hidden;
+    return {hidden, mixed};
+  }
+
+  /// The token at place `first` of the window by a recording: the logits, or nullopt if it cannot be recorded. Its
+  /// layers' keys and values have room for the rest of the window.
+  std::optional<Tensor> extend_recorded(const Tensor& token, std::int64_t first) {
+    std::vector<std::int64_t> places{first};
+    if (room_.empty()) {
+      const std::int64_t more = model_->windows().window - first;
+      for (const KeysAndValues& layer : cache_) {
+        filled_.push_back(layer.keys.size(2));
+        room_.push_back(torch::constant_pad_nd(layer.keys, {0, 0, 0, more}));
+        room_.push_back(torch::constant_pad_nd(layer.values, {0, 0, 0, more}));
+      }
+    }
+    places.insert(places.end(), filled_.begin(), filled_.end());
+    const ModelInput input{.tokens = token.unsqueeze(0), .positions = torch::tensor(places).unsqueeze(0)};
+    const auto work = [this](const ModelInput& in, const Tensor& /*targets*/, const State& room) {
+      const Tensor at = in.positions[0];  // [1 + L]
+      Tensor hidden = torch::embedding(model_->wte_, in.tokens) + model_->wpe_.index_select(0, at.narrow(0, 0, 1));
+      std::vector<KeysAndValues> layers;
+      for (std::size_t i = 0; i < cache_.size(); ++i) {
+        layers.push_back({room[2 * i], room[2 * i + 1], at.narrow(0, static_cast<std::int64_t>(i) + 1, 1)});
+      }
+      const auto [last, mixed] = run_layers(hidden, layers, false);
+      CapturedSteps::Outcome outcome{.loss = logits_of(last), .state = room};
+      if (mixed.defined()) outcome.more.push_back(mixed);
+      return outcome;
+    };
+    try {
+      const CapturedSteps::Outcome outcome = captured_->run("token", input, input.tokens, room_, work);
+      room_ = outcome.state;
+      for (const Tensor& mixed : outcome.more) mixed_.push_back(mixed.clone());
+      for (std::int64_t& filled : filled_) ++filled;
+      return outcome.loss;
+    } catch (const RefusedRecording&) {
+      captured_.reset();
+      return std::nullopt;
+    }
+  }
+
+  /// The keys and values that were read, without room for more.
+  void leave_room() {
+    for (std::size_t i = 0; !room_.empty() && i < cache_.size(); ++i) {
+      cache_[i] = {room_[2 * i].narrow(2, 0, filled_[i]).clone(), room_[2 * i + 1].narrow(2, 0, filled_[i]).clone()};
+    }
+    room_.clear();
+    filled_.clear();
+  }
+
+  Tensor logits_of(const Tensor& hidden) const {
+    return linear_layer(model_->final_norm(last_positions(hidden, 1)), model_->head_).view({-1});
   }
 
   std::shared_ptr<const Gpt2> model_;
+  std::optional<CapturedSteps> captured_;
+  State room_;                        // of a recording: keys and values, layer by layer; empty: cache_ has them
+  std::vector<std::int64_t> filled_;  // of it, by layer
   State state_;
   Tensor window_;              // [tokens of the window]
   std::int64_t unread_ = 0;    // of them, those that were not computed yet
@@ -421,8 +499,8 @@ class Gpt2Reader final : public TextReader {
   std::vector<KeysAndValues> cache_;
 };
 
-std::unique_ptr<TextReader> Gpt2::reader(std::int64_t /*context*/) {
-  return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()));
+std::unique_ptr<TextReader> Gpt2::reader(const ReaderSettings& settings) {
+  return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()), settings.recorder);
 }
 
 /// Without the prefix Hugging Face reads a file as the model below the output layer, which has no such layer.

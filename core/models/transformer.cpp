@@ -36,7 +36,7 @@ class Transformer final : public LanguageModel,
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
   NamedValues costs(std::int64_t block) const override;
   TextScheme scheme() const override { return TransformerOptions::kScheme; }
-  std::unique_ptr<TextReader> reader(std::int64_t context) override;
+  std::unique_ptr<TextReader> reader(const ReaderSettings& settings) override;
   double rate_multiplier(const std::string& name) const override;
   /// Llamas of other programs have no such vector.
   bool is_addition(const std::string& name) const override { return name == kBeginningVector; }
@@ -181,8 +181,8 @@ class TransformerReader final : public TextReader {
   std::vector<KeyValueCache> cache_;
 };
 
-std::unique_ptr<TextReader> Transformer::reader(std::int64_t context) {
-  return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()), context);
+std::unique_ptr<TextReader> Transformer::reader(const ReaderSettings& settings) {
+  return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()), settings.context);
 }
 
 std::map<std::string, std::string> Transformer::companion_files() const {

@@ -17,6 +17,8 @@ namespace xlm {
 /// Keys and values of tokens that a layer has read: [B, H, tokens, d]; undefined: of none.
 struct KeysAndValues {
   torch::Tensor keys, values;
+  torch::Tensor place = {};  // [1] int64: where the next token's belong among tokens that are not all read; undefined:
+                             // behind them
 };
 
 /// The sizes of a model's layers, and how its windows lie.

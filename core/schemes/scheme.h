@@ -73,8 +73,7 @@ struct SplitSettings {
   bool by_part = false;           // evaluate_split also keeps the losses of parts
   PartSums* parts = nullptr;      // where evaluate adds them; null: they are not wanted
   ProcessGroup* group = nullptr;  // each of its processes evaluates a part; null: this process evaluates all
-  /// Makes one for calls that may be recorded. Null: they are computed as those that are. Empty: they may not.
-  std::function<std::unique_ptr<StepRecorder>()> recorder = {};
+  MakeRecorder recorder = {};     // for calls; without one that could be, they are computed as if recorded
 };
 
 struct SplitLoss {
@@ -96,12 +95,6 @@ using ProgressCallback = std::function<bool(std::int64_t scored, std::int64_t to
 struct TracedTokens {
   std::int64_t tokens = 0;
   std::map<std::string, std::vector<double>> values;  // by name, one for each token
-};
-
-/// How much text a reader gives its model in one call.
-struct ReaderSettings {
-  std::int64_t block = 512;     // with state: tokens of one call
-  std::int64_t context = 2048;  // without state: tokens of one call
 };
 
 class Scheme {

@@ -8,19 +8,10 @@
 namespace xlm {
 
 ScoredCalls::ScoredCalls(LanguageModel& model, const SplitSettings& settings, Wants wants)
-    : model_(&model), settings_(&settings), wants_(wants) {
-  if (!settings.recorder || settings.group != nullptr || !graph_signature_of(model)) return;
-  capturable_ = capability<Capturable>(model);
-  held_ = capturable_->held_sizes();
-  capturable_->hold_sizes();
-  if (std::unique_ptr<StepRecorder> recorder = settings.recorder()) {
-    captured_.emplace(std::move(recorder), settings.device, NamedTensors());
-  }
-}
-
-ScoredCalls::~ScoredCalls() {
-  if (capturable_ != nullptr && !held_.empty()) capturable_->set_held_sizes(held_);
-}
+    : model_(&model),
+      settings_(&settings),
+      wants_(wants),
+      calls_(model, settings.device, settings.group == nullptr ? settings.recorder : MakeRecorder()) {}
 
 /// {loss, targets if they are wanted, losses if they are wanted}
 CapturedSteps::Outcome ScoredCalls::call(const ModelInput& input, const torch::Tensor& targets,
@@ -38,31 +29,11 @@ CapturedSteps::Outcome ScoredCalls::call(const ModelInput& input, const torch::T
   return outcome;
 }
 
-CapturedSteps::Outcome ScoredCalls::recorded_call(const ModelInput& input, const torch::Tensor& targets,
-                                                  const State& state) {
+ScoredCalls::Scored ScoredCalls::score(ModelInput input, const torch::Tensor& targets, const State& state) {
   const auto work = [this](const ModelInput& in, const torch::Tensor& wanted, const State& before) {
     return call(in, wanted, before);
   };
-  try {
-    if (captured_) return captured_->run(graph_signature_of(*model_).value(), input, targets, state, work);
-  } catch (const RefusedRecording&) {
-    captured_.reset();
-  }
-  return call(input.to(settings_->device), targets.to(settings_->device), state);
-}
-
-ScoredCalls::Scored ScoredCalls::score(ModelInput input, const torch::Tensor& targets, const State& state) {
-  CapturedSteps::Outcome outcome;
-  if (capturable_ == nullptr) {
-    outcome = call(input.to(settings_->device), targets.to(settings_->device), state);
-  } else {
-    input = recordable_input(*model_, std::move(input));
-    outcome = recorded_call(input, targets, state);
-    while (!had_room(*model_, input, outcome.needed)) {
-      input.room = capturable_->room(input);
-      outcome = recorded_call(input, targets, state);
-    }
-  }
+  CapturedSteps::Outcome outcome = calls_.run(std::move(input), targets, state, work);
   Scored scored{.loss = outcome.loss.item<double>(), .state = std::move(outcome.state)};
   if (!outcome.more.empty()) scored.targets = outcome.more[0].cpu().contiguous();
   if (outcome.more.size() > 1) scored.losses = outcome.more[1].cpu().contiguous();

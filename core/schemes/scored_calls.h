@@ -3,15 +3,12 @@
 // B rows, T tokens of a call, P of them scored.
 #pragma once
 
-#include <optional>
-
-#include "core/models/captured_steps.h"
+#include "core/schemes/recorded_calls.h"
 #include "core/schemes/scheme.h"
 
 namespace xlm {
 
-/// Calls of equal sizes are recorded and replayed if the settings have a recorder. One that cannot be recorded is
-/// computed without it, as all that follow.
+/// Calls of equal sizes are recorded and replayed if the settings have a recorder.
 class ScoredCalls {
  public:
   struct Scored {
@@ -29,24 +26,16 @@ class ScoredCalls {
 
   /// The settings outlive it.
   ScoredCalls(LanguageModel& model, const SplitSettings& settings, Wants wants = Wants::kLoss);
-  /// A model that holds sizes for recordings has those of before.
-  ~ScoredCalls();
-  ScoredCalls(const ScoredCalls&) = delete;
-  ScoredCalls& operator=(const ScoredCalls&) = delete;
-
   /// `targets` [B, P]; tensors may lie on any device.
   Scored score(ModelInput input, const torch::Tensor& targets, const State& state);
 
  private:
   CapturedSteps::Outcome call(const ModelInput& input, const torch::Tensor& targets, const State& state) const;
-  CapturedSteps::Outcome recorded_call(const ModelInput& input, const torch::Tensor& targets, const State& state);
 
   LanguageModel* model_;
   const SplitSettings* settings_;
   Wants wants_;
-  Capturable* capturable_ = nullptr;  // null: calls may not be recorded
-  std::vector<std::int64_t> held_;    // sizes
-  std::optional<CapturedSteps> captured_;
+  RecordedCalls calls_;
 };
 
 }  // namespace xlm

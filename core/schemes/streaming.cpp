@@ -3,6 +3,7 @@
 //
 // B rows, N tokens of the text, M tokens of a block.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "core/api/arithmetic.h"
 #include "core/kernels/step_context.h"
 #include "core/runtime/random_streams.h"
+#include "core/schemes/recorded_calls.h"
 #include "core/schemes/scheme.h"
 #include "core/schemes/scored_calls.h"
 
@@ -74,24 +76,33 @@ void StreamingBatches::restore(const Json& state) {
 /// Carries the state from block to block.
 class StreamReader final : public TextReader {
  public:
-  StreamReader(std::shared_ptr<LanguageModel> model, std::int64_t block)
-      : model_(std::move(model)), block_(block), state_(model_->initial_state(1)) {}
+  StreamReader(std::shared_ptr<LanguageModel> model, const ReaderSettings& settings)
+      : model_(std::move(model)), settings_(settings), state_(model_->initial_state(1)) {}
 
   torch::Tensor read(const torch::Tensor& tokens) override {
+    const torch::NoGradGuard no_grad;
+    if (!calls_) calls_.emplace(*model_, tokens.device(), settings_.recorder);
+    const auto work = [this](const ModelInput& input, const torch::Tensor& /*targets*/, const State& state) {
+      ModelOutput output = model_->forward(input, state);
+      return CapturedSteps::Outcome{
+          .loss = output.logits()[0][-1], .state = std::move(output.state), .needed = output.needed};
+    };
     torch::Tensor logits;
-    for (std::int64_t begin = 0; begin < tokens.size(0); begin += block_) {
-      const std::int64_t count = std::min(block_, tokens.size(0) - begin);
-      ModelOutput output = model_->forward(tokens.narrow(0, begin, count).unsqueeze(0), state_);
-      logits = output.logits()[0][-1];
-      state_ = std::move(output.state);
+    for (std::int64_t begin = 0; begin < tokens.size(0); begin += settings_.block) {
+      const std::int64_t count = std::min(settings_.block, tokens.size(0) - begin);
+      const torch::Tensor piece = tokens.narrow(0, begin, count).unsqueeze(0);
+      CapturedSteps::Outcome outcome = calls_->run({.tokens = piece}, piece, state_, work);
+      logits = outcome.loss;
+      state_ = std::move(outcome.state);
     }
     return logits;
   }
 
  private:
   std::shared_ptr<LanguageModel> model_;
-  std::int64_t block_;
+  ReaderSettings settings_;
   State state_;
+  std::optional<RecordedCalls> calls_;
 };
 
 class Streaming final : public Scheme {
@@ -110,7 +121,7 @@ class Streaming final : public Scheme {
 
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
-    return std::make_unique<StreamReader>(std::move(model), settings.block);
+    return std::make_unique<StreamReader>(std::move(model), settings);
   }
 };
 

@@ -158,7 +158,10 @@ std::optional<double> BatchGradients::add_recorded(const Batch& batch, std::int6
     const ModelInput input = recordable_input(*model_, batch.input);
     CapturedSteps::Outcome outcome =
         captured_->run(graph_signature_of(*model_).value(), input, batch.targets, state_, work);
-    if (!had_room(*model_, input, outcome.needed)) return std::nullopt;
+    if (!had_room(*model_, input, outcome.needed)) {
+      state_ = captured_->state_before(state_);
+      return std::nullopt;
+    }
     state_ = std::move(outcome.state);
     const auto loss = outcome.loss.item<double>();
     if (captured_->records_next() && has_room_ && !has_room_()) {

@@ -1,5 +1,6 @@
 // Continuations: how a token is chosen, and that every kind of reader agrees with computing the text at once.
 #include "core/eval/sampling.h"
+#include "bench/rerun_recorder.h"
 
 #include <map>
 
@@ -124,6 +125,23 @@ TEST(Readers, GiveTheSameForAnyPieces) {
       last = reader->read(text.narrow(0, begin, count));
     }
     EXPECT_TRUE(torch::allclose(last, whole, 1e-4, 1e-5)) << options.type();
+  }
+}
+
+TEST(Readers, GiveTheSameByRecordings) {
+  for (const ModelOptions& options : sampled_models()) {
+    torch::manual_seed(3);
+    const auto model = make_model(options, nine_letters());
+    model->eval();
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor text = torch::randint(kLetters, {60});
+    const auto plain = make_reader(model, {.block = 7, .context = 64});
+    const auto recorded =
+        make_reader(model, {.block = 7, .context = 64, .recorder = [] { return std::make_unique<RerunRecorder>(); }});
+    for (std::int64_t t = 0; t < text.size(0); t = t == 0 ? 9 : t + 1) {
+      const torch::Tensor next = text.narrow(0, t, t == 0 ? 9 : 1);
+      EXPECT_TRUE(torch::allclose(recorded->read(next), plain->read(next), 1e-4, 1e-5)) << options.type() << " " << t;
+    }
   }
 }
 

@@ -131,7 +131,7 @@ TEST(BytePatches, ReadingBeyondItsPlacesBeginsAgainWithTheLaterHalf) {
     return model->forward(torch::cat({beginning, text}).unsqueeze(0), {}).logits()[0][-1];
   };
   const torch::Tensor text = torch::tensor({1, 2, 0, 14, 15, 16, 0}, torch::kLong);  // "ab cde "
-  const auto reader = capability<ReadsIncrementally>(*model)->reader(100);
+  const auto reader = capability<ReadsIncrementally>(*model)->reader({.context = 100});
   for (std::int64_t t = 0; t < 6; ++t) {
     const torch::Tensor logits = reader->read(text.narrow(0, t, 1));
     EXPECT_TRUE(torch::allclose(logits, logits_behind(text.narrow(0, 0, t + 1)), 1e-9, 1e-10)) << t;
@@ -149,7 +149,7 @@ TEST(BytePatches, ReadingBeyondItsContextBeginsAgain) {
     const torch::Tensor beginning = torch::full({1}, kBeginning, torch::kLong);
     return model->forward(torch::cat({beginning, text.narrow(0, first, count)}).unsqueeze(0), {}).logits()[0][-1];
   };
-  const auto reader = capability<ReadsIncrementally>(*model)->reader(8);
+  const auto reader = capability<ReadsIncrementally>(*model)->reader({.context = 8});
   EXPECT_TRUE(torch::allclose(reader->read(text.narrow(0, 0, 12)), logits_of(5, 7), 1e-9, 1e-10)) << "a long prompt";
   EXPECT_TRUE(torch::allclose(reader->read(text.narrow(0, 12, 1)), logits_of(9, 4), 1e-9, 1e-10)) << "one byte more";
 }

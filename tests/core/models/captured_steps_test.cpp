@@ -90,6 +90,26 @@ TEST(CapturedSteps, TrainLikeUnrecordedOnes) {
   EXPECT_GE(runs.warm_ups, CapturedSteps::kUncaptured * 2) << "the first steps of a shape are not recorded";
 }
 
+/// A recording's results stay where they are, so the next replay overwrites what a step that is done again was given.
+TEST(CapturedSteps, KnowTheStateThatAStepBeganWith) {
+  CapturedSteps captured(std::make_unique<RerunRecorder>(), torch::kCPU, {});
+  const torch::Tensor kept = torch::zeros({1, 2});
+  const torch::Tensor input = torch::ones({1, 2});
+  const auto work = [&](const ModelInput& in, const torch::Tensor& /*targets*/, const State& before) {
+    kept.copy_(before[0] + in.tokens);
+    return CapturedSteps::Outcome{.loss = kept.sum(), .state = {kept}};
+  };
+  State state{torch::zeros({1, 2})};
+  for (int step = 0; step < CapturedSteps::kUncaptured + 3; ++step) {
+    const torch::Tensor expected = state[0].clone();
+    const State next = captured.run("", {.tokens = input}, input, state, work).state;
+    if (step < CapturedSteps::kUncaptured) state = {expected};  // as given, which an unrecorded step leaves alone
+    EXPECT_TRUE(captured.state_before(state)[0].equal(expected)) << step;
+    EXPECT_TRUE(next[0].equal(expected + 1)) << step;
+    state = step < CapturedSteps::kUncaptured ? State{next[0].clone()} : next;
+  }
+}
+
 TEST(CapturedSteps, AreRecordedLessOftenWhereOperationsChangeAllTheTime) {
   const torch::Tensor weight = torch::ones({1}).set_requires_grad(true);
   auto recorder = std::make_unique<RerunRecorder>();

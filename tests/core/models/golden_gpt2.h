@@ -67,11 +67,12 @@ inline torch::Tensor scored_logits(LanguageModel& model, const torch::Tensor& to
 }
 
 /// A reader, token by token behind prompts of several lengths, predicts what whole windows predict.
-inline void expect_reading_equals_windows(LanguageModel& model) {
+/// `recorder`: for single tokens.
+inline void expect_reading_equals_windows(LanguageModel& model, const MakeRecorder& recorder = {}) {
   const torch::Tensor row = gpt2_tokens().narrow(0, 1, 1);
   const torch::Tensor expected = scored_logits(model, row)[0];  // [N, V]
   for (const std::int64_t prompt : {1, 4, 7, 12}) {
-    const auto reader = capability<ReadsIncrementally>(model)->reader(kGptLength);
+    const auto reader = capability<ReadsIncrementally>(model)->reader({.context = kGptLength, .recorder = recorder});
     torch::Tensor logits = reader->read(row[0].narrow(0, 0, prompt));
     for (std::int64_t t = prompt; t <= kGptLength; ++t) {
       EXPECT_TRUE(torch::allclose(logits, expected[t - 1], 1e-9, 1e-10)) << prompt << " " << t;

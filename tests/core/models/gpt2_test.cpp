@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "bench/rerun_recorder.h"
 #include "core/eval/evaluation.h"
 #include "core/models/model_folder.h"
 #include "tests/core/models/golden_gpt2.h"
@@ -164,6 +165,7 @@ TEST(Gpt2, ReadingWithKeysAndValuesKeptEqualsComputingEveryWindow) {
     const auto model = gpt2_golden_model(options);
     model->eval();
     expect_reading_equals_windows(*model);
+    expect_reading_equals_windows(*model, [] { return std::make_unique<RerunRecorder>(); });
   }
 }
 

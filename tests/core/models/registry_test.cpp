@@ -257,7 +257,7 @@ TEST_P(EveryModel, ReadsWindowsIfItsSchemeSaysSo) {
 
 TEST_P(ModelThatReadsOn, GivesTheSameLogitsTokenByToken) {
   const torch::NoGradGuard no_grad;
-  const auto reader = capability<ReadsIncrementally>(*model_)->reader(kLength + 1);
+  const auto reader = capability<ReadsIncrementally>(*model_)->reader({.context = kLength + 1});
   // One window, behind a beginning if its scheme has one.
   const bool begins = model_->scheme() == TextScheme::kRandomWindows;
   const torch::Tensor text =

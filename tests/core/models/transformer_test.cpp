@@ -85,7 +85,7 @@ TEST(Transformer, ReadingBeyondItsContextBeginsAgainWithTheLaterHalf) {
   model->eval();
   const torch::NoGradGuard no_grad;
   const torch::Tensor text = transformer_targets()[0];
-  const auto reader = capability<ReadsIncrementally>(*model)->reader(8);
+  const auto reader = capability<ReadsIncrementally>(*model)->reader({.context = 8});
   torch::Tensor logits;
   for (std::int64_t t = 0; t < 8; ++t) logits = reader->read(text.narrow(0, t, 1));
   // A beginning and 7 tokens are full: the eighth is read behind a beginning and the last four of them.
