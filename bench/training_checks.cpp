@@ -205,13 +205,15 @@ class TrainedSteps {
     const double start = monotonic_seconds();
     CapturedSteps::Outcome outcome;
     ModelInput seen = input;
-    do {
+    for (;;) {
       torch::manual_seed(11 + static_cast<std::uint64_t>(steps_));  // of noise
       optimizer_->zero_gradients();
       if (captured_) seen = recordable_input(*model_, input);
       outcome = captured_ ? captured_->run(graph_signature_of(*model_).value(), seen, targets, state_, work)
                           : work(input.to(device_), targets.to(device_), state_);
-    } while (captured_ && !had_room(*model_, seen, outcome.needed));
+      if (!captured_ || had_room(*model_, seen, outcome.needed)) break;
+      state_ = captured_->state_before(state_);
+    }
     state_ = std::move(outcome.state);
     optimizer_->step(kRate, ++steps_);
     model_->after_step();

@@ -294,12 +294,14 @@ StepCost measure_steps(const StepRow& row, std::int64_t steps, Precision precisi
     const double start = monotonic_seconds();
     CapturedSteps::Outcome outcome;
     ModelInput input{.tokens = seen};
-    do {
+    for (;;) {
       optimizer.zero_gradients();
       if (captured) input = recordable_input(*model, input);
       outcome = captured ? captured->run(graph_signature_of(*model).value(), input, targets, state, work)
                          : work(input.to(device), targets.to(device), state);
-    } while (captured && !had_room(*model, input, outcome.needed));
+      if (!captured || had_room(*model, input, outcome.needed)) break;
+      state = captured->state_before(state);
+    }
     optimizer.step(1e-9, step);  // a tiny learning rate keeps the spans where they are
     model->after_step();
     state = std::move(outcome.state);
