@@ -401,7 +401,8 @@ class BytePatchesReader final : public TextReader {
 };
 
 std::unique_ptr<TextReader> BytePatches::reader(const ReaderSettings& settings) {
-  return std::make_unique<BytePatchesReader>(std::dynamic_pointer_cast<BytePatches>(shared_from_this()), settings.context);
+  return std::make_unique<BytePatchesReader>(std::dynamic_pointer_cast<BytePatches>(shared_from_this()),
+                                             settings.context);
 }
 
 }  // namespace

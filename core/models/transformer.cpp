@@ -182,7 +182,8 @@ class TransformerReader final : public TextReader {
 };
 
 std::unique_ptr<TextReader> Transformer::reader(const ReaderSettings& settings) {
-  return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()), settings.context);
+  return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()),
+                                             settings.context);
 }
 
 std::map<std::string, std::string> Transformer::companion_files() const {
