@@ -209,15 +209,7 @@ StepWeights::Shared& StepWeights::shared(std::unordered_map<const void*, std::un
   return *found;
 }
 
-Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return product(x, weight, bias, false);
-}
-
-Tensor StepWeights::linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  return product(x, weight, bias, true);
-}
-
-Tensor StepWeights::product(const Tensor& x, const Tensor& weight, const Tensor& bias, bool out_first) {
+Tensor StepWeights::affine(const Tensor& x, const Tensor& weight, const Tensor& bias, bool out_first) {
   Shared& common = shared(shared_, weight);
   if (!common.uses) {
     common.weight = weight.detach().to(products_);

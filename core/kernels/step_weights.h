@@ -36,9 +36,9 @@ class StepWeights {
   std::size_t most_held() const { return bytes_->most; }
 
   /// x·W + b of x [..., in], weight [in, out] and bias [out], in the type of products: [..., out].
-  torch::Tensor affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
-  /// The same of a weight [out, in].
-  torch::Tensor linear(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias);
+  /// With `out_first` the weight is [out, in].
+  torch::Tensor affine(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias,
+                       bool out_first = false);
   /// Rows of a table [n, k] for indices [...]: [..., k].
   torch::Tensor rows(const torch::Tensor& table, const torch::Tensor& indices);
   /// A weight and its bias as constants, and what else a use of them needs that is computed elsewhere. The ticket is an
@@ -59,7 +59,6 @@ class StepWeights {
 
  private:
   struct Shared;
-  torch::Tensor product(const torch::Tensor& x, const torch::Tensor& weight, const torch::Tensor& bias, bool out_first);
   static Shared& shared(std::unordered_map<const void*, std::unique_ptr<Shared>>& by_weight,
                         const torch::Tensor& weight);
 

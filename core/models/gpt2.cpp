@@ -85,7 +85,6 @@ class Gpt2 final : public LanguageModel,
   struct Residual {
     Tensor stream;
     AddedPart added = {};
-    Tensor seeds = {};  // [2L] int64, of dropout in steps that may be recorded on a GPU; undefined otherwise
   };
 
   Tensor embed(const Tensor& tokens, std::int64_t first) const;
@@ -169,7 +168,8 @@ AddedPart Gpt2::added(const Tensor& x, const Tensor& seeds, std::int64_t place) 
   return part;
 }
 
-/// Residual::seeds: drawn at once, because each draw is a kernel.
+/// [2L] int64, of dropout in a step that may be recorded on a GPU: drawn at once, because each draw is a kernel.
+/// Undefined otherwise.
 Tensor Gpt2::seeds_of_window(const Tensor& hidden) const {
   const bool are_wanted = is_training() && o_.dropout > 0 && hidden.is_cuda() && step_context().seeds_on_device;
   if (!are_wanted) return {};
@@ -270,7 +270,7 @@ Gpt2::Residual Gpt2::run_layer(std::int64_t index, const ResidualNorm& entered, 
   if (!second.normed.defined()) second.normed = layer_norm(second.sum, layer.norm_2);
   const Tensor inner = activated(affine_layer(second.normed, layer.inner.weight, layer.inner.bias));  // [B, P, F]
   const Tensor outer = affine_layer(inner, layer.outer.weight, layer.outer.bias);                     // [B, P, k]
-  return {.stream = second.sum, .added = added(outer, seeds, 2 * index + 1), .seeds = seeds};
+  return {.stream = second.sum, .added = added(outer, seeds, 2 * index + 1)};
 }
 
 /// The sum, and its norm if a kernel computes both in one pass.
@@ -304,7 +304,8 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
   std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
   if (o_.memory.caches()) known = WindowCache::read(state);
   PooledState::Mixture mixture(pooled_, pooled, hidden.is_cuda());
-  Residual residual{.stream = hidden, .seeds = seeds_of_window(hidden)};
+  Residual residual{.stream = hidden};
+  const Tensor seeds = seeds_of_window(hidden);
   ResidualNorm sum;
   for (std::int64_t i = 0; i < o_.layers; ++i) {
     const bool last = i + 1 == o_.layers;
@@ -315,7 +316,7 @@ ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
     if (o_.pools() && i > 0) mixture.add(sum.sum, i - 1);
     KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
     const std::int64_t kept = last && !o_.pools() ? scored + behind : sum.sum.size(1);
-    residual = run_layer(i, sum, inserted, kept, cache, residual.seeds);
+    residual = run_layer(i, sum, inserted, kept, cache, seeds);
   }
   sum = norm_of_sum(residual, final_norm_);
   if (o_.pools()) mixture.add(sum.sum, o_.layers - 1);

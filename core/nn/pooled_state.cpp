@@ -75,7 +75,7 @@ Tensor PooledState::hand_over(const Tensor& mixed) const {
   for (std::size_t i = 0; i < maps_.size(); ++i) {
     if (i > 0) z = torch::relu(z);
     StepWeights* shared = StepWeights::current();
-    z = shared != nullptr ? shared->linear(z, maps_[i].weight, maps_[i].bias)
+    z = shared != nullptr ? shared->affine(z, maps_[i].weight, maps_[i].bias, /*out_first=*/true)
                           : torch::linear(z, maps_[i].weight, maps_[i].bias);
   }
   return z.view({z.size(0), options_.embeddings, width_});

@@ -171,17 +171,18 @@ CleanText::Seen CleanText::encode(std::string_view text, std::vector<Boundary> b
 
 CleanText::Seen CleanText::look_at(std::string text, std::vector<Boundary> boundaries) {
   Seen seen{.has_unseen = has_unseen(text)};
-  const bool bytes = unit_ == Vocabulary::Unit::kByte;
   std::size_t begin = 0;
-  for (Boundary& boundary : boundaries) {
-    const std::size_t end = boundary.place;
-    seen.count += bytes ? end - begin
-                        : static_cast<std::size_t>(count_characters(std::string_view(text).substr(begin, end - begin)));
-    boundary.place = seen.count;
+  const auto count_up_to = [&](std::size_t end) {
+    const std::string_view part = std::string_view(text).substr(begin, end - begin);
+    const bool bytes = unit_ == Vocabulary::Unit::kByte;
+    seen.count += bytes ? part.size() : static_cast<std::size_t>(count_characters(part));
     begin = end;
+  };
+  for (Boundary& boundary : boundaries) {
+    count_up_to(boundary.place);
+    boundary.place = seen.count;
   }
-  const std::string_view rest = std::string_view(text).substr(begin);
-  seen.count += bytes ? rest.size() : static_cast<std::size_t>(count_characters(rest));
+  count_up_to(text.size());
   seen.text = std::move(text);
   seen.boundaries = std::move(boundaries);
   return seen;

@@ -210,10 +210,9 @@ std::string segment(const PreparedData& data, const Split& split, const UnigramT
   const SplitWords words(data, split);
   Spares<UnigramTokenizer> tokenizers([&] { return tokenizer.for_another_thread(); });
   PackedFlags flags;
-  std::int64_t done = 0;
   OrderedWork<std::pair<PackedFlags, std::int64_t>> work(threads, [&](const auto& found) {
     flags.add(found.first);
-    progress(done = found.second);
+    progress(found.second);
   });
   for (Stretch stretch; stretch.end < words.size();) {
     stretch = words.stretch(stretch.end);

@@ -23,11 +23,10 @@ constexpr std::int64_t kBetweenReleases = std::int64_t{1} << 20;  // tokens, whi
 constexpr std::int64_t kStep = 20;  // of windows: beyond, they do not fit into a core's cache
 constexpr std::uint64_t kOddFactor = 0x9E3779B97F4A7C15U;
 
-/// Where a passage is looked for: at every `step`-th token of a text. Wherever the text has the passage, one of these
-/// tokens is among the first `step` of it, and begins a window of `length - step + 1` tokens within it. So the windows
+/// Where a passage is looked for: at every kStep-th token of a text. Wherever the text has the passage, one of these
+/// tokens is among the first kStep of it, and begins a window of `length - kStep + 1` tokens within it. So the windows
 /// of each passage are known by their hashes, and the text is hashed at few places.
 struct Windows {
-  std::int64_t step = 1;
   std::int64_t tokens = 0;  // of a window
   std::size_t id_bytes = 1;
 
@@ -120,8 +119,8 @@ class Search {
     int others = 0;
     for (std::uint32_t* link = &firsts_[list_of(hash)]; *link != kNone && others < kMaxOthers;) {
       const std::uint32_t window = *link;
-      const std::size_t passage = window / step_;
-      if (!is_found_[passage] && !is_at(passage, looked_in, place - window % step_)) {
+      const std::size_t passage = window / kStep;
+      if (!is_found_[passage] && !is_at(passage, looked_in, place - window % kStep)) {
         ++others;
         link = &nexts_[window];
         continue;
@@ -138,13 +137,12 @@ class Search {
     if (place - released_ >= kBetweenReleases) looked_for_->release(released_ = place);
   }
   void add_windows(const Windows& windows) {
-    step_ = windows.step;
-    const std::size_t count = begins_.size() * static_cast<std::size_t>(step_);
+    const std::size_t count = begins_.size() * static_cast<std::size_t>(kStep);
     firsts_.assign(std::bit_ceil(count + 2), kNone);
     nexts_.resize(count);
     const char* const ids = static_cast<const char*>(looked_for_->ids());
     for (std::uint32_t window = 0; window < count; ++window) {
-      const std::int64_t place = begins_[window / step_] + window % step_;
+      const std::int64_t place = begins_[window / kStep] + window % kStep;
       const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
       filter_.add(hash);
       nexts_[window] = std::exchange(firsts_[list_of(hash)], window);
@@ -169,7 +167,6 @@ class Search {
   const TokenFile* looked_for_;
   SharedPassages result_;
   HashFilter filter_;  // of the windows
-  std::int64_t step_ = 1;
   std::int64_t released_ = 0;
   std::int64_t compared_ = 0;
   std::vector<std::int64_t> begins_;  // of the passages
@@ -187,39 +184,23 @@ FoundWindows find_windows(const TokenFile& file, std::int64_t begin, std::int64_
   FoundWindows found;
   const char* const ids = static_cast<const char*>(file.ids());
   const std::int64_t last = std::min(end - 1, file.size() - windows.tokens);
-  for (std::int64_t place = begin; place <= last; place += windows.step) {
+  for (std::int64_t place = begin; place <= last; place += kStep) {
     const std::uint64_t hash = windows.hash(ids + place * static_cast<std::int64_t>(windows.id_bytes));
     if (filter.may_hold(hash)) found.emplace_back(hash, place);
   }
   return found;
 }
 
-/// Calls work(search) for each, side by side if `threads` allow it.
-template <class Work>
-void for_each_search(std::vector<Search>& searches, int threads, const Work& work) {
-  if (threads == 1 || searches.size() < 2) {
-    for (Search& search : searches) work(search);
-    return;
-  }
-  std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < searches.size(); ++i) {
-    others.push_back(std::async(std::launch::async, [&, i] { work(searches[i]); }));
-  }
-  work(searches.front());
-  for (std::future<void>& other : others) other.get();
-}
-
 /// Looks for the passages of all searches in a split, which is read once.
 void look_in(const TokenFile& looked_in, std::vector<Search>& searches, const Windows& windows, int threads) {
-  constexpr std::size_t kFewFound = 10'000;
   HashFilter filter = searches.front().filter();
   for (const Search& search : searches) filter.add(search.filter());
   const std::int64_t part = kStep << 16U;
   std::int64_t done = 0;
   OrderedWork<FoundWindows> parts(threads, [&](const FoundWindows& found) {
-    for_each_search(searches, found.size() < kFewFound ? 1 : threads, [&](Search& search) {
-      for (const auto& [hash, place] : found) search.look_up(looked_in, hash, place);
-    });
+    for (const auto& [hash, place] : found) {
+      for (Search& search : searches) search.look_up(looked_in, hash, place);
+    }
     looked_in.release(done += part);
     for (const Search& search : searches) search.release();
   });
@@ -235,8 +216,7 @@ void look_in(const TokenFile& looked_in, std::vector<Search>& searches, const Wi
 
 std::vector<SharedPassages> shared_passages(const PreparedData& data, std::int64_t most, int threads) {
   const std::int64_t length = data.vocabulary.unit == Vocabulary::Unit::kBpe ? kPassagePairs : kPassageSymbols;
-  const Windows windows{
-      .step = kStep, .tokens = length - kStep + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
+  const Windows windows{.tokens = length - kStep + 1, .id_bytes = static_cast<std::size_t>(data.vocabulary.id_bytes())};
   std::vector<SharedPassages> wanted;
   std::int64_t passages = 0;
   for (const char* name : {"valid", "test"}) {

@@ -39,7 +39,7 @@ struct ChainOfWindows {
       const Tensor mapped =
           shared != nullptr ? shared->affine(normed, weight, bias) : torch::matmul(normed, weight) + bias;
       const Tensor mean = mapped.mean(1, true).tanh();
-      past = shared != nullptr ? shared->linear(mean, turned, bias) : torch::linear(mean, turned, bias);
+      past = shared != nullptr ? shared->affine(mean, turned, bias, true) : torch::linear(mean, turned, bias);
       total = total + (mapped * mapped).sum() * static_cast<double>(1 + i);
     }
     return total;

@@ -253,7 +253,7 @@ TEST_F(Segmentation, DoNotDependOnThreads) {
   const std::string bits = read_file(data.path / "segmentations/syllables/train.bits");
   fs::remove_all(data.path / "segmentations");
   add_segmentation(data, model_file(), {});
-  EXPECT_EQ(read_file(data.path / "segmentations/syllables/train.bits") == bits, true);
+  EXPECT_TRUE(read_file(data.path / "segmentations/syllables/train.bits") == bits) << "by one thread";
 }
 
 TEST_F(Segmentation, WordsOfAMillionCharactersAreRefused) {
