@@ -405,7 +405,8 @@ std::int64_t AdaptiveSpan::room(const ModelInput& /*input*/) {
 
 bool AdaptiveSpan::had_room(const std::vector<std::int64_t>& needed, std::int64_t room) {
   const std::vector<std::int64_t> sizes = held_.sizes();
-  const bool is_enough = std::ranges::equal(needed, sizes, std::less_equal<>());
+  const auto fits = [this](std::int64_t reach, std::int64_t band) { return std::min(reach, o_.span) <= band; };
+  const bool is_enough = std::ranges::equal(needed, sizes, fits);
   HeldBands::Reaches reaches;
   for (auto next = needed.begin(); next != needed.end(); next += o_.heads) reaches.emplace_back(next, next + o_.heads);
   held_.fit(reaches, o_.span, kSpareOfText);

@@ -416,6 +416,19 @@ TEST(CapturedSteps, OfSpansThatFollowFromTheTextTrainLikeUnrecordedOnes) {
   EXPECT_LT(recorded.rooms.back(), recorded.rooms[1]) << "what is not needed is given back";
 }
 
+// What a device that computes nonsense says it needs ends in the longest bands, not in a step that is done for ever.
+TEST(CapturedSteps, BandsAreEnoughAtTheLongestSpan) {
+  AdaptiveSpanOptions options{.width = 16, .heads = 2, .feed_forward = 32, .layers = 1};
+  options.span_type = AdaptiveSpanOptions::SpanType::kDynamic;
+  options.span = 300;
+  const auto model = make_model(options, 11);
+  auto* captured = capability<Capturable>(*model);
+  captured->hold_sizes();
+  const std::vector<std::int64_t> needed{std::int64_t{1} << 62, 5};
+  EXPECT_FALSE(captured->had_room(needed, captured->room({})));
+  EXPECT_TRUE(captured->had_room(needed, captured->room({})));
+}
+
 // The room of a block that is shorter than a tile is longer than the block.
 TEST(CapturedSteps, OfPoolingInShortBlocksTrainLikeUnrecordedOnes) {
   for (const auto boundaries : {BoundaryOptions::Type::kWhitespace, BoundaryOptions::Type::kFixed}) {
