@@ -173,16 +173,18 @@ void OptionReader::check_unknown(const Level& level) const {
   if (level.map == nullptr) return;
   for (const auto& [key, value] : level.map->entries) {
     if (std::find(level.known.begin(), level.known.end(), key) != level.known.end()) continue;
-    const std::string place =
-        levels_.size() > 1 ? fmt::format(" in '{}'", path("").substr(0, path("").size() - 1)) : "";
+    const std::string before = path("");  // "program.", or "" for the whole file
+    const std::string place = before.empty() ? "" : fmt::format(" in '{}'", before.substr(0, before.size() - 1));
     std::vector<std::string> right = level.known;
-    if (levels_.size() == 1) {
-      right.insert(right.end(), others_.begin(), others_.end());
+    for (const std::string& other : others_) {
+      if (other.starts_with(before)) right.push_back(other.substr(before.size()));
+    }
+    if (before.empty()) {
       for (const auto& [group, options] : level.map->entries) {  // `lr` in a grid may mean options.lr
         if (options.is_map() && options.find(key) != nullptr) right.push_back(group + "." + key);
       }
     }
-    throw UsageError(fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, did_you_mean(key, right)));
+    throw UsageError(fmt::format("{}: unknown key '{}'{}{}", value.where(), key, place, which_instead(key, right)));
   }
 }
 

@@ -73,7 +73,8 @@ class OptionVisitor {
 /// one), a wrong type or a value out of range. Call `finish` when everything has been visited.
 class OptionReader : public OptionVisitor {
  public:
-  /// `others` are further keys of the same file, read elsewhere: suggestions for an unknown key include them.
+  /// `others` are further keys of the same file, such as program.command, read elsewhere: suggestions for an unknown
+  /// key include them.
   explicit OptionReader(const Yaml& map, std::vector<std::string> others = {});
 
   void field(const OptionInfo& info, bool& value) override;

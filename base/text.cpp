@@ -38,6 +38,15 @@ bool take_plus(std::string_view& text) {
   return !text.empty();
 }
 
+/// Whether a name abbreviates a word: "ls" a list, "rm" to remove.
+bool abbreviates(std::string_view name, std::string_view word) {
+  if (name.size() < 2 || name.size() >= word.size() || 3 * name.size() < word.size() || name[0] != word[0])
+    return false;
+  std::size_t matched = 0;
+  for (const char letter : word) matched += matched < name.size() && letter == name[matched] ? 1 : 0;
+  return matched == name.size();
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -65,13 +74,20 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   for (const std::string& candidate : candidates) {
     const bool is_its_end = candidate.size() > word.size() && candidate.ends_with(word) &&
                             candidate[candidate.size() - word.size() - 1] == '.';
-    const std::size_t distance = is_its_end ? 0 : edit_distance(word, candidate);
+    const std::size_t distance = is_its_end ? 0 : abbreviates(candidate, word) ? 1 : edit_distance(word, candidate);
     if (distance < best_distance) {
       best = &candidate;
       best_distance = distance;
     }
   }
   return best == nullptr ? "" : fmt::format(" (did you mean '{}'?)", *best);
+}
+
+std::string which_instead(std::string_view word, const std::vector<std::string>& candidates) {
+  constexpr std::size_t kFew = 16;
+  std::string meant = did_you_mean(word, candidates);
+  if (!meant.empty() || candidates.empty() || candidates.size() > kFew) return meant;
+  return "; it takes " + join(candidates, ", ");
 }
 
 std::string human_duration(double seconds) {

@@ -12,8 +12,11 @@ namespace xlm {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// " (did you mean 'X'?)" for the nearest of `candidates` when one is near enough, otherwise "". The last part of a
-/// dotted name means the name: "lr" is near optimizer.lr.
+/// dotted name means the name: "lr" is near optimizer.lr. What abbreviates the word is near: "list" is near ls.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// did_you_mean(), or "; it takes A, B" if no candidate is near and they are few.
+std::string which_instead(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "3.2 s", "4 min 10 s", "2 h 05 min".
 std::string human_duration(double seconds);

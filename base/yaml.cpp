@@ -471,7 +471,7 @@ std::string scalar_text(const Yaml& node, std::string_view what) {
 void refuse_unknown(const Yaml& map, const std::vector<std::string>& known) {
   for (const auto& [key, value] : map.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    throw UsageError(fmt::format("{}: unknown key '{}'{}", value.where(), key, did_you_mean(key, known)));
+    throw UsageError(fmt::format("{}: unknown key '{}'{}", value.where(), key, which_instead(key, known)));
   }
 }
 

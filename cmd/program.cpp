@@ -140,7 +140,11 @@ std::string with_suggestion(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = plain_range(error.what());
   const auto [command, words] = innermost(app);
   const std::size_t dashes = message.find(" -");
-  if (dashes != std::string::npos && dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+  const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (extra && dashes == std::string::npos && command->get_option_no_throw("--from") != nullptr) {
+    message += "\nname files with --from";
+  }
+  if (extra && dashes != std::string::npos) {
     std::vector<std::string> names;
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) names.push_back("--" + name);

@@ -113,8 +113,9 @@ class ArrowColumn : public ParquetColumn {
   std::int64_t rows_ = 0;  // of the file
 
  private:
+  /// Writers give the null type to a column that has no value in the whole shard.
   static bool is_text(arrow::Type::type type) {
-    return arrow::is_base_binary_like(type) || arrow::is_binary_view_like(type);
+    return arrow::is_base_binary_like(type) || arrow::is_binary_view_like(type) || type == arrow::Type::NA;
   }
 
   static std::string_view view(const arrow::Array& texts, std::int64_t row) {

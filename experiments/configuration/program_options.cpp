@@ -212,9 +212,6 @@ ProgramOptions take_program_options(Yaml& tree) {
   if (!options.is_null() && !options.is_map()) fail_at(options, "options must be a map such as {lr: 0.1, layers: 4}");
   read_options(options, "", program.options);
   const Yaml command = given.take("command");
-  if (command.is_null()) fail_at(given, "program.command is missing\nadd it: [python3, train.py, --lr, \"{lr}\"]");
-  program.command = words_at(command, "program.command");
-  check_placeholders(command, program);
   if (const Yaml code = given.take("code"); !code.is_null()) program.code = words_at(code, "program.code");
   if (const Yaml environment = given.take("environment"); !environment.is_null()) {
     program.environment = read_environment(environment);
@@ -229,8 +226,13 @@ ProgramOptions take_program_options(Yaml& tree) {
   if (const Yaml better = given.take("better"); !better.is_null()) program.better = read_directions(better);
   Yaml rest = make_map(*given.source);
   rest.set("program", std::move(given));
-  OptionReader reader(rest);
-  reader.group("program", "", program);
+  OptionReader reader(rest,
+                      {"program.command", "program.code", "program.environment", "program.metrics", "program.better"});
+  reader.group("program", "", program);  // refuses "comand"
+  if (command.is_null())
+    fail_at(*rest.find("program"), "program.command is missing\nadd it: [python3, train.py, --lr, \"{lr}\"]");
+  program.command = words_at(command, "program.command");
+  check_placeholders(command, program);
   fill_steps(tree, program);
   if (program.name.empty()) program.name = name_of_folder(program.folder);
   program.name = folder_name(program.name);

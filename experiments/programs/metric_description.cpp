@@ -87,7 +87,7 @@ MetricDescription description_of(const Json& entry, const std::string& where) {
     } else {
       words.emplace_back(kNamesWord);
       words.emplace_back(kThousandsWord);
-      throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, did_you_mean(key, words)));
+      throw UsageError(fmt::format("{}: unknown key '{}'{}", where, key, which_instead(key, words)));
     }
   }
   if (found == nullptr) throw UsageError(fmt::format("{} has none of {}", where, join(words, ", ")));

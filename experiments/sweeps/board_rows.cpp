@@ -10,6 +10,25 @@ namespace {
 
 constexpr std::size_t kExamples = 64;  // the newest runs, for comparison: few, so that drawing stays quick
 
+/// The mean of the examples that share the most values with a row, of those that `has` it; 0 if none does.
+template <typename Has, typename Number>
+double mean_of_alike(const BoardRow& row, const std::vector<const BoardRow*>& examples, const Has& has,
+                     const Number& number) {
+  std::ptrdiff_t most = -1;
+  double sum = 0;
+  double count = 0;
+  for (const BoardRow* example : examples) {
+    std::ptrdiff_t common = 0;
+    for (std::size_t i = 0; i < row.values.size(); ++i) common += row.values[i] == example->values[i] ? 1 : 0;
+    if (!has(*example) || common < most) continue;
+    if (common > most) sum = count = 0;
+    most = common;
+    sum += number(*example);
+    count += 1;
+  }
+  return count > 0 ? sum / count : 0;
+}
+
 /// Estimates the time of runs that have not begun.
 class Forecast {
  public:
@@ -28,36 +47,18 @@ class Forecast {
       return std::max(steps - step, 0.0) * example.progress.pace;
     };
     return mean_of_alike(
-               row, [](const BoardRow&) { return true; }, of_steps) +
+               row, examples_, [](const BoardRow&) { return true; }, of_steps) +
            overhead(row);
   }
 
   /// Seconds of a run for other work than its steps: its final evaluations, above all. 0 until one has ended.
   double overhead(const BoardRow& row) const {
     return mean_of_alike(
-        row, [](const BoardRow& example) { return example.progress.overhead > 0; },
+        row, examples_, [](const BoardRow& example) { return example.progress.overhead > 0; },
         [](const BoardRow& example) { return example.progress.overhead; });
   }
 
  private:
-  /// The mean of the examples that share the most values with a row, of those that `has` it; 0 if none does.
-  template <typename Has, typename Number>
-  double mean_of_alike(const BoardRow& row, const Has& has, const Number& number) const {
-    std::ptrdiff_t most = -1;
-    double sum = 0;
-    double count = 0;
-    for (const BoardRow* example : examples_) {
-      std::ptrdiff_t common = 0;
-      for (std::size_t i = 0; i < row.values.size(); ++i) common += row.values[i] == example->values[i] ? 1 : 0;
-      if (!has(*example) || common < most) continue;
-      if (common > most) sum = count = 0;
-      most = common;
-      sum += number(*example);
-      count += 1;
-    }
-    return count > 0 ? sum / count : 0;
-  }
-
   std::vector<const BoardRow*> examples_;
 };
 
@@ -72,6 +73,7 @@ double spent_share(const TrainOptions& train, const Json& metric) {
 
 double BoardRow::steps() const {
   const TrainOptions& train = run->planned.options.train;
+  if (!train.has_length()) return expected_steps > 0 ? std::max(expected_steps, step()) : 0;
   if (!train.has_budget()) return static_cast<double>(train.steps);
   const double share = spent_share(train, progress.metric);
   return share > 0 ? step() / std::min(share, 1.0) : 0;
@@ -84,6 +86,18 @@ std::string BoardRow::evaluates() const {
   const auto at = static_cast<std::int64_t>(step());
   const bool is_due = options.train.eval_every > 0 && at % options.train.eval_every == 0;
   return is_due && number_at(progress.validation, "step") < step() ? "evaluates valid" : "";
+}
+
+void expect_steps(std::vector<BoardRow>& rows) {
+  std::vector<const BoardRow*> done;
+  for (auto row = rows.rbegin(); row != rows.rend() && done.size() < kExamples; ++row) {
+    const bool is_of_program = !row->run->planned.options.train.has_length();
+    if (is_of_program && row->step() > 0 && row->status.starts_with(name_of(RunStatus::kDone))) done.push_back(&*row);
+  }
+  for (BoardRow& row : rows) {
+    row.expected_steps = mean_of_alike(
+        row, done, [](const BoardRow&) { return true; }, [](const BoardRow& example) { return example.step(); });
+  }
 }
 
 std::optional<double> time_left(const BoardRow& row) {

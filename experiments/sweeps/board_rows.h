@@ -22,6 +22,7 @@ struct BoardRow {
   std::string status;    // one word for the user
   std::string worker;    // the worker that has the run: "vm 13_2"; empty: none, or the only one
   RunProgress progress;
+  double expected_steps = 0;  // by expect_steps()
 
   /// Of the whole run; with a budget, as many as the part that is spent lets expect; 0: not known.
   double steps() const;
@@ -33,6 +34,10 @@ struct BoardRow {
   bool waits() const { return state == BoardState::kWaiting || state == BoardState::kHeld; }
   bool is_at_work() const { return state == BoardState::kRunning || state == BoardState::kElsewhere; }
 };
+
+/// Runs of programs that do not name their steps are expected to take as many as the runs most similar to them that are
+/// done.
+void expect_steps(std::vector<BoardRow>& rows);
 
 /// Seconds until the row's run has done its steps, by its own pace. Returns nullopt if that is unknown, or if it has.
 std::optional<double> time_left(const BoardRow& row);

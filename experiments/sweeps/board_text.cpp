@@ -89,8 +89,11 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
   if (const std::string evaluates = row.evaluates(); !evaluates.empty()) cells.status = evaluates;
   const Json values = reported_by(row);
   cells.step = human_count(number_at(row.progress.metric, "step"));
-  const bool is_budget = row.run->planned.options.train.has_budget();
-  if (row.steps() > 0) cells.step += (is_budget ? "/~" : "/") + human_count(row.steps());
+  const TrainOptions& train = row.run->planned.options.train;
+  const bool is_known = train.has_length() || row.is_at_work();  // the steps that a program took are all
+  if (row.steps() > 0 && is_known) {
+    cells.step += (train.steps > 0 && !train.has_budget() ? "/" : "/~") + human_count(row.steps());
+  }
   if (const Quantity* headline = headline_in(values)) {
     const double value = number_at(values, headline->name.c_str());
     cells.headline =

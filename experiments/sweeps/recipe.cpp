@@ -17,8 +17,7 @@ void check_keys_of_sweep(const Yaml& sweep) {
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-    fail_at(value, fmt::format("unknown key '{}' in 'sweep'{}; it takes {}", key, did_you_mean(key, known),
-                               join(known, ", ")));
+    fail_at(value, fmt::format("unknown key '{}' in 'sweep'{}", key, which_instead(key, known)));
   }
 }
 

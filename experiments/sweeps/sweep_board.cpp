@@ -71,6 +71,7 @@ void SweepBoard::look_at_journals() {
       row.progress.validation = std::move(progress.validation);  // of an earlier attempt, until the first metrics
     }
   }
+  expect_steps(rows_);
 }
 
 std::string SweepBoard::head() const {

@@ -386,8 +386,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
     const std::string text = why_no_numbers(runs, description.y, selected);
     if (!text.empty()) return no_figure(description, text);
     const std::string further = further_settings(runs, description.where, {description.x, description.y});
-    return no_figure(description, fmt::format("none of {} runs has both {} and {}{}", selected.size(), description.x,
-                                              description.y, further.empty() ? "" : "; " + further));
+    const std::string& x = description.x;
+    const std::string how = axis_series(x).empty() ? "" : fmt::format("; a program prints them itself: (?<{}>…)", x);
+    return no_figure(description, fmt::format("none of {} runs has both {} and {}{}{}", selected.size(), x,
+                                              description.y, further.empty() ? "" : "; " + further, how));
   }
   const bool is_time = is_time_column(description.x);
   if (is_time) {

@@ -54,6 +54,11 @@ TEST(Text, SuggestsOnlySimilarWords) {
   EXPECT_EQ(did_you_mean("zebra", {"train", "eval"}), "");
   EXPECT_EQ(did_you_mean("lr", {"ls", "optimizer.lr"}), " (did you mean 'optimizer.lr'?)");
   EXPECT_EQ(did_you_mean("r", {"optimizer.lr"}), "");
+  EXPECT_EQ(did_you_mean("list", {"rm", "ls"}), " (did you mean 'ls'?)");
+  EXPECT_EQ(did_you_mean("listing", {"ls", "li"}), "");
+  EXPECT_EQ(which_instead("tarin", {"train", "eval"}), " (did you mean 'train'?)");
+  EXPECT_EQ(which_instead("zebra", {"train", "eval"}), "; it takes train, eval");
+  EXPECT_EQ(which_instead("zebra", {}), "");
   EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
   EXPECT_EQ(edit_distance("ab", "ba"), 1U);
 }

@@ -302,6 +302,17 @@ TEST_P(TextColumns, AreReadFromEveryStorageType) {
   }
 }
 
+TEST_P(TextColumns, OfNullsAreRowsWithoutText) {
+  const std::string kind = GetParam();
+  PrepareRequest wanted =
+      request("text", {write_shard(kind + ":null", path("a"), {"", ""}), write_shard(kind, path("b"), {"text"})});
+  wanted.split = "100%,0%,0%";
+  std::string notes;
+  prepare(wanted, {.note = [&](const std::string& note) { notes += note; }});
+  EXPECT_EQ(text(open_prepared(wanted.out, true), "train"), "text");
+  EXPECT_THAT(notes, HasSubstr("rows without text: 2 ("));
+}
+
 TEST_P(TextColumns, OfListsAndStructsAreRefused) {
   const std::string kind = GetParam();
   expect_error<DataError>(request("text", {write_shard(kind + ":list", path("l"), {"a", "b"})}),

@@ -1,6 +1,7 @@
 """write_shards.py parquet|arrow-stream|arrow-file[:TYPE] FILE < JSON: writes a list of articles as a shard of wiki40b.
 
-TYPE is how Arrow holds the column of text: large, view, dictionary, large-dictionary, list, struct; without it plain strings.
+TYPE is how Arrow holds the column of text: large, view, dictionary, large-dictionary, list, struct, null (no row
+has a text); without it plain strings.
 
 Parquet and Arrow by pyarrow; a stream is what the `datasets` library saves.
 """
@@ -23,6 +24,8 @@ if column_type:
     text = table["text"]
     if column_type == "list":
         text = pyarrow.array([[row] for row in text.to_pylist()])
+    elif column_type == "null":
+        text = pyarrow.nulls(len(text))
     elif column_type == "struct":
         text = pyarrow.array([{"part": row} for row in text.to_pylist()])
     else:

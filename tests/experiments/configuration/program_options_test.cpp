@@ -158,7 +158,10 @@ TEST(ProgramOptions, ComplaintsNameThePlaceAndTheNearestWord) {
   EXPECT_EQ(complaint_about(whole + "model: {type: program}\n"), "");
   EXPECT_THAT(complaint_about(whole + "train: {batch: 3}\n"), HasSubstr("unknown key 'batch' in 'train'"));
   EXPECT_THAT(complaint_about(whole + "optimizer: {lr: 3}\n"), HasSubstr("unknown key 'optimizer'"));
-  EXPECT_THAT(complaint_about("program: {comand: [x]}\n"), HasSubstr("program.command is missing"));
+  EXPECT_THAT(complaint_about("program: {folder: x}\n"), HasSubstr("program.command is missing"));
+  EXPECT_THAT(complaint_about("program: {comand: [x]}\n"), HasSubstr("did you mean 'command'?"));
+  EXPECT_THAT(complaint_about("program: {command: [x], numbers: []}\n"),
+              AllOf(HasSubstr("unknown key 'numbers' in 'program'; it takes name, "), HasSubstr(", metrics")));
   EXPECT_THAT(complaint_about("program: {command: [x], folde: y}\n"),
               AllOf(HasSubstr("unknown key 'folde' in 'program'"), HasSubstr("did you mean 'folder'?")));
   EXPECT_THAT(complaint_about("program: {command: python train.py}\n"), HasSubstr("must be a list of words"));

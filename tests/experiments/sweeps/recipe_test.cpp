@@ -1,7 +1,11 @@
 #include "experiments/sweeps/recipe.h"
 
+#include <regex>
+
 #include <gmock/gmock.h>
 
+#include "base/files.h"
+#include "base/text.h"
 #include "tests/thrown_message.h"
 
 namespace xlm {
@@ -25,6 +29,18 @@ TEST(Recipe, ASlipInAnySectionIsRefusedWithItsLine) {
               StartsWith("r.yaml:2: an evaluation cannot change 'splt'"));
   EXPECT_THAT(complaint_about_recipe("resources: {time: 4}\n"), StartsWith("r.yaml:2: resources.time must be a time"));
   EXPECT_THAT(complaint_about_recipe("corpora: [text8]\n"), StartsWith("r.yaml:2: corpora must be a map"));
+}
+
+TEST(Recipe, EveryKeyOfASweepIsInTheManual) {
+  const std::string complaint = complaint_about_recipe("sweep: {zebra: 1}\n");
+  const std::string list = "it takes ";
+  const std::size_t begin = complaint.find(list);
+  ASSERT_NE(begin, std::string::npos) << complaint;
+  const std::string page = read_file(fs::path(XLM_SOURCE_DIR) / "docs" / "sweeps.md");
+  for (std::string key : split(complaint.substr(begin + list.size()), ',')) {
+    key = trim(key);
+    EXPECT_TRUE(std::regex_search(page, std::regex("`(sweep\\.)?" + key + "[`:]"))) << key;
+  }
 }
 
 TEST(Recipe, HoldsWhatEverySectionSays) {

@@ -279,6 +279,34 @@ TEST_F(SweepBoardTest, ABudgetLastsAsLongAsItsSpentPartLetsExpect) {
   EXPECT_THAT(screen()[3], AllOf(HasSubstr("  evaluates  "), Not(HasSubstr("0.0 s"))));
 }
 
+TEST_F(SweepBoardTest, AProgramIsExpectedToTakeAsManyStepsAsItsLikeDid) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");
+  const auto runs =
+      plan_sweep(recipe_of(parse_yaml("experiment: e\nprogram: {command: [./p], metrics: [{lines: 'x (?<step>1)'}]}\n"
+                                      "sweep: {grid: {options.size: [1, 2], seed: [1, 2]}}\n",
+                                      "e.yaml")),
+                 runs_, false);
+  for (const SweepRun& run : runs) submit(run.planned);
+  log_metric(runs[0], 10, 100);
+  log_metric(runs[0], 20, 110);
+  log_metric(runs[1], 1, 111);
+  log_metric(runs[1], 5, 115);
+  written(kScreen, runs, [&](SweepBoard& board) {
+    board.runs_here(runs[0]);
+    now_ = 1;
+    board.update();
+    EXPECT_THAT(before_end_, Not(HasSubstr("left"))) << "no run is done";
+    board.ended(runs[0], RunStatus::kDone, "done");
+    board.runs_here(runs[1]);
+    now_ = 2;
+    board.update();
+  });
+  // A second a step, 20 steps each: 15 of the running one, and two more runs.
+  EXPECT_THAT(screen()[0], HasSubstr("about 55.0 s left"));
+  EXPECT_THAT(screen()[3], AllOf(HasSubstr(" 20 "), Not(HasSubstr("/"))));
+  EXPECT_THAT(screen()[4], AllOf(HasSubstr("5/~20"), HasSubstr("15.0 s")));
+}
+
 TEST_F(SweepBoardTest, AFinalEvaluationHasNoTimeLeftThatIsZero) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
   const auto runs = planned("sweep: {grid: {train.eval_every: [5], seed: [1]}}\n");
