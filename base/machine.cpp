@@ -53,7 +53,7 @@ double cores_of_group(const fs::path& root) {
     const std::vector<std::string> controllers = split(parts[1], ',');
     if (parts[1].empty()) {
       least = std::min(least, least_quota(root / "sys/fs/cgroup", parts[2], true));
-    } else if (std::find(controllers.begin(), controllers.end(), "cpu") != controllers.end()) {
+    } else if (std::ranges::find(controllers, "cpu") != controllers.end()) {
       least = std::min(least, least_quota(root / "sys/fs/cgroup/cpu", parts[2], false));
     }
   }

@@ -64,7 +64,7 @@ std::uint64_t memory_limit(const fs::path& root) {
     const std::string names = line.substr(controllers, group - controllers - 1);
     if (names.empty()) least = std::min(least, least_limit(mount, line.substr(group), "memory.max"));
     const std::vector<std::string> all = split(names, ',');
-    if (std::find(all.begin(), all.end(), "memory") != all.end()) {
+    if (std::ranges::find(all, "memory") != all.end()) {
       least = std::min(least, least_limit(mount / "memory", line.substr(group), "memory.limit_in_bytes"));
     }
   }

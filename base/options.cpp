@@ -146,7 +146,7 @@ void OptionReader::field(const OptionInfo& info, std::vector<std::int64_t>& valu
 void OptionReader::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {
   const Yaml* node = look_up(info);
   if (node == nullptr) return;
-  const auto found = node->is_scalar() ? std::find(names.begin(), names.end(), node->scalar) : names.end();
+  const auto found = node->is_scalar() ? std::ranges::find(names, node->scalar) : names.end();
   if (found == names.end()) {
     throw UsageError(fmt::format("{}: {} must be one of {}, not {}{}", node->where(), path(info.name),
                                  join(names, ", "), shown(*node), did_you_mean(node->scalar, names)));
@@ -172,7 +172,7 @@ void OptionReader::end_group() {
 void OptionReader::check_unknown(const Level& level) const {
   if (level.map == nullptr) return;
   for (const auto& [key, value] : level.map->entries) {
-    if (std::find(level.known.begin(), level.known.end(), key) != level.known.end()) continue;
+    if (std::ranges::find(level.known, key) != level.known.end()) continue;
     const std::string before = path("");  // "program.", or "" for the whole file
     const std::string place = before.empty() ? "" : fmt::format(" in '{}'", before.substr(0, before.size() - 1));
     std::vector<std::string> right = level.known;
@@ -208,8 +208,8 @@ void OptionLister::field(const OptionInfo& info, double& value) {
 }
 void OptionLister::field(const OptionInfo& info, std::string& value) { add(info, value, ""); }
 void OptionLister::field(const OptionInfo& info, std::vector<std::int64_t>& value) {
-  const bool in_range = std::all_of(value.begin(), value.end(),
-                                    [&](std::int64_t item) { return is_in_range(info, static_cast<double>(item)); });
+  const bool in_range =
+      std::ranges::all_of(value, [&](std::int64_t item) { return is_in_range(info, static_cast<double>(item)); });
   add(info, value.size() == 1 ? Json(value.front()) : Json(value), range_text(info), in_range);
 }
 void OptionLister::choice(const OptionInfo& info, std::size_t& index, const std::vector<std::string>& names) {

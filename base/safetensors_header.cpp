@@ -28,8 +28,8 @@ constexpr std::array<std::pair<std::string_view, std::uint64_t>, 20> kElementBit
 
 /// Throws DataError if the tensor's bytes do not match its shape and type.
 void check_length(const std::string& source, const SafetensorsEntry& entry) {
-  const auto* const known = std::find_if(kElementBits.begin(), kElementBits.end(),
-                                         [&](const auto& each) { return each.first == entry.type; });
+  const auto* const known =
+      std::ranges::find_if(kElementBits, [&](const auto& each) { return each.first == entry.type; });
   std::uint64_t bits = known == kElementBits.end() ? 0 : known->second;
   const bool is_known = bits > 0;
   for (const std::int64_t size : entry.shape) {
@@ -98,10 +98,9 @@ SafetensorsHeader parse_safetensors_header(std::string_view file, const std::str
       header.entries.push_back(read_entry(source, name, description));
     }
   }
-  std::stable_sort(header.entries.begin(), header.entries.end(),
-                   [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
-                     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
-                   });
+  std::ranges::stable_sort(header.entries, [](const SafetensorsEntry& a, const SafetensorsEntry& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   const std::uint64_t start = sizeof(length) + length;
   std::uint64_t expected = 0;
   for (SafetensorsEntry& entry : header.entries) {

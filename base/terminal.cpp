@@ -49,7 +49,7 @@ namespace {
 /// The text on one line, without control characters.
 std::string text_cell(const std::string& text) {
   std::string cell = printable(text);
-  std::replace(cell.begin(), cell.end(), '\n', ' ');
+  std::ranges::replace(cell, '\n', ' ');
   return cell;
 }
 

@@ -52,7 +52,7 @@ std::int64_t count_bytes(std::string_view text, const Is& is) {
     for (std::size_t i = 0; i < kStretch; ++i) some = static_cast<std::uint8_t>(some + (is(text[i]) ? 1 : 0));
     all += some;
   }
-  return all + std::count_if(text.begin(), text.end(), is);
+  return all + std::ranges::count_if(text, is);
 }
 
 /// The characters of valid UTF-8.

@@ -70,7 +70,7 @@ void check_utf8(std::string_view text, const Source& source) {
   repair.finish(repaired);
   if (repair.replaced() == 0) return;
   const auto before = text.substr(0, static_cast<std::size_t>(repair.first_replaced()));
-  const auto line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  const auto line = static_cast<int>(std::ranges::count(before, '\n')) + 1;
   fail(source, line, fmt::format("byte {} of the text is not UTF-8; save it as UTF-8", repair.first_replaced() + 1));
 }
 
@@ -157,7 +157,7 @@ class Converter {
       const int line = entry.first.Mark().line + 1;
       if (!entry.first.IsScalar()) fail(source_, line, "a key that is not text");
       const std::string& key = entry.first.Scalar();
-      if (key.size() > kMaximumKeyBytes || std::any_of(key.begin(), key.end(), is_control)) {
+      if (key.size() > kMaximumKeyBytes || std::ranges::any_of(key, is_control)) {
         fail(source_, line, "a key that is longer than a line, or has control characters");
       }
       if (key == "<<" && entry.first.Tag() == kPlain) {
@@ -207,7 +207,7 @@ std::string scalar_text(const Yaml& node) {
 }
 
 bool is_short_list(const Yaml& node) {
-  return node.is_sequence() && std::all_of(node.items.begin(), node.items.end(), [](const Yaml& item) {
+  return node.is_sequence() && std::ranges::all_of(node.items, [](const Yaml& item) {
            return item.is_scalar() || item.is_null() || is_short_list(item);
          });
 }
@@ -470,7 +470,7 @@ std::string scalar_text(const Yaml& node, std::string_view what) {
 
 void refuse_unknown(const Yaml& map, const std::vector<std::string>& known) {
   for (const auto& [key, value] : map.entries) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (std::ranges::find(known, key) != known.end()) continue;
     throw UsageError(fmt::format("{}: unknown key '{}'{}", value.where(), key, which_instead(key, known)));
   }
 }

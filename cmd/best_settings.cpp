@@ -54,7 +54,7 @@ bool have_equal_numbers(const std::vector<SweepRun>& planned, const std::vector<
 
 std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std::string> keys,
                           const std::vector<Run>& runs, const Quantity& measure) {
-  if (std::any_of(keys.begin(), keys.end(), is_of_data)) return "";
+  if (std::ranges::any_of(keys, is_of_data)) return "";
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
   std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none
@@ -81,7 +81,7 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   for (const auto& [name, values] : by_setting) {
     if (!without.contains(name)) ranked.push_back({mean(values), values.size(), name});
   }
-  std::stable_sort(ranked.begin(), ranked.end(), [&](const RankedSetting& a, const RankedSetting& b) {
+  std::ranges::stable_sort(ranked, [&](const RankedSetting& a, const RankedSetting& b) {
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
   });
   ranked.resize(std::min(ranked.size(), kMaxShown));

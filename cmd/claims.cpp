@@ -44,9 +44,8 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   std::vector<const JudgedClaim*> judged;
   for (const JudgedClaim& claim : list.claims) judged.push_back(&claim);
   for (std::string& note : notes_on_all(judged)) list.notes.push_back(std::move(note));
-  const bool any_needs_runs = std::any_of(list.claims.begin(), list.claims.end(), [](const JudgedClaim& claim) {
-    return claim.description.needs == ClaimNeeds::kRuns;
-  });
+  const bool any_needs_runs = std::ranges::any_of(
+      list.claims, [](const JudgedClaim& claim) { return claim.description.needs == ClaimNeeds::kRuns; });
   if (any_needs_runs) warn_without_runs(recipe, options, global, runs);
   const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
   const int width = to_terminal ? global.standard_output.width : 0;

@@ -19,9 +19,9 @@ namespace {
 bool is_of_a_loss(const ClaimDescription& claim) {
   constexpr std::array<std::string_view, 5> kLosses{".bpc", ".loss", ".perplexity", ".ppl", ".bits_per_byte"};
   const std::vector<std::string> columns = columns_of_value(claim.value);
-  return std::any_of(columns.begin(), columns.end(), [&](const std::string& name) {
+  return std::ranges::any_of(columns, [&](const std::string& name) {
     const std::string column = name.substr(0, name.find('@'));  // without the settings of its evaluation
-    return std::any_of(kLosses.begin(), kLosses.end(), [&](std::string_view loss) { return column.ends_with(loss); });
+    return std::ranges::any_of(kLosses, [&](std::string_view loss) { return column.ends_with(loss); });
   });
 }
 
@@ -61,7 +61,7 @@ std::vector<PartPower> power_of_claims(const Yaml& configuration, const std::str
 std::string power_before_a_sweep(const Yaml& configuration, const fs::path& file, const GlobalOptions& global) {
   if (!has_exhibits(configuration, ExhibitKind::kClaim)) return "";
   const std::vector<PartPower> parts = power_of_claims(configuration, "", std::nullopt, global);
-  if (std::any_of(parts.begin(), parts.end(), [](const PartPower& part) { return part.deviation > 0; })) {
+  if (std::ranges::any_of(parts, [](const PartPower& part) { return part.deviation > 0; })) {
     return "\n" + render_sheet(power_sheet(parts), TableFormat::kText, global.standard_output.width);
   }
   return fmt::format(

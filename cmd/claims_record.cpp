@@ -80,8 +80,7 @@ int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   print(fmt::format("xlm claims {}\n", made.hash));
   say(fmt::format("registered: {} on {}\n", counted(made.record["claims"].size(), "claim"),
                   counted(runs.size(), "run")));
-  const auto begun =
-      std::count_if(runs.begin(), runs.end(), [](const SweepRun& run) { return !run.status.is_absent(); });
+  const auto begun = std::ranges::count_if(runs, [](const SweepRun& run) { return !run.status.is_absent(); });
   say(begun == 0
           ? "commit this line, or send it to others, before the runs begin\n"
           : fmt::format("{} of them are there already: claims on those that had begun are registered late\n", begun));
@@ -89,7 +88,7 @@ int register_claims(const ClaimsOptions& options, const GlobalOptions& global) {
 }
 
 void open_test_of(const std::vector<Run>& runs, Json of, const GlobalOptions& global) {
-  if (std::any_of(runs.begin(), runs.end(), [](const Run& run) { return is_sealed(run, "test"); })) {
+  if (std::ranges::any_of(runs, [](const Run& run) { return is_sealed(run, "test"); })) {
     of[kOpened] = "test";
     for (const char* part : {"claims", "runs"}) {
       if (!of.contains(part)) of[part] = Json::object();

@@ -22,8 +22,7 @@ std::string title_of(const RecipeView& recipe, const RecipeOptions& options) {
 }
 
 bool has_needs(const ClaimList& list, ClaimNeeds needs) {
-  return std::any_of(list.claims.begin(), list.claims.end(),
-                     [&](const JudgedClaim& claim) { return claim.description.needs == needs; });
+  return std::ranges::any_of(list.claims, [&](const JudgedClaim& claim) { return claim.description.needs == needs; });
 }
 
 /// In which keys the runs behind the claims are not as the paper's; empty if they are.
@@ -50,7 +49,7 @@ std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::p
   for (const std::size_t row : runs.select(recipe.filters)) {
     const auto opens = [&](const Registration& one) { return one.opens(runs.id(row)); };
     if (to_text(seals[row]) == "test" && to_text(statuses[row]) != name_of(RunStatus::kDiverged) &&
-        std::none_of(chain.begin(), chain.end(), opens))
+        std::ranges::none_of(chain, opens))
       ++sealed;
   }
   return sealed == 0 ? ""
@@ -61,7 +60,7 @@ std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::p
 /// How many records there are up to the one that was printed when it was made.
 std::size_t counted_until(const std::vector<Registration>& chain, const std::string& hash, const fs::path& folder) {
   if (hash.empty()) return chain.size();
-  const auto last = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+  const auto last = std::ranges::find_if(chain, [&](const Registration& one) { return one.hash == hash; });
   if (last != chain.end()) return static_cast<std::size_t>(last - chain.begin()) + 1;
   const std::size_t digits = chain.empty() ? 0 : chain.front().hash.size();
   if (hash.size() < digits) {

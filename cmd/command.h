@@ -27,12 +27,12 @@ struct GlobalOptions {
 
 /// Declares options on `app` and returns the function that runs the command and returns the exit code. That function
 /// owns the variables of the options. `global` outlives it and is filled before it runs.
-using DeclareCommand = std::function<int()> (*)(CLI::App& app, const GlobalOptions& global);
+using DeclareCommand = std::function<int()>(CLI::App& app, const GlobalOptions& global);
 
 struct Command {
   std::string_view name;
   std::string_view summary;
-  DeclareCommand declare;
+  DeclareCommand* declare;
 };
 
 /// All subcommands, in the order of the help.

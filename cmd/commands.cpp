@@ -11,31 +11,12 @@
 
 namespace xlm {
 
-std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_data(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_train(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_sweep(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_eval(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_eval_overlap(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_segment(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_pareto(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_compare(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_try(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_decide(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_table(CLI::App& app, const GlobalOptions& global);
+DeclareCommand declare_prepare_data, declare_data, declare_train, declare_sweep, declare_eval, declare_eval_overlap,
+    declare_sample, declare_segment, declare_pareto, declare_compare, declare_try, declare_decide, declare_table,
+    declare_figure, declare_fit, declare_continuation, declare_report, declare_runs, declare_completion,
+    declare_complete, declare_help, declare_worker;
 // A unity build has its definition in front.
-// NOLINTNEXTLINE(readability-redundant-declaration)
-std::function<int()> declare_claims(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_figure(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_fit(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_continuation(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_report(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_complete(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_help(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_worker(CLI::App& app, const GlobalOptions& global);
+DeclareCommand declare_claims;  // NOLINT(readability-redundant-declaration)
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> table{

@@ -35,7 +35,7 @@ std::set<std::string> seeds_of(RunTable& runs, const std::string& text) {
   const std::vector<std::string> ids = ids_called(text, runs.ids());
   std::vector<std::size_t> named;
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    if (std::find(ids.begin(), ids.end(), runs.id(run)) != ids.end()) named.push_back(run);
+    if (std::ranges::find(ids, runs.id(run)) != ids.end()) named.push_back(run);
   }
   if (named.empty()) {
     throw DataError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
@@ -76,7 +76,7 @@ std::string usual_value(RunTable& runs, const SettingQuestion& side) {
   const std::vector<std::size_t> rows = runs.select(side.filters);
   for (const char* name : kUsual) {
     const std::vector<Value>& column = runs.column_or_nothing(name);
-    const bool has_any = std::any_of(rows.begin(), rows.end(), [&](std::size_t row) {
+    const bool has_any = std::ranges::any_of(rows, [&](std::size_t row) {
       return (side.ids.empty() || side.ids.contains(runs.id(row))) && !is_missing(column[row]);
     });
     if (has_any) return name;

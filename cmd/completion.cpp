@@ -46,7 +46,7 @@ const CLI::Option* find_option(const CLI::App& command, const std::string& word)
   const std::string name = word.substr(word.starts_with("--") ? 2 : 1);
   for (const CLI::Option* option : command.get_options()) {
     const auto& names = word.starts_with("--") ? option->get_lnames() : option->get_snames();
-    if (std::find(names.begin(), names.end(), name) != names.end()) return option;
+    if (std::ranges::find(names, name) != names.end()) return option;
   }
   return nullptr;
 }
@@ -125,7 +125,7 @@ std::vector<Candidate> words_of_help(const std::string& help) {
 std::vector<OptionEntry> configuration_entries(const Line& line) {
   std::vector<OptionEntry> entries;
   std::set<std::string> seen;
-  const auto* const use = std::find(kWeightsUseNames.begin(), kWeightsUseNames.end(), line.command->get_name());
+  const auto* const use = std::ranges::find(kWeightsUseNames, line.command->get_name());
   for (std::size_t i = 0; i < model_types().size(); ++i) {
     const RunOptions defaults = default_run_options(i);
     for (const OptionEntry& entry : option_entries(defaults)) {
@@ -228,8 +228,7 @@ Candidates candidates(const CLI::App& program, const std::vector<std::string>& w
   const std::string current = words.empty() ? "" : words.back();
   Candidates found = all_candidates(line, current);
   std::erase_if(found.words, [&](const Candidate& word) { return !word.text.starts_with(current); });
-  std::sort(found.words.begin(), found.words.end(),
-            [](const Candidate& a, const Candidate& b) { return a.text < b.text; });
+  std::ranges::sort(found.words, [](const Candidate& a, const Candidate& b) { return a.text < b.text; });
   return found;
 }
 

@@ -83,7 +83,7 @@ class Decider {
 
   int run() {
     own_ = plan_sweep(recipe_, global_.runs, false, {.choose = choose_in_store(quiet_)});
-    const auto open = std::count_if(own_.begin(), own_.end(), [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(own_, [](const SweepRun& run) { return run.is_open(); });
     if (!budget_.has_room_for(open, {})) {
       throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
                                    counted(static_cast<std::size_t>(open), "run"), budget_.text()));
@@ -104,7 +104,7 @@ class Decider {
     }
     print_end(claims);
     if (stop_requested()) return kStopped;
-    const bool all = std::all_of(claims.begin(), claims.end(), [](const OpenClaim& one) { return one.is_decided; });
+    const bool all = std::ranges::all_of(claims, [](const OpenClaim& one) { return one.is_decided; });
     return all ? static_cast<int>(kDone) : code_of_outcome({{"verdict", "undecided"}});
   }
 
@@ -137,9 +137,9 @@ class Decider {
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
     for (const SweepRun& run : own_) {
-      if (std::find(used.begin(), used.end(), run.id()) != used.end()) settings.insert(run.setting);
+      if (std::ranges::find(used, run.id()) != used.end()) settings.insert(run.setting);
     }
-    const bool is_early = std::any_of(own_.begin(), own_.end(), [&](const SweepRun& run) {
+    const bool is_early = std::ranges::any_of(own_, [&](const SweepRun& run) {
       const bool is_of_claim = settings.empty() || settings.contains(run.setting);
       return is_of_claim && run.is_open() && !(run.status == RunStatus::kFailed);
     });
@@ -182,8 +182,7 @@ class Decider {
     for (std::int64_t look = 0;; ++look) {
       one.next_seeds = std::ssize(seeds) << (look + 1);
       one.more = runs_with_more_seeds(settings, seeds, one.next_seeds);
-      const bool has_open =
-          std::any_of(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
+      const bool has_open = std::ranges::any_of(one.more, [](const SweepRun& run) { return run.is_open(); });
       if (has_open || look == kMaxLooks) return look;
       for (const SweepRun& run : one.more) has_entered_ = enter(run, look + 1) || has_entered_;
     }
@@ -232,8 +231,7 @@ class Decider {
     std::set<fs::path> folders;
     for (const std::string& id : used) folders.insert(global_.runs / id);
     const TryCost known = cost_since(folders, 0);
-    const auto open =
-        std::count_if(one.more.begin(), one.more.end(), [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(one.more, [](const SweepRun& run) { return run.is_open(); });
     const double share = known.runs > 0 ? static_cast<double>(open) / static_cast<double>(known.runs) : 0;
     one.cost = {open, known.seconds * share, known.flops * share, known.tokens * share};
     TryCost then = cost();
@@ -263,7 +261,7 @@ class Decider {
     const fs::path& folder = run.planned.paths.folder;
     const std::string name = kLookTag + std::to_string(look);
     const std::vector<std::string> tags = read_run(folder).tags;
-    if (std::find(tags.begin(), tags.end(), name) != tags.end()) return;
+    if (std::ranges::find(tags, name) != tags.end()) return;
     append_remark(folder, {{"tag", name}, {"given", true}});
   }
 
@@ -305,8 +303,7 @@ class Decider {
 
   /// What further seeds bought.
   void say_step(const OpenClaim& before, const std::vector<OpenClaim>& claims) const {
-    const auto after =
-        std::find_if(claims.begin(), claims.end(), [&](const OpenClaim& one) { return one.name() == before.name(); });
+    const auto after = std::ranges::find_if(claims, [&](const OpenClaim& one) { return one.name() == before.name(); });
     if (after == claims.end() || global_.quiet) return;
     say(fmt::format("{}: {} to {} seeds, {}: {}\n", before.name(), before.seeds, after->seeds,
                     counted(static_cast<std::size_t>(before.cost.runs), "run"), state_of(*after)));

@@ -121,7 +121,7 @@ std::string overlaps_as_json(const std::vector<Row>& rows, const Counts& counts)
 std::string overlaps_as_text(const std::vector<Row>& rows, int width) {
   std::vector<const Quantity*> shown = shown_quantities();
   std::erase_if(shown, [&](const Quantity* quantity) {
-    return std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.values.contains(quantity->name); });
+    return std::ranges::none_of(rows, [&](const Row& row) { return row.values.contains(quantity->name); });
   });
   std::vector<TextTable::Column> columns{{"window", true}, {"overlap", true}, {"loss", true}};
   for (const Quantity* quantity : shown) columns.push_back({quantity->head, true});

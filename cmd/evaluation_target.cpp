@@ -55,7 +55,7 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
 
 void EvaluationTarget::check() const {
   const std::vector<std::string> splits{"train", "valid", "test"};
-  if (std::find(splits.begin(), splits.end(), split) == splits.end()) {
+  if (std::ranges::find(splits, split) == splits.end()) {
     throw UsageError(
         fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
   }

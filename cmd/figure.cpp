@@ -48,7 +48,7 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
   }
   if (names.empty()) names = {one_file ? ending : "svg"};
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) == known.end()) {
+    if (std::ranges::find(known, name) == known.end()) {
       throw UsageError(
           fmt::format("figures are written as svg, pdf, png, py or html, not '{}'{}", name, did_you_mean(name, known)));
     }
@@ -61,7 +61,7 @@ std::vector<std::string> formats_of(const FigureOptions& options) {
 
 std::string drawn(Store& store, const Figure& figure, const std::string& format, Painter& painter) {
   if (format == kHtml) return figure_page(store, figure);
-  const auto found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), format);
+  const auto found = std::ranges::find(kPictureFormatNames, format);
   const auto picture = static_cast<PictureFormat>(found - kPictureFormatNames.begin());
   return painter.draw(figure, picture);
 }

@@ -36,7 +36,7 @@ struct FitOptions : RecipeOptions {
 /// "--faster-than" of the key faster_than.
 std::string option_of(const std::string& key) {
   std::string name = "--" + key;
-  std::replace(name.begin(), name.end(), '_', '-');
+  std::ranges::replace(name, '_', '-');
   return name;
 }
 
@@ -89,7 +89,7 @@ void write_figure(const FitOptions& options, const std::vector<FitResult>& fits)
   }
   const std::string extension = options.figure.extension().string();
   const std::string ending = extension.empty() ? "" : extension.substr(1);
-  const auto* const found = std::find(kPictureFormatNames.begin(), kPictureFormatNames.end(), ending);
+  const auto* const found = std::ranges::find(kPictureFormatNames, ending);
   if (found == kPictureFormatNames.end()) {
     throw UsageError(
         fmt::format("--figure {}: figures are written as svg, pdf, png or py\nfor a page with the figure, "

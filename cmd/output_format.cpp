@@ -28,8 +28,7 @@ constexpr std::array<Ending, 8> kEndings{{{".txt", "text"},
 
 /// The format of an ending; empty if the ending is unknown.
 std::string_view format_of(std::string_view ending) {
-  const auto* const found =
-      std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) { return each.ending == ending; });
+  const auto* const found = std::ranges::find_if(kEndings, [&](const Ending& each) { return each.ending == ending; });
   return found == kEndings.end() ? "" : found->format;
 }
 
@@ -37,15 +36,14 @@ std::string_view format_of(std::string_view ending) {
 std::string with_endings(const std::vector<std::string>& formats) {
   std::vector<std::string> parts;
   for (const std::string& format : formats) {
-    const auto* const found =
-        std::find_if(kEndings.begin(), kEndings.end(), [&](const Ending& each) { return each.format == format; });
+    const auto* const found = std::ranges::find_if(kEndings, [&](const Ending& each) { return each.format == format; });
     parts.push_back(found == kEndings.end() ? format : fmt::format("{} ({})", format, found->ending));
   }
   return join(parts, ", ");
 }
 
 bool is_one_of(const std::vector<std::string>& formats, std::string_view format) {
-  return std::find(formats.begin(), formats.end(), format) != formats.end();
+  return std::ranges::find(formats, format) != formats.end();
 }
 
 }  // namespace
@@ -59,7 +57,7 @@ std::vector<std::string> formats_with_pages() {
 }
 
 TableFormat table_format(const std::string& name) {
-  const auto* const found = std::find(kTableFormatNames.begin(), kTableFormatNames.end(), name);
+  const auto* const found = std::ranges::find(kTableFormatNames, name);
   return static_cast<TableFormat>(found - kTableFormatNames.begin());
 }
 

@@ -41,7 +41,7 @@ std::vector<bool> named_axes(const std::string& option, const std::vector<std::s
                              const std::vector<std::string>& columns) {
   std::vector<bool> flags(columns.size());
   for (const std::string& name : listed_columns(names)) {
-    const auto found = std::find(columns.begin(), columns.end(), name);
+    const auto found = std::ranges::find(columns, name);
     if (name == "x" || name == "y") {
       flags[name == "x" ? 0 : 1] = true;
     } else if (found != columns.end()) {

@@ -47,7 +47,7 @@ std::vector<fs::path> recipes_below(const fs::path& folder) {
                     "docs/results.md and docs/claims.md describe them",
                     folder.string()));
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -142,7 +142,7 @@ std::size_t count_exhibits(const std::vector<RecipeView>& recipes, ExhibitKind k
 Json summary_of(const Report& report, const std::vector<RecipeView>& recipes, const fs::path& file) {
   std::int64_t nothing = 0;
   for (const ReportRecipe& recipe : report.recipes) {
-    nothing += std::count_if(recipe.exhibits.begin(), recipe.exhibits.end(), shows_nothing);
+    nothing += std::ranges::count_if(recipe.exhibits, shows_nothing);
   }
   const PrintedCounts counts = count_printed(report);
   Json printed = {{"values", counts.total()}};

@@ -60,11 +60,10 @@ class Headlines {
         found = of_run(run);
       }
       if (found == nullptr) continue;
-      if (std::find(shown_.begin(), shown_.end(), found->quantity) == shown_.end()) shown_.push_back(found->quantity);
+      if (std::ranges::find(shown_, found->quantity) == shown_.end()) shown_.push_back(found->quantity);
     }
     if (shown_.empty()) shown_.push_back(headlines().front());  // no run has any yet
-    std::sort(shown_.begin(), shown_.end(),
-              [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
+    std::ranges::sort(shown_, [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
   }
 
   /// All headlines that some run has.
@@ -93,7 +92,7 @@ class Headlines {
 
   /// The run's first headline; null if it has none.
   const Columns* of_run(std::size_t run) const {
-    const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Columns& each) {
+    const auto found = std::ranges::find_if(columns_, [&](const Columns& each) {
       return !is_missing((*each.test)[run]) || !is_missing((*each.valid)[run]);
     });
     return found == columns_.end() ? nullptr : &*found;
@@ -114,7 +113,7 @@ std::string default_columns(RunTable& runs, const std::vector<std::size_t>& sele
   const std::vector<Value>& bad = runs.column("bad");
   const std::vector<Value>& not_frozen = runs.column_or_nothing(kNotFrozen);
   const std::vector<Value>& reason = runs.column("reason");
-  const auto shows = [&](const char* name) { return std::find(hidden.begin(), hidden.end(), name) == hidden.end(); };
+  const auto shows = [&](const char* name) { return std::ranges::find(hidden, name) == hidden.end(); };
   std::vector<TextTable::Column> columns{{"run"}};
   if (shows("experiment")) columns.push_back({"experiment"});
   columns.insert(columns.end(), {{"status"}, {"steps", true}});
@@ -164,8 +163,8 @@ std::string chosen_columns(RunTable& runs, const std::vector<std::size_t>& selec
   std::erase(names, "run_id");
   for (const std::string& name : names) {
     values.push_back(&runs.column(name));
-    const bool right = std::any_of(selected.begin(), selected.end(),
-                                   [&](std::size_t run) { return as_number((*values.back())[run]).has_value(); });
+    const bool right =
+        std::ranges::any_of(selected, [&](std::size_t run) { return as_number((*values.back())[run]).has_value(); });
     columns.push_back({name, right});
   }
   const int width = view.terminal.is_terminal ? view.terminal.width : 0;
@@ -239,8 +238,7 @@ std::string further_evaluations(const Run& run) {
 }
 
 bool has_main_evaluation(const Run& run) {
-  return std::any_of(run.evaluations.begin(), run.evaluations.end(),
-                     [](const RunEvaluation& evaluation) { return evaluation.main; });
+  return std::ranges::any_of(run.evaluations, [](const RunEvaluation& evaluation) { return evaluation.main; });
 }
 
 std::string grid_number(const GridWords& words, double number) {
@@ -359,7 +357,7 @@ std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<st
   names.insert(names.end(), {"created", "started", "finished"});
   for (const char* remark : {"reason", "bad", kNotFrozen}) {
     const std::vector<Value>& values = runs.column_or_nothing(remark);
-    if (std::any_of(selected.begin(), selected.end(), [&](std::size_t run) { return !is_missing(values[run]); })) {
+    if (std::ranges::any_of(selected, [&](std::size_t run) { return !is_missing(values[run]); })) {
       names.emplace_back(remark);
     }
   }

@@ -21,19 +21,9 @@
 
 namespace xlm {
 
-std::function<int()> declare_runs_stop(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_watch(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_cost(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_diff(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_log(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_tag(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_note(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_mark(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_reread(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_export(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_import(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_merge(CLI::App& app, const GlobalOptions& global);
-std::function<int()> declare_runs_pack(CLI::App& app, const GlobalOptions& global);
+DeclareCommand declare_runs_stop, declare_runs_watch, declare_runs_cost, declare_runs_diff, declare_runs_log,
+    declare_runs_tag, declare_runs_note, declare_runs_mark, declare_runs_reread, declare_runs_export,
+    declare_runs_import, declare_runs_merge, declare_runs_pack;
 
 namespace {
 
@@ -92,7 +82,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
   if (!options.sort.empty()) {
     selected = sorted_by(runs, std::move(selected), options.sort, options.reverse);
   } else if (options.reverse) {
-    std::reverse(selected.begin(), selected.end());
+    std::ranges::reverse(selected);
   }
   const std::size_t all = selected.size();
   const bool json = global.json || options.format == "json";
@@ -322,8 +312,7 @@ std::function<int()> declare_runs(CLI::App& app, const GlobalOptions& global) {
       "'xlm runs COMMAND --help' explains each.\n\nExamples:\n  xlm runs ls --where status=done\n"
       "  xlm runs show adaptive-span-text8-3fa9\n  xlm runs sql \"SELECT * FROM results\"");
   return [choices] {
-    const auto chosen =
-        std::find_if(choices.begin(), choices.end(), [](const auto& choice) { return choice.first->parsed(); });
+    const auto chosen = std::ranges::find_if(choices, [](const auto& choice) { return choice.first->parsed(); });
     return chosen->second();
   };
 }

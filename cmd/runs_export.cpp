@@ -73,8 +73,8 @@ std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>
 
 std::vector<fs::path> table_files(RunTable& runs, const std::vector<std::size_t>& selected,
                                   const ExportOptions& options) {
-  const auto* const writer = std::find_if(kTableWriters.begin(), kTableWriters.end(),
-                                          [&](const TableWriter& each) { return options.format == each.format; });
+  const auto* const writer =
+      std::ranges::find_if(kTableWriters, [&](const TableWriter& each) { return options.format == each.format; });
   return export_run_tables(runs, selected, options.out, "." + options.format, writer->make, options.tables);
 }
 
@@ -86,7 +86,7 @@ std::vector<fs::path> tracker_files(RunTable& runs, const std::vector<std::size_
 }
 
 int export_runs(const ExportOptions& options, const GlobalOptions& global) {
-  const bool for_tracker = std::find(kTrackers.begin(), kTrackers.end(), options.format) != kTrackers.end();
+  const bool for_tracker = std::ranges::find(kTrackers, options.format) != kTrackers.end();
   const bool chooses = !options.tables.names.empty() || !options.tables.quantities.empty();
   if (chooses && (for_tracker || options.format == kTensorboard)) {
     throw UsageError(

@@ -90,7 +90,7 @@ std::string merged_text(const std::vector<MergedRun>& merged, const std::vector<
 /// Conflicts and damaged runs are a failure, because a user has to look at them.
 ExitCode merge_code(const std::vector<MergedRun>& merged, const std::vector<MergedRecord>& records) {
   const auto is_conflict = [](const MergedRecord& record) { return record.is_conflict; };
-  ExitCode code = std::any_of(records.begin(), records.end(), is_conflict) ? kFailed : kDone;
+  ExitCode code = std::ranges::any_of(records, is_conflict) ? kFailed : kDone;
   for (const MergedRun& run : merged) {
     if (run.outcome == MergeOutcome::kUnfinished) return kStopped;
     if (run.outcome == MergeOutcome::kConflict || run.outcome == MergeOutcome::kDamaged) code = kFailed;

@@ -109,7 +109,7 @@ std::vector<std::string> names_of_lists(const std::vector<SweepRun>& runs, const
   std::vector<std::string> names;
   for (const WorkList& list : work_lists(folder)) {
     const auto is_here = [&](const SweepRun& run) { return ids.contains(run.id()); };
-    if (std::any_of(list.items.begin(), list.items.end(), is_here)) names.push_back(list.name);
+    if (std::ranges::any_of(list.items, is_here)) names.push_back(list.name);
   }
   return names;
 }

@@ -60,7 +60,7 @@ std::string search_result(const Search& search, const std::vector<SweepRun>& run
     return !trial.outcome || !trial.outcome->value || trial.outcome->stopped_at > 0;
   });
   if (ended.empty()) return text + "\n";
-  std::stable_sort(ended.begin(), ended.end(), [&](const TrialView& a, const TrialView& b) {
+  std::ranges::stable_sort(ended, [&](const TrialView& a, const TrialView& b) {
     return search.higher ? *a.outcome->value > *b.outcome->value : *a.outcome->value < *b.outcome->value;
   });
   ended.resize(std::min(ended.size(), kBestShown));
@@ -80,7 +80,7 @@ std::string search_result(const Search& search, const std::vector<SweepRun>& run
 }
 
 std::string search_rest(const Search& search, const std::vector<SweepRun>& runs, double run_flops) {
-  const bool is_open = std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
+  const bool is_open = std::ranges::any_of(runs, [](const SweepRun& run) { return run.is_open(); });
   const std::int64_t trials = search.trials - last_trial(runs);
   if (!is_open || trials <= 0) return "";
   const std::int64_t more = trials * std::ssize(search.seeds);

@@ -55,8 +55,8 @@ SqlCells sql_cells(const SqlResult& result, bool for_people) {
 TextTable sql_table(const SqlResult& result, const SqlCells& cells) {
   std::vector<TextTable::Column> columns;
   for (std::size_t i = 0; i < result.columns.size(); ++i) {
-    const bool right = std::any_of(result.rows.begin(), result.rows.end(),
-                                   [&](const std::vector<Json>& row) { return row[i].is_number(); });
+    const bool right =
+        std::ranges::any_of(result.rows, [&](const std::vector<Json>& row) { return row[i].is_number(); });
     columns.push_back({result.columns[i], right});
   }
   TextTable table(std::move(columns));

@@ -164,7 +164,7 @@ std::vector<SweepRun> canaries_of(const std::vector<SweepRun>& runs, const fs::p
   }
   if (open.size() < 2) return open;
   const std::vector<CostEstimate> costs = estimate_costs(open, folder);
-  const auto dearest = std::max_element(costs.begin(), costs.end(), [](const CostEstimate& a, const CostEstimate& b) {
+  const auto dearest = std::ranges::max_element(costs, [](const CostEstimate& a, const CostEstimate& b) {
     return a.flops + a.evaluation_flops < b.flops + b.evaluation_flops;
   });
   std::vector<SweepRun> canaries{open.front()};
@@ -249,14 +249,14 @@ ExitCode try_canary(const LauncherEntry& launcher, Recipe recipe, const std::vec
 /// Leaves out all runs but those of --only. Throws UsageError for one that the sweep does not have.
 void choose_runs(std::vector<SweepRun>& runs, const std::vector<std::string>& only) {
   for (const std::string& id : only) {
-    if (std::any_of(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.id() == id; })) continue;
+    if (std::ranges::any_of(runs, [&](const SweepRun& run) { return run.id() == id; })) continue;
     throw UsageError(
         fmt::format("--only {}: the sweep has no such run here\nif it has one elsewhere, its data or its program's "
                     "code are others here: to compare, xlm sweep FILE --dry-run",
                     id));
   }
   if (only.empty()) return;
-  std::erase_if(runs, [&](const SweepRun& run) { return std::find(only.begin(), only.end(), run.id()) == only.end(); });
+  std::erase_if(runs, [&](const SweepRun& run) { return std::ranges::find(only, run.id()) == only.end(); });
 }
 
 /// What follows `xlm sweep` where another machine is to plan the same runs.

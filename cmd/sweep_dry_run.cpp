@@ -54,7 +54,7 @@ std::string steps_cell(const SweepRun& run, const ExpectedSteps& expected) {
 
 std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, const fs::path& folder) {
   std::vector<CostEstimate> costs;
-  if (std::all_of(runs.begin(), runs.end(), is_program)) return costs;
+  if (std::ranges::all_of(runs, is_program)) return costs;
   try {
     const MachineSpeed speed(folder, this_process().host);
     CostEstimator estimator(core, &speed);
@@ -67,7 +67,7 @@ std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, cons
 }
 
 bool has_work(const std::vector<SweepRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
+  return std::ranges::any_of(runs, [](const SweepRun& run) { return run.is_open(); });
 }
 
 void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search>& search,

@@ -27,7 +27,7 @@ constexpr int kAttempts = 200;            // to lock a list that another command
 constexpr double kBetweenAttempts = 0.1;  // seconds
 
 std::int64_t count_runs(const std::vector<SweepRun>& runs, SweepAction action) {
-  return std::count_if(runs.begin(), runs.end(), [&](const SweepRun& run) { return run.action == action; });
+  return std::ranges::count_if(runs, [&](const SweepRun& run) { return run.action == action; });
 }
 
 /// "3 runs: 1 done already, 1 with a checkpoint, 1 to begin again"; empty if no run has begun, or none is left.
@@ -101,7 +101,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
 /// As many as there are runs to be done, and no more than were asked for.
 std::int64_t SweepLaunch::wanted_workers() const {
   const std::vector<SweepRun>& runs = request_.list.items;
-  const std::int64_t open = std::count_if(runs.begin(), runs.end(), [](const SweepRun& run) { return run.is_open(); });
+  const std::int64_t open = std::ranges::count_if(runs, [](const SweepRun& run) { return run.is_open(); });
   return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : launcher_->usual_workers(request_));
 }
 

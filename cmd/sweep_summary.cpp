@@ -127,7 +127,7 @@ class SweepSummary {
   /// `program.better`.
   Quantity find_measure() const {
     const auto any_has = [&](const std::string& name) {
-      return std::any_of(runs_.begin(), runs_.end(), [&](const Run& run) {
+      return std::ranges::any_of(runs_, [&](const Run& run) {
         const RunEvaluation* evaluation = main_evaluation(run, "valid");
         if (evaluation == nullptr) evaluation = main_evaluation(run, "test");
         return evaluation != nullptr && evaluation->values.contains(name);
@@ -200,7 +200,7 @@ class SweepSummary {
       text += fmt::format(
           "warning: {} changes no evaluation: it does not seem to reach the program, or changes only its speed\n",
           option);
-      const bool is_flag = std::all_of(planned_.begin(), planned_.end(), [&](const SweepRun& run) {
+      const bool is_flag = std::ranges::all_of(planned_, [&](const SweepRun& run) {
         const std::string value = shown_value(run.point, option);
         return value == "true" || value == "false";
       });

@@ -66,8 +66,8 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
     print(json_text(run_json(run)));
   } else if (report.code == kDone) {
     const Terminal& terminal = global.standard_output;
-    const bool is_evaluated = std::any_of(run.evaluations.begin(), run.evaluations.end(),
-                                          [](const RunEvaluation& evaluation) { return evaluation.main; });
+    const bool is_evaluated =
+        std::ranges::any_of(run.evaluations, [](const RunEvaluation& evaluation) { return evaluation.main; });
     if (is_evaluated) print(results_table(run, terminal.is_terminal ? terminal.width : 0));
     const bool has_model = fs::is_directory(planned.paths.model());
     if (!global.quiet && has_model) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
@@ -106,7 +106,7 @@ Yaml configuration_of_parent(const fs::path& folder, const std::vector<std::stri
                                                      "train.seconds"};
   for (const std::string& assignment : overrides) {
     const std::string key = assignment.substr(0, assignment.find('='));
-    if (std::find(kLengths.begin(), kLengths.end(), key) != kLengths.end()) {
+    if (std::ranges::find(kLengths, key) != kLengths.end()) {
       for (const std::string_view length : kLengths) {
         if (length != key) tree.set(std::string(length), make_scalar("0", source));
       }

@@ -81,7 +81,7 @@ void add_tries_against(const TryLine& line, const std::string& base, std::size_t
 
 int code_of_outcome(const Json& outcome) {
   const std::string verdict = outcome.value("verdict", "");
-  const auto code = std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.first == verdict; });
+  const auto code = std::ranges::find_if(kCodes, [&](const auto& one) { return one.first == verdict; });
   return code == kCodes.end() ? static_cast<int>(kFailed) : code->second;
 }
 
@@ -104,18 +104,16 @@ std::string outcome_json(const Json& outcome) {
 }
 
 std::string line_text(const TryLine& line) {
-  const auto kept =
-      std::count_if(line.tries().begin(), line.tries().end(), [](const TryRecord& tried) { return tried.is_kept(); });
+  const auto kept = std::ranges::count_if(line.tries(), [](const TryRecord& tried) { return tried.is_kept(); });
   const TryCost cost = line.cost();
   const std::size_t all = line.tries().size();
   std::string text = fmt::format("{}: {} {}, {} kept; {}, {}\n", line.name(), all, all == 1 ? "try" : "tries", kept,
                                  counted(static_cast<std::size_t>(cost.runs), "run"), human_duration(cost.seconds));
   std::vector<std::string> roots;  // what is tried against, and no change that was kept
   for (const TryRecord& tried : line.tries()) {
-    const bool is_below = std::any_of(line.tries().begin(), line.tries().end(), [&](const TryRecord& other) {
-      return other.moved_best && other.change() == tried.base();
-    });
-    if (!is_below && std::find(roots.begin(), roots.end(), tried.base()) == roots.end()) roots.push_back(tried.base());
+    const bool is_below = std::ranges::any_of(
+        line.tries(), [&](const TryRecord& other) { return other.moved_best && other.change() == tried.base(); });
+    if (!is_below && std::ranges::find(roots, tried.base()) == roots.end()) roots.push_back(tried.base());
   }
   for (const std::string& root : roots) {
     text += fmt::format("against {}\n", root);

@@ -35,16 +35,16 @@ bool may_go_on(const Run& run) {
     return state.cause == name_of(EndCause::kKilled) || state.cause == name_of(EndCause::kGone) ||
            state.cause == name_of(EndCause::kNode) || state.cause == name_of(EndCause::kTime);
   };
-  const auto begun = std::count_if(run.history.begin(), run.history.end(),
-                                   [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
-  const auto ended = std::count_if(run.history.begin(), run.history.end(), is_from_outside);
+  const auto begun = std::ranges::count_if(
+      run.history, [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
+  const auto ended = std::ranges::count_if(run.history, is_from_outside);
   const bool is_over = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
   const bool is_open = !is_over || (!run.history.empty() && is_from_outside(run.history.back()));
   return is_open && (run.status == RunStatus::kPreempted || std::max(begun, ended) < kMaxEnds);
 }
 
 bool are_equal(const std::vector<double>& numbers) {
-  return std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+  return std::ranges::adjacent_find(numbers, std::not_equal_to<>()) == numbers.end();
 }
 
 std::string points_of_chance(double chance) {
@@ -173,7 +173,7 @@ void Trial::do_runs(const std::vector<SweepRun>& runs) {
 }
 
 LaunchReport Trial::launch(const std::vector<SweepRun>& open) {
-  const std::int64_t fresh = std::count_if(open.begin(), open.end(), [](const SweepRun& run) {
+  const std::int64_t fresh = std::ranges::count_if(open, [](const SweepRun& run) {
     return run.status.is_absent() || !read_live_run(run.planned.paths.folder).started;
   });
   if (!budget_.has_room_for(fresh, cost())) end_of_budget("--spend", budget_, fresh);
@@ -261,7 +261,7 @@ std::int64_t Trial::highest_seed() {
   std::int64_t highest = std::max(plan_.seeds, command_.noise);
   for (std::size_t row = 0; row < table.size(); ++row) {
     const auto is_same = [&](std::size_t side) { return same_value(groups[row], groups[side]); };
-    if (std::none_of(sides.begin(), sides.end(), is_same)) continue;
+    if (std::ranges::none_of(sides, is_same)) continue;
     highest = std::max(highest, static_cast<std::int64_t>(as_number(seeds[row]).value_or(0)));
   }
   return highest;

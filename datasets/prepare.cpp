@@ -157,7 +157,7 @@ void check_replaceable(const fs::path& out) {
                                       "segmentations", "merges.txt", VerifiedFiles::kFile};
   for (const fs::directory_entry& entry : fs::directory_iterator(out)) {
     const std::string name = entry.path().filename().string();
-    if (std::find(ours.begin(), ours.end(), name) == ours.end()) {
+    if (std::ranges::find(ours, name) == ours.end()) {
       throw UsageError(
           fmt::format("{} also has {}, which prepare-data did not make\nmove it away first", out.string(), name));
     }

@@ -53,7 +53,7 @@ struct PrepareRequest {
   std::vector<fs::path> unigram;             // SentencePiece models to segment with
 
   bool has_given_splits() const {
-    return std::any_of(given.begin(), given.end(), [](const auto& files) { return !files.empty(); });
+    return std::ranges::any_of(given, [](const auto& files) { return !files.empty(); });
   }
 };
 

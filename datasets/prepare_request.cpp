@@ -25,7 +25,7 @@ constexpr std::int64_t kPaperValidTokens = 15000;  // the same
 std::string choose(const Corpus& corpus, const char* option, const std::optional<std::string>& wanted,
                    const std::vector<std::string_view>& allowed) {
   if (!wanted) return std::string(allowed.front());
-  if (std::find(allowed.begin(), allowed.end(), *wanted) != allowed.end()) return *wanted;
+  if (std::ranges::find(allowed, *wanted) != allowed.end()) return *wanted;
   const std::vector<std::string> names(allowed.begin(), allowed.end());
   throw UsageError(fmt::format("{} cannot be prepared with {} {}{}\nchoose one of: {}", corpus.name, option, *wanted,
                                did_you_mean(*wanted, names), join(names, ", ")));
@@ -149,7 +149,7 @@ constexpr std::size_t kMaxLetters = 40;  // of a name
 bool fits_name(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_'; }
 
 void check_name(const std::string& name) {
-  if (name.size() <= kMaxLetters && std::all_of(name.begin(), name.end(), fits_name)) return;
+  if (name.size() <= kMaxLetters && std::ranges::all_of(name, fits_name)) return;
   throw UsageError(fmt::format("--name {}: use at most {} of a-z, 0-9, - and _", name, kMaxLetters));
 }
 
@@ -191,7 +191,7 @@ constexpr const char* kSayTheSplits =
 void check_folders(const Corpus& corpus, const std::vector<SourceFile>& sources) {
   if (corpus.folders) return;
   const auto in_folder = [](const SourceFile& source) { return !source.named; };
-  if (std::count_if(sources.begin(), sources.end(), in_folder) <= 1) return;
+  if (std::ranges::count_if(sources, in_folder) <= 1) return;
   std::vector<std::string> names;
   for (const SourceFile& source : sources) {
     if (names.size() < 5) names.push_back(source.name);

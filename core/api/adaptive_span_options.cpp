@@ -43,7 +43,7 @@ std::optional<OptionProblem> AdaptiveSpanOptions::problem() const {
                           std::to_string(heads) + ")"}};
   }
   if (windows.empty()) return {{"windows", "model.windows is empty; 0 is a layer that sees the span limit"}};
-  const bool windowed = std::any_of(windows.begin(), windows.end(), [](std::int64_t window) { return window > 0; });
+  const bool windowed = std::ranges::any_of(windows, [](std::int64_t window) { return window > 0; });
   if (windowed && span_type != SpanType::kFixed) {
     return {{"windows", "model.windows are the spans of model.span_type=fixed: a learnt span has none"}};
   }

@@ -79,8 +79,7 @@ Gpt2Options::Activation activation_of(const HuggingFaceConfig& config) {
        {"swish", Activation::kSilu}}};
   const Json given = config.value("activation_function");
   if (given.is_null()) return Activation::kGeluNew;
-  const auto* const known =
-      std::find_if(kNames.begin(), kNames.end(), [&](const auto& each) { return given == each.first; });
+  const auto* const known = std::ranges::find_if(kNames, [&](const auto& each) { return given == each.first; });
   if (known == kNames.end()) {
     throw config.wrong("'activation_function' is " + given.dump() + "; supported are gelu_new, gelu, relu and silu");
   }

@@ -69,7 +69,7 @@ const SchemeFacts& facts_of(TextScheme scheme) { return facts_of_all()[static_ca
 
 bool names_key(const std::string& keys, std::string_view key) {
   const std::vector<std::string> all = split(keys, ' ');
-  return std::find(all.begin(), all.end(), key) != all.end();
+  return std::ranges::find(all, key) != all.end();
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ std::optional<OptionProblem> TransformerOptions::problem_with(const EvalOptions&
 }
 
 std::optional<Json> TransformerOptions::llama_config() const {
-  const bool windowed = std::any_of(block.windows.begin(), block.windows.end(), [](std::int64_t w) { return w > 0; });
+  const bool windowed = std::ranges::any_of(block.windows, [](std::int64_t w) { return w > 0; });
   if (block.norm != BlockOptions::Norm::kRms || block.rotary != BlockOptions::Rotary::kHalves || block.qk_norm ||
       block.activation != BlockOptions::Activation::kSwiglu || positions > 0 || windowed ||
       (tied && block.weights == BlockOptions::Weights::kSimple)) {

@@ -62,7 +62,7 @@ struct PromptedModel {
 /// The token that stands for an empty prompt: the end of a text, a line's end or a blank, else the first symbol.
 std::int64_t token_before_text(const Vocabulary& vocabulary) {
   for (const char* symbol : {"<|endoftext|>", "\n", " "}) {
-    const auto found = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), symbol);
+    const auto found = std::ranges::find(vocabulary.symbols, symbol);
     if (found != vocabulary.symbols.end()) return found - vocabulary.symbols.begin();
   }
   return 0;

@@ -171,7 +171,7 @@ bool fits_grid(std::int64_t heads) { return heads <= 65'535; }
 const char* obstacle_to_band_kernels(const KernelCall& call, bool two_queries) {
   if (!call.device.is_cuda()) return "the device is no GPU";
   if (call.type != torch::kBFloat16) return "the operands are not bfloat16";
-  if (std::find(kHeadWidths.begin(), kHeadWidths.end(), call.head_width) == kHeadWidths.end()) {
+  if (std::ranges::find(kHeadWidths, call.head_width) == kHeadWidths.end()) {
     return "heads are 64, 96 or 128 wide in these kernels";
   }
   if (!fits_grid(call.heads)) return "the batch has more than 65,535 heads";

@@ -194,7 +194,7 @@ Requests parse_requests(std::string_view text) {
     const std::size_t equals = request.find('=');
     const std::string_view key = std::string_view(request).substr(0, equals);
     const auto* const operation =
-        std::find_if(kOperations.begin(), kOperations.end(), [&](const auto& named) { return named.key == key; });
+        std::ranges::find_if(kOperations, [&](const auto& named) { return named.key == key; });
     if (equals == std::string::npos || operation == kOperations.end()) {
       std::vector<std::string_view> keys;
       for (const NamedOperation& named : kOperations) keys.push_back(named.key);
@@ -206,7 +206,7 @@ Requests parse_requests(std::string_view text) {
     for (const KernelRow& row : kKernelTable) {
       if (row.operation != operation->operation) continue;
       if (version == key_of(row.version)) requests[static_cast<std::size_t>(row.operation)] = row.version;
-      if (std::find(versions.begin(), versions.end(), key_of(row.version)) == versions.end()) {
+      if (std::ranges::find(versions, key_of(row.version)) == versions.end()) {
         versions.push_back(key_of(row.version));
       }
     }
@@ -229,11 +229,11 @@ std::optional<KernelVersion> requested(Operation operation) {
 const KernelRow& choose_row(Operation operation, const KernelCall& call) {
   const auto fits = [&](const KernelRow& row) { return row.operation == operation && row.obstacle(call) == nullptr; };
   if (const std::optional<KernelVersion> version = requested(operation)) {
-    const auto* const row = std::find_if(kKernelTable.begin(), kKernelTable.end(),
-                                         [&](const KernelRow& of) { return of.version == *version && fits(of); });
+    const auto* const row =
+        std::ranges::find_if(kKernelTable, [&](const KernelRow& of) { return of.version == *version && fits(of); });
     if (row != kKernelTable.end()) return *row;
   }
-  return *std::find_if(kKernelTable.begin(), kKernelTable.end(), fits);
+  return *std::ranges::find_if(kKernelTable, fits);
 }
 
 }  // namespace

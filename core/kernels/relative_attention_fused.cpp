@@ -223,8 +223,8 @@ void backward_relative_head(const RelativeShape& shape, const RelativeDropout& d
       space.values.right_transposed(value.data, value.stride, shape.length, width, shape.stride());
   pack_rows(key, 0, shape.length, width, space.key.data());
   const Right<T> keys = space.keys_by_row.right(space.key.data(), width, shape.padded(), width);
-  std::fill(space.d_key_t.begin(), space.d_key_t.end(), S{0});
-  std::fill(space.d_value_t.begin(), space.d_value_t.end(), S{0});
+  std::ranges::fill(space.d_key_t, S{0});
+  std::ranges::fill(space.d_value_t, S{0});
   S* d_position_t = gradients.position_t.data_ptr<S>() +
                     (at.batch * shape.heads + at.head) * static_cast<std::int64_t>(shape.table());
   for (std::int64_t first = 0; first < shape.length; first += shape.tile()) {

@@ -351,7 +351,7 @@ std::optional<std::string> AdaptiveSpan::graph_signature() const {
 std::int64_t AdaptiveSpan::cache_length(std::size_t index) const {
   if (o_.span_type != SpanType::kAdaptive) return o_.span_of(index);
   const std::vector<std::int64_t> band = bands(index, {});
-  return std::min(o_.span, *std::max_element(band.begin(), band.end()) + kCacheMargin);
+  return std::min(o_.span, *std::ranges::max_element(band) + kCacheMargin);
 }
 
 void AdaptiveSpan::after_step() {
@@ -400,7 +400,7 @@ std::int64_t AdaptiveSpan::room(const ModelInput& /*input*/) {
     held_on_device_ = torch::tensor(sizes, torch::kLong).to(in_emb_.device());
     held_sizes_ = sizes;
   }
-  return *std::max_element(sizes.begin(), sizes.end());
+  return *std::ranges::max_element(sizes);
 }
 
 bool AdaptiveSpan::had_room(const std::vector<std::int64_t>& needed, std::int64_t room) {

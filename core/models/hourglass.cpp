@@ -185,7 +185,7 @@ Hourglass::Hourglass(HourglassOptions options, std::int64_t symbols) : o_(std::m
 }
 
 void Hourglass::set_vocabulary(const Vocabulary& vocabulary) {
-  const auto found = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), " ");
+  const auto found = std::ranges::find(vocabulary.symbols, " ");
   space_.reset();
   if (found != vocabulary.symbols.end()) space_ = found - vocabulary.symbols.begin();
   if (o_.boundaries.type == BoundaryType::kWhitespace && !space_) {

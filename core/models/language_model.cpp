@@ -116,7 +116,7 @@ bool is_known_buffer(const std::string& stored_name) {
   const std::string name = parameter_name(stored_name);
   constexpr std::array<std::string_view, 5> kBuffers{".mask_template", "pos_emb.inv_freq", "rotary_emb.inv_freq",
                                                      ".attn.bias", ".attn.masked_bias"};
-  return std::any_of(kBuffers.begin(), kBuffers.end(), [&](std::string_view end) { return name.ends_with(end); });
+  return std::ranges::any_of(kBuffers, [&](std::string_view end) { return name.ends_with(end); });
 }
 
 ModelInput ModelInput::rows(std::int64_t begin, std::int64_t count) const {

@@ -22,7 +22,7 @@ std::shared_ptr<LanguageModel> make_model(const ModelOptions& options, std::int6
   };
   if (const auto problem = options.problem()) throw UsageError("model." + problem->first + ": " + problem->second);
   const std::vector<std::string>& types = model_types();
-  const auto found = std::find(types.begin(), types.end(), options.type());
+  const auto found = std::ranges::find(types, options.type());
   if (found == types.end()) throw UsageError("model.type: this program has no model '" + options.type() + "'");
   return kMakers.at(static_cast<std::size_t>(found - types.begin()))(options, symbols);
 }

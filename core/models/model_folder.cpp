@@ -146,8 +146,8 @@ void load_folder(LanguageModel& model, const fs::path& folder, Missing allowed, 
 
 /// A file with weights in an unsupported form; null: there is none.
 const UnreadWeights* unread_weights(const fs::path& folder) {
-  const auto* const found = std::find_if(kUnread.begin(), kUnread.end(),
-                                         [&](const UnreadWeights& each) { return fs::exists(folder / each.file); });
+  const auto* const found =
+      std::ranges::find_if(kUnread, [&](const UnreadWeights& each) { return fs::exists(folder / each.file); });
   return found == kUnread.end() ? nullptr : found;
 }
 

@@ -9,7 +9,7 @@ namespace {
 class WhitespaceBoundaries final : public PatchBoundaries {
  public:
   std::optional<std::string> set_symbols(const std::vector<std::string>& symbols) override {
-    const auto found = std::find(symbols.begin(), symbols.end(), " ");
+    const auto found = std::ranges::find(symbols, " ");
     if (found == symbols.end()) return "model.boundaries.type is whitespace, and the vocabulary has no space";
     space_ = found - symbols.begin();
     return std::nullopt;

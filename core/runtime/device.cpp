@@ -66,7 +66,7 @@ CudaState find_cuda(const std::vector<fs::path>& devices, const fs::path& librar
     state.remedy = ", or unset that variable";
     return state;
   }
-  state.gpu = std::any_of(devices.begin(), devices.end(), [](const fs::path& each) { return fs::exists(each); });
+  state.gpu = std::ranges::any_of(devices, [](const fs::path& each) { return fs::exists(each); });
   if (!state.gpu) {
     state.reason = "no NVIDIA GPU is there, or its driver is not loaded";
     return state;
@@ -149,8 +149,7 @@ bool is_out_of_memory(const c10::Error& error) {
   constexpr std::array<std::string_view, 4> kTexts{"can't allocate memory", "CUDA error: out of memory",
                                                    "CUDA driver error: out of memory", "STATUS_ALLOC_FAILED"};
   const std::string_view text = error.what_without_backtrace();
-  return std::any_of(kTexts.begin(), kTexts.end(),
-                     [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
+  return std::ranges::any_of(kTexts, [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
 }
 
 std::int64_t peak_memory(torch::Device device) {

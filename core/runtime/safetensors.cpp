@@ -55,8 +55,7 @@ TensorFile read_safetensors(const fs::path& path, const std::function<bool(const
   const bool is_foreign = !result.metadata.contains(kHash);
   for (const SafetensorsEntry& entry : header.entries) {
     if (is_foreign && ignored && ignored(entry.name)) continue;
-    const auto* const type =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return entry.type == t.name; });
+    const auto* const type = std::ranges::find_if(kTypes, [&](const TypeName& t) { return entry.type == t.name; });
     if (type == kTypes.end()) {
       throw DataError(fmt::format("{}: the tensor '{}' has the type '{}', which is not read", path.string(), entry.name,
                                   entry.type));
@@ -86,8 +85,7 @@ void write_safetensors(const fs::path& path, const NamedTensors& tensors,
   header["__metadata__"][kHash] = content_hash(tensors, metadata);
   std::uint64_t offset = 0;
   for (const auto& [name, tensor] : tensors) {
-    const auto known =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const TypeName& t) { return t.type == tensor.scalar_type(); });
+    const auto known = std::ranges::find_if(kTypes, [&](const TypeName& t) { return t.type == tensor.scalar_type(); });
     if (known == kTypes.end()) throw Error(fmt::format("'{}' has a type that safetensors does not hold", name));
     const std::uint64_t end = offset + tensor.nbytes();
     header[name] = {{"dtype", known->name}, {"shape", tensor.sizes().vec()}, {"data_offsets", {offset, end}}};

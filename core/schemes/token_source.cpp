@@ -50,7 +50,7 @@ void TokenSource::set_vocabulary(const Vocabulary& vocabulary) {
   symbol_bytes_.clear();
   for (const std::string& bytes : symbol_bytes(vocabulary))
     symbol_bytes_.push_back(static_cast<std::int64_t>(bytes.size()));
-  const auto end = std::find(vocabulary.symbols.begin(), vocabulary.symbols.end(), kEndOfText);
+  const auto end = std::ranges::find(vocabulary.symbols, kEndOfText);
   end_of_text_.reset();
   if (end != vocabulary.symbols.end()) end_of_text_ = end - vocabulary.symbols.begin();
 }

@@ -233,8 +233,7 @@ void OverlapEvaluation::without_state() {
 void OverlapEvaluation::with_state() {
   auto documents = documents_;
   // Longest first, so that documents that have ended are the last rows.
-  std::stable_sort(documents.begin(), documents.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::ranges::stable_sort(documents, [](const auto& a, const auto& b) { return a.second > b.second; });
   const auto count = static_cast<std::int64_t>(documents.size());
   for (std::int64_t first = 0; first < count && !result_.stopped; first += settings_->rows) {
     if (!is_own_turn()) continue;

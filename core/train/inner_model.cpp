@@ -25,7 +25,7 @@ ModelOptions options_of_folder(const fs::path& folder) {
   const Yaml* model = tree.is_map() ? tree.find("model") : nullptr;
   const Yaml* type = model != nullptr && model->is_map() ? model->find("type") : nullptr;
   const std::vector<std::string>& types = model_types();
-  const auto found = type == nullptr ? types.end() : std::find(types.begin(), types.end(), type->scalar);
+  const auto found = type == nullptr ? types.end() : std::ranges::find(types, type->scalar);
   if (found == types.end()) throw DataError(fmt::format("{} does not say which model.type it is of", file.string()));
   ModelOptions options = default_model_options(static_cast<std::size_t>(found - types.begin()));
   OptionReader reader(*model);

@@ -40,7 +40,7 @@ void RecordedNorms::add(const std::string& name, const std::vector<torch::Tensor
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const double square = std::pow(norms.data_ptr<double>()[i], 2);
     std::string layer = layer_of(weights_[i].first);
-    std::replace(layer.begin(), layer.end(), '.', '/');  // a dot would separate a split from its metric
+    std::ranges::replace(layer, '.', '/');  // a dot would separate a split from its metric
     squares[name] += square;
     squares[name + "/" + layer] += square;
   }

@@ -10,19 +10,19 @@ namespace xlm {
 namespace {
 
 bool is_number(const std::string& word) {
-  return !word.empty() && std::all_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
 
 bool is_of_numbered_layer(const std::string& weight) {
   const std::vector<std::string> words = split(weight, '.');
-  return std::any_of(words.begin(), words.end(), is_number);
+  return std::ranges::any_of(words, is_number);
 }
 
 std::string layer_of(const std::string& weight) {
   std::vector<std::string> words = split(weight, '.');
-  const auto first = std::find_if(words.begin(), words.end(), is_number);
+  const auto first = std::ranges::find_if(words, is_number);
   if (first == words.end()) {
     if (words.size() > 1) words.pop_back();
   } else {

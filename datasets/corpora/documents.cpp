@@ -172,7 +172,7 @@ class SeparatedRows {
   bool begin(std::string_view line, const std::string& name, const std::string& place) {
     for (const char separator : {'\t', ',', ';'}) {
       split_csv(line, separator, cells_);
-      const auto found = std::find(cells_.begin(), cells_.end(), name);
+      const auto found = std::ranges::find(cells_, name);
       if (found == cells_.end()) continue;
       if (std::find(found + 1, cells_.end(), name) != cells_.end()) {
         throw DataError(fmt::format("{} has two columns '{}'\nname them apart", place, name));
@@ -197,7 +197,7 @@ class SeparatedRows {
   void finish(BadRows& bad, const TakeRow& take_row) {
     if (row_.empty()) return;
     // A row that may be left out is one line, not the rest of the file.
-    if (const auto lines = quotes_.open ? std::count(row_.begin(), row_.end(), '\n') : 0; lines > 1) {
+    if (const auto lines = quotes_.open ? std::ranges::count(row_, '\n') : 0; lines > 1) {
       throw DataError(fmt::format("{}: a quote is not closed, so that {} behind it would be one cell\n{}", place_,
                                   counted(static_cast<std::size_t>(lines - 1), "line"), kQuotesWayOut));
     }

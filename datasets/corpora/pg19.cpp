@@ -127,7 +127,7 @@ std::vector<SourceFile> select_pg19(const std::vector<SourceFile>& found, const 
   std::vector<SourceFile> chosen;
   for (std::size_t split = 0; split < kBookFolders.size(); ++split) {
     std::vector<std::string> names = settings.lists.empty() ? there(split, books) : listed(split, settings.lists);
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     names.resize(std::min(names.size(), most_books(split, settings)));
     check_present(names, books, settings.lists);
     for (const std::string& name : names) {

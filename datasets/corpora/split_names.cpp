@@ -77,7 +77,7 @@ std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_
 /// whose name has a word for one split among others (heldout-monolingual.tokenized.shuffled).
 std::optional<NamedSplit> split_in_folders(const SourceFile& source) {
   const std::vector<std::string> own = words_of(source.path.filename().string());
-  if (source.named || std::any_of(own.begin(), own.end(), split_of_word)) return std::nullopt;
+  if (source.named || std::ranges::any_of(own, split_of_word)) return std::nullopt;
   for (fs::path folder = fs::path(source.name).parent_path(); folder.has_filename(); folder = folder.parent_path()) {
     if (auto found = one_split(words_of(folder.filename().string()))) return found;
   }
@@ -99,7 +99,7 @@ SplitNames names_of(const std::vector<SourceFile>& sources, bool by_folders) {
       continue;
     }
     std::vector<std::string>& words = names.words.at(found->split);
-    if (std::find(words.begin(), words.end(), found->word) == words.end()) words.push_back(found->word);
+    if (std::ranges::find(words, found->word) == words.end()) words.push_back(found->word);
   }
   return names;
 }
@@ -111,8 +111,7 @@ std::optional<std::size_t> split_of_word(std::string_view word) {
   for (const std::string_view end : {"set", "data", "split"}) {  // trainset
     if (lower.size() > end.size() && lower.ends_with(end)) lower.resize(lower.size() - end.size());
   }
-  const auto* const found =
-      std::find_if(kWords.begin(), kWords.end(), [&](const auto& known) { return known.first == lower; });
+  const auto* const found = std::ranges::find_if(kWords, [&](const auto& known) { return known.first == lower; });
   if (found == kWords.end()) return std::nullopt;
   return found->second;
 }
@@ -139,7 +138,7 @@ std::optional<NamedSplit> named_split(const SourceFile& source, bool several_roo
 }
 
 int SplitNames::named() const {
-  return static_cast<int>(std::count_if(words.begin(), words.end(), [](const auto& names) { return !names.empty(); }));
+  return static_cast<int>(std::ranges::count_if(words, [](const auto& names) { return !names.empty(); }));
 }
 
 SplitNames split_names(const std::vector<SourceFile>& sources) {
@@ -169,8 +168,7 @@ std::vector<SourceFile> split_by_names(std::vector<SourceFile> sources, const Sp
     of_splits.push_back(std::move(sources[i]));
     of_splits.back().split = names.of[i]->split;
   }
-  std::stable_sort(of_splits.begin(), of_splits.end(),
-                   [](const SourceFile& a, const SourceFile& b) { return a.split < b.split; });
+  std::ranges::stable_sort(of_splits, [](const SourceFile& a, const SourceFile& b) { return a.split < b.split; });
   return of_splits;
 }
 

@@ -16,8 +16,7 @@ bool looks_like_dump(std::string_view head) {
   constexpr std::array<std::string_view, 3> kTags{"<mediawiki", "<page>", "<text "};
   const std::size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == std::string_view::npos || head[begin] != '<') return false;
-  return std::any_of(kTags.begin(), kTags.end(),
-                     [&](std::string_view tag) { return head.find(tag) != std::string_view::npos; });
+  return std::ranges::any_of(kTags, [&](std::string_view tag) { return head.find(tag) != std::string_view::npos; });
 }
 
 /// Takes text in the alphabet unchanged; drops only one line end at the end.
@@ -26,7 +25,7 @@ class PlainText8 {
   PlainText8(const TextFile& file, CleanText& text) : label_(file.label), text_(&text) {}
 
   void write(std::string_view block) {
-    const auto* const bad = std::find_if_not(block.begin(), block.end(), is_text8_symbol);
+    const auto* const bad = std::ranges::find_if_not(block, is_text8_symbol);
     const std::string_view good = block.substr(0, static_cast<std::size_t>(bad - block.begin()));
     if (!good.empty() && !line_end_.empty()) fail(line_end_.front());
     text_->write(good);

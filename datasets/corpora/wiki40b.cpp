@@ -107,7 +107,7 @@ std::vector<SourceFile> select_wiki40b(const std::vector<SourceFile>& found, con
     return std::any_of(languages().begin(), languages().end(),
                        [&](const Language& language) { return names_language(source.name, language.code); });
   };
-  if (std::none_of(found.begin(), found.end(), names_any)) return found;
+  if (std::ranges::none_of(found, names_any)) return found;
   for (const SourceFile& source : found) {
     if (names_language(source.name, settings.language->code)) {
       sources.push_back(source);

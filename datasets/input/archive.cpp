@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kGigabyte = 1'000'000'000;
 
 std::vector<std::string> components(std::string name) {
-  std::replace(name.begin(), name.end(), '\\', '/');  // archives made on Windows
+  std::ranges::replace(name, '\\', '/');  // archives made on Windows
   return split(name, '/');
 }
 
@@ -28,7 +28,7 @@ bool leads_outside(const std::string& name) {
   const bool drive = name.size() >= 2 && name[1] == ':';
   if (name[0] == '/' || name[0] == '\\' || drive) return true;
   const std::vector<std::string> parts = components(name);
-  return std::find(parts.begin(), parts.end(), "..") != parts.end();
+  return std::ranges::find(parts, "..") != parts.end();
 }
 
 /// tar readers accept a file that is cut between two entries; the closing block of zeros shows whether it is whole.
@@ -230,7 +230,7 @@ std::uint64_t ArchiveReader::consumed() const { return entries_->consumed(); }
 
 bool is_hidden_name(const std::string& relative_path) {
   const std::vector<std::string> parts = components(relative_path);
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+  return std::ranges::any_of(parts, [](const std::string& part) {
     return part == "__MACOSX" || (part.size() > 1 && part[0] == '.' && part != "..");
   });
 }

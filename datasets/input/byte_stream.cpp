@@ -256,7 +256,7 @@ Packing detect_packing(std::string_view head) {
 Packing packing_of_name(const fs::path& path) {
   const std::string extension = lower_case(path.extension().string());
   for (const PackingInfo& info : packings()) {
-    if (std::find(info.extensions.begin(), info.extensions.end(), extension) != info.extensions.end()) {
+    if (std::ranges::find(info.extensions, extension) != info.extensions.end()) {
       return info.packing;
     }
   }

@@ -116,7 +116,7 @@ std::string zeros_name(std::string_view head) {
 std::optional<Recognised> by_encoding(std::string_view head) {
   constexpr std::size_t kFew = 4;
   constexpr std::size_t kPerMille = 1000;
-  const auto zeros = static_cast<std::size_t>(std::count(head.begin(), head.end(), '\0'));
+  const auto zeros = static_cast<std::size_t>(std::ranges::count(head, '\0'));
   if (zeros > 0 && zeros == head.size()) {
     return Recognised{FileForm::kOther, "not text: it consists of zero bytes, perhaps of an interrupted download",
                       "fetch the file again"};
@@ -257,7 +257,7 @@ bool is_printed_bytes(std::string_view text) {
   text = trim(text);
   if (text.size() < 4 || (text[0] != 'b' && text[0] != 'B') || (text[1] != '\'' && text[1] != '"')) return false;
   if (text.back() != text[1]) return false;
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7F; });
+  return std::ranges::all_of(text, [](char c) { return c >= 0x20 && c < 0x7F; });
 }
 
 Recognised recognise_content(std::string_view head) {
@@ -282,7 +282,7 @@ Recognised recognise(std::string_view head, const std::string& name) {
   Recognised found = recognise_content(head);
   const std::string ending = ending_of(name);
   const auto one_of = [&](std::initializer_list<std::string_view> endings) {
-    return std::find(endings.begin(), endings.end(), ending) != endings.end();
+    return std::ranges::find(endings, ending) != endings.end();
   };
   if (found.page && one_of({".html", ".htm", ".xhtml", ".shtml"})) return {.marked = found.marked};
   const bool is_called_json = one_of({".jsonl", ".ndjson"});

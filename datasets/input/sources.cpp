@@ -42,14 +42,14 @@ class FolderWalk {
     if (::stat(root_.c_str(), &status) != 0) throw_file_error("read the folder", root_, errno);
     enter(root_, status);
     if (found_.empty()) throw nothing_found();
-    std::sort(found_.begin(), found_.end(), [](const SourceFile& a, const SourceFile& b) { return a.name < b.name; });
+    std::ranges::sort(found_, [](const SourceFile& a, const SourceFile& b) { return a.name < b.name; });
     return std::move(found_);
   }
 
  private:
   void enter(const fs::path& folder, const struct stat& status) {
     const std::pair identity(status.st_dev, status.st_ino);
-    if (std::find(above_.begin(), above_.end(), identity) != above_.end()) {
+    if (std::ranges::find(above_, identity) != above_.end()) {
       pass_over(kCircle, name_of(folder));
       return;
     }
@@ -60,7 +60,7 @@ class FolderWalk {
       entries.push_back(it->path());
     }
     if (error) throw_file_error("read the folder", folder, error.value());
-    std::sort(entries.begin(), entries.end());
+    std::ranges::sort(entries);
     for (const fs::path& entry : entries) take(entry);
     above_.pop_back();
   }
@@ -154,7 +154,7 @@ FileForm accept(const Recognised& found, const ReadSettings& settings, bool pack
   const bool textual = found.form == FileForm::kTextual || found.form == FileForm::kJsonLines;
   if (found.form == FileForm::kText || (settings.as_text && textual)) return FileForm::kText;
   if (found.form == FileForm::kBytes && settings.bytes) return FileForm::kText;
-  const bool taken = std::find(settings.forms.begin(), settings.forms.end(), found.form) != settings.forms.end();
+  const bool taken = std::ranges::find(settings.forms, found.form) != settings.forms.end();
   if (!taken) throw DataError(fmt::format("{} is {}\n{}", label, found.name, found.advice));
   const bool table = found.form == FileForm::kParquet || found.form == FileForm::kArrow;
   if (table && packed) {
@@ -252,9 +252,9 @@ bool is_metadata_name(const std::string& relative_path) {
   constexpr std::array kEndings{".md5", ".sha1", ".sha256", ".sha512"};
   const std::string name = lower_case(relative_path.substr(relative_path.rfind('/') + 1));
   const std::string stem = name.substr(0, name.find('.'));
-  return std::find(kWithAnyEnding.begin(), kWithAnyEnding.end(), stem) != kWithAnyEnding.end() ||
-         std::find(kWhole.begin(), kWhole.end(), name) != kWhole.end() ||
-         std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+  return std::ranges::find(kWithAnyEnding, stem) != kWithAnyEnding.end() ||
+         std::ranges::find(kWhole, name) != kWhole.end() ||
+         std::ranges::any_of(kEndings, [&](const char* ending) { return name.ends_with(ending); });
 }
 
 namespace {
@@ -368,7 +368,7 @@ void read_sources(const std::vector<SourceFile>& sources, const ReadSettings& se
 
 void PassedOver::add(const std::string& kind, const std::string& name, std::int64_t count) {
   constexpr std::size_t kMaxNames = 3;
-  auto found = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& known) { return known.kind == kind; });
+  auto found = std::ranges::find_if(kinds_, [&](const Kind& known) { return known.kind == kind; });
   if (found == kinds_.end()) found = kinds_.insert(found, Kind{.kind = kind, .count = 0, .names = {}});
   found->count += count;
   if (found->names.size() < kMaxNames) {

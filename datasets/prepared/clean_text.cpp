@@ -59,7 +59,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
 
 void CleanText::begin_split(std::size_t split) {
   finish_blocks();
-  if (std::any_of(splits_.begin(), splits_.end(), [&](const auto& known) { return known.first == split; })) {
+  if (std::ranges::any_of(splits_, [&](const auto& known) { return known.first == split; })) {
     throw DataError(
         fmt::format("the corpus has two parts that are '{}'\nname one of them with --from", kSplitNames.at(split)));
   }
@@ -134,7 +134,7 @@ std::size_t CleanText::settled(std::size_t before) {
 
 void CleanText::dispatch(std::size_t bytes) {
   std::vector<Boundary> boundaries = std::exchange(begun_boundaries_, {});
-  const auto later = std::find_if(boundaries.begin(), boundaries.end(), [&](Boundary b) { return b.place > bytes; });
+  const auto later = std::ranges::find_if(boundaries, [&](Boundary b) { return b.place > bytes; });
   for (auto boundary = later; boundary != boundaries.end(); ++boundary) {
     begun_boundaries_.push_back({boundary->place - bytes, boundary->most_tokens});
   }

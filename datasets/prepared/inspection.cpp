@@ -28,8 +28,7 @@ std::vector<SymbolCount> count_symbols(const Vocabulary& vocabulary, const Split
   for (std::size_t id = 0; id < counts.size(); ++id) {
     if (counts[id] > 0) symbols.push_back({vocabulary.symbols[id], counts[id]});
   }
-  std::stable_sort(symbols.begin(), symbols.end(),
-                   [](const SymbolCount& a, const SymbolCount& b) { return a.count > b.count; });
+  std::ranges::stable_sort(symbols, [](const SymbolCount& a, const SymbolCount& b) { return a.count > b.count; });
   return symbols;
 }
 

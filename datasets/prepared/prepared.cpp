@@ -124,7 +124,7 @@ std::string data_files(const MetaReader& meta) {
       lines.push_back(fmt::format("{} {}\n", file, recorded_hash(meta, file)));
     }
   }
-  std::sort(lines.begin(), lines.end());
+  std::ranges::sort(lines);
   return join(lines, "");
 }
 
@@ -226,7 +226,7 @@ PreparedData open_prepared(const fs::path& folder, bool verify) {
   check("vocab.json");
   if (verify && data.vocabulary.unit == Vocabulary::Unit::kBpe) check("merges.txt");
   for (const auto& [name, size] : meta.object("sizes").items()) {
-    if (std::find(kSplitNames.begin(), kSplitNames.end(), name) == kSplitNames.end()) {
+    if (std::ranges::find(kSplitNames, name) == kSplitNames.end()) {
       throw meta.bad(fmt::format("unknown split '{}'", name));
     }
     data.splits.emplace(name, open_split(folder, name, meta, data.vocabulary));

@@ -101,7 +101,7 @@ std::int64_t space_of(const PreparedData& data) {
                     "prepare the text again with --unit character",
                     data.path.string()));
   }
-  const std::int64_t space = std::find(symbols.begin(), symbols.end(), " ") - symbols.begin();
+  const std::int64_t space = std::ranges::find(symbols, " ") - symbols.begin();
   if (space == data.vocabulary.size()) {
     throw UsageError(
         fmt::format("{} has no space, but a unigram segmentation cuts words between spaces\n"
@@ -319,7 +319,7 @@ std::vector<std::string> segmentation_names(const fs::path& data) {
     const std::string name = entry->path().filename().string();
     if (name.front() != '.' && fs::is_regular_file(model_of(entry->path()))) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 
@@ -335,7 +335,7 @@ void verify_segmentations(const PreparedData& data) {
 
 std::optional<fs::path> find_tokenizer(const fs::path& data, const std::string& tokenizer) {
   const std::vector<std::string> names = segmentation_names(data);
-  if (std::find(names.begin(), names.end(), tokenizer) != names.end()) {
+  if (std::ranges::find(names, tokenizer) != names.end()) {
     return model_of(segmentations_of(data) / tokenizer);
   }
   return fs::is_regular_file(tokenizer) ? std::optional<fs::path>(tokenizer) : std::nullopt;

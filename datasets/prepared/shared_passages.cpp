@@ -206,7 +206,7 @@ void look_in(const TokenFile& looked_in, std::vector<Search>& searches, const Wi
   });
   const auto is_over = [](const Search& search) { return search.is_over(); };
   for (std::int64_t begin = 0; begin < looked_in.size(); begin += part) {
-    if (std::all_of(searches.begin(), searches.end(), is_over)) break;  // such as for a text that is there twice
+    if (std::ranges::all_of(searches, is_over)) break;  // such as for a text that is there twice
     parts.add([&, begin] { return find_windows(looked_in, begin, begin + part, windows, filter); });
   }
   parts.finish();

@@ -87,7 +87,7 @@ std::optional<SplitSizes> SplitPlan::documents(std::int64_t count) const {
 }
 
 bool SplitPlan::suits(std::int64_t documents) const {
-  return shares_ && std::all_of(parts_.begin(), parts_.end(), [&](std::int64_t part) {
+  return shares_ && std::ranges::all_of(parts_, [&](std::int64_t part) {
            return part == 0 || static_cast<double>(part) * static_cast<double>(documents) >= 100.0 * kMillionth;
          });
 }

@@ -36,7 +36,7 @@ std::vector<std::int64_t> encode_symbols(const Vocabulary& vocabulary, std::stri
     }
     const auto found = known.find(text.substr(0, bytes));
     if (found == known.end()) {
-      const bool of_text8 = std::all_of(vocabulary.symbols.begin(), vocabulary.symbols.end(), is_of_text8);
+      const bool of_text8 = std::ranges::all_of(vocabulary.symbols, is_of_text8);
       throw DataError(
           fmt::format("the text has the symbol {}, which the model does not know\n"
                       "write it like the model's training data: {}",

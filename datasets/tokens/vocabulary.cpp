@@ -46,7 +46,7 @@ Vocabulary parse_vocabulary(std::string_view text, const std::string& source) {
   if (!json.is_object() || !json.contains("unit") || !json["unit"].is_string()) throw bad("no text 'unit'");
   if (!json.contains("symbols") || !json["symbols"].is_array()) throw bad("no list 'symbols'");
   const std::string unit = json["unit"].get<std::string>();
-  const auto* const name = std::find(kUnitNames.begin(), kUnitNames.end(), unit);
+  const auto* const name = std::ranges::find(kUnitNames, unit);
   if (name == kUnitNames.end()) throw bad(fmt::format("unit '{}' is not one of character, byte, bpe", unit));
   if (json["symbols"].empty()) throw bad("the list of symbols is empty");
 

@@ -25,7 +25,7 @@ std::map<std::string, double> configured_numbers(const Recipe& recipe, const Yam
     if (entry.value.is_number()) numbers[entry.key] = entry.value.get<double>();
   }
   const bool has_all =
-      std::all_of(columns.begin(), columns.end(), [&](const std::string& column) { return numbers.contains(column); });
+      std::ranges::all_of(columns, [&](const std::string& column) { return numbers.contains(column); });
   if (has_all) return numbers;
   const std::string& path = run.options.data.path;
   const std::optional<std::int64_t> symbols = recipe.corpora.symbols_of(path);

@@ -62,8 +62,7 @@ FigureRows::FigureRows(RunTable& runs, const FigureDescription& description, con
 std::vector<std::string> FigureRows::joined_corpora() const {
   std::set<std::string> corpora = values_of_rows(runs_, rows_, kCorpusOfEvaluation);
   if (corpora.size() < 2) corpora = values_of_rows(runs_, rows_, kCorpus);
-  const bool told_apart = names_corpus(description_.x) ||
-                          std::any_of(description_.series.begin(), description_.series.end(), names_corpus) ||
+  const bool told_apart = names_corpus(description_.x) || std::ranges::any_of(description_.series, names_corpus) ||
                           (!description_.value.empty() && names_corpus(description_.y));
   if (corpora.size() < 2 || told_apart) return {};
   return {corpora.begin(), corpora.end()};

@@ -165,7 +165,7 @@ class RecipeChecker {
     const std::string title = fmt::format("table '{}'", description.name);
     const auto has_value = [](const TableCell& cell) { return cell.value.has_value(); };
     const bool printed_only = !row.cells.empty() && row.cells.front().missing == kPrintedOnly;
-    const bool filled = std::any_of(row.cells.begin(), row.cells.end(), has_value);
+    const bool filled = std::ranges::any_of(row.cells, has_value);
     if (!filled && !printed_only) {
       return find(description.place,
                   fmt::format("{}: the row '{}' is filled by no run ({})", title, row.label, row.cells.front().missing),
@@ -193,12 +193,11 @@ class RecipeChecker {
   /// Every printed value must have a cell.
   void check_printed(const TableDescription& description, const Table& table) {
     for (const auto& [label, cells] : description.printed) {
-      const auto row = std::find_if(table.rows.begin(), table.rows.end(),
-                                    [&name = label](const TableRow& r) { return r.label == name; });
+      const auto row = std::ranges::find_if(table.rows, [&name = label](const TableRow& r) { return r.label == name; });
       for (const auto& [column, value] : cells) {
         const bool there =
-            row != table.rows.end() && std::any_of(table.columns.begin(), table.columns.end(),
-                                                   [&name = column](const TableColumn& c) { return c.label == name; });
+            row != table.rows.end() &&
+            std::ranges::any_of(table.columns, [&name = column](const TableColumn& c) { return c.label == name; });
         if (there) continue;
         find(description.place,
              fmt::format("table '{}': the printed value {} of {}/{} has no cell", description.name, value, label,

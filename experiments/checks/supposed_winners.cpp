@@ -58,7 +58,7 @@ class SupposedOther {
 ChooseValue suppose_winners(std::vector<fs::path> asking) {
   using Others = std::map<std::pair<fs::path, std::string>, std::shared_ptr<SupposedOther>>;
   return [asking = std::move(asking), others = std::make_shared<Others>()](const BestOf& best) {
-    if (std::find(asking.begin(), asking.end(), best.file) != asking.end()) {
+    if (std::ranges::find(asking, best.file) != asking.end()) {
       throw UsageError(
           fmt::format("{}: {} asks for its own winner, through other sweeps or itself\n"
                       "give '{}' a value in one of them",

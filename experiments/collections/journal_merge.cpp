@@ -43,12 +43,12 @@ bool may_follow_the_end(const std::string& line) {
                                                     "losses",     "costs",  "choice",     kDirections, kRemark};
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
-  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+  return std::ranges::find(kTypes, type) != kTypes.end();
 }
 
 /// Lines of several journals by their time, each once.
 std::vector<std::string> by_time(std::vector<std::string> lines) {
-  std::sort(lines.begin(), lines.end(), [](const std::string& a, const std::string& b) {
+  std::ranges::sort(lines, [](const std::string& a, const std::string& b) {
     const double first = time_in(record_in(a));
     const double second = time_in(record_in(b));
     return std::tie(first, a) < std::tie(second, b);

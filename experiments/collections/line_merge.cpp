@@ -25,7 +25,7 @@ std::vector<fs::path> line_files(const fs::path& runs) {
       found.push_back(journal.lexically_relative(runs));
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 

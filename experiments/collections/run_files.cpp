@@ -56,7 +56,7 @@ void collect_files(const fs::path& run, const fs::path& relative, const std::vec
       std::vector<fs::path> path = above;
       path.push_back(fs::canonical(entry->path(), error));
       if (error) break;
-      if (std::find(above.begin(), above.end(), path.back()) != above.end()) {
+      if (std::ranges::find(above, path.back()) != above.end()) {
         throw DataError(
             fmt::format("{} is a link to a folder that contains it\nremove the link", entry->path().string()));
       }
@@ -101,7 +101,7 @@ std::vector<fs::path> run_files(const fs::path& folder) {
   const fs::path real = fs::canonical(folder, error);
   if (error) throw_file_error("read the folder", folder, error.value());
   collect_files(folder, "", {real}, files);
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   return files;
 }
 
@@ -111,7 +111,7 @@ bool is_users_file(const fs::path& relative) {
                                                       "merges.txt",  "config.json",       "generation_config.json",
                                                       "README.md"};
   const auto is_one_of = [](const auto& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
   };
   const std::string part = relative.begin()->string();
   const std::string name = relative.lexically_relative(part).string();  // "." for the part itself
@@ -135,7 +135,7 @@ bool is_programs_file(const fs::path& relative) {
   const ProgramPaths within{""};
   std::vector<fs::path> parts = within.state();
   parts.insert(parts.end(), {within.output(), within.config()});
-  return std::find(parts.begin(), parts.end(), *relative.begin()) != parts.end();
+  return std::ranges::find(parts, *relative.begin()) != parts.end();
 }
 
 bool has_links(const fs::path& folder) {

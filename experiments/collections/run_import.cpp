@@ -38,7 +38,7 @@ using Numbers = std::map<NumberKey, Json>;
 constexpr const char* kOfCosts = "costs";  // in the place of a split
 
 std::string with_dots(std::string text) {
-  std::replace(text.begin(), text.end(), '/', '.');
+  std::ranges::replace(text, '/', '.');
   return text;
 }
 
@@ -199,7 +199,7 @@ RunImport::RunImport(fs::path runs) : runs_(std::move(runs)) {
 ImportedRun RunImport::take(const Json& foreign) {
   const std::string id = imported_id(foreign);
   if (fs::exists(runs_ / id)) return update(id, foreign);
-  if (std::find(written_.begin(), written_.end(), id) != written_.end()) {
+  if (std::ranges::find(written_, id) != written_.end()) {
     return {.id = id, .outcome = ImportOutcome::kConflict, .note = "two runs there have this id; the first counts"};
   }
   const std::string note = write(id, foreign);

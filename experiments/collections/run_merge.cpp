@@ -351,7 +351,7 @@ std::vector<fs::path> find_run_folders(const fs::path& folder) {
   fs::path root = fs::absolute(folder).lexically_normal();
   if (!root.has_filename()) root = root.parent_path();  // "runs/" has the name runs
   collect_run_folders(root, kDepth, found);
-  std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::sort(found, [](const fs::path& a, const fs::path& b) {
     return std::pair(a.filename(), a) < std::pair(b.filename(), b);
   });
   return found;
@@ -388,8 +388,8 @@ std::vector<MergedRun> merge_archive(const fs::path& archive, const fs::path& ru
   std::vector<fs::path> folders = find_run_folders(content);
   std::vector<MergedRun> incomplete;
   for (const fs::path& name : found.skipped) {
-    const auto run = std::find_if(folders.begin(), folders.end(),
-                                  [&](const fs::path& folder) { return lies_in(content / name, folder); });
+    const auto run =
+        std::ranges::find_if(folders, [&](const fs::path& folder) { return lies_in(content / name, folder); });
     if (run == folders.end()) continue;
     incomplete.push_back({.id = run->filename().string(),
                           .outcome = MergeOutcome::kDamaged,

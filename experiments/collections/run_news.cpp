@@ -98,7 +98,7 @@ std::string RunNews::note() const {
   for (const auto* files : {&before, &after, &state}) {
     for (const fs::path& file : *files) {
       const std::string part = file.begin()->string();
-      if (std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
     }
   }
   return parts.empty() ? "" : "its " + join(parts, ", ");
@@ -109,8 +109,7 @@ bool has_checkpoint_files(const fs::path& run) {
   std::error_code error;
   if (!fs::exists(folder, error)) return false;
   const std::vector<fs::path> files = run_files(run);
-  return std::any_of(files.begin(), files.end(),
-                     [](const fs::path& file) { return *file.begin() == RunPaths{""}.checkpoints(); });
+  return std::ranges::any_of(files, [](const fs::path& file) { return *file.begin() == RunPaths{""}.checkpoints(); });
 }
 
 RunNews news_of(const fs::path& from, const fs::path& to, bool further) {

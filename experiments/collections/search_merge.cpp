@@ -62,7 +62,7 @@ std::vector<fs::path> search_files(const fs::path& runs) {
       if (regular && trial_of(file->path().filename().string())) found.push_back(file->path().lexically_relative(runs));
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -77,7 +77,7 @@ std::vector<MergedSearch> merge_searches(const fs::path& from, const fs::path& r
   }
   std::vector<MergedSearch> changed;
   for (auto& [name, search] : searches) {
-    std::sort(search.differing.begin(), search.differing.end());
+    std::ranges::sort(search.differing);
     const bool is_news = search.added > 0 || !search.differing.empty() || !search.damaged.empty();
     if (is_news) changed.push_back(std::move(search));
   }

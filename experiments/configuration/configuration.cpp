@@ -28,7 +28,7 @@ struct ModelGroup {
 
   void visit(OptionVisitor& v) {
     const std::vector<std::string>& types = model_types();
-    auto index = static_cast<std::size_t>(std::find(types.begin(), types.end(), model.type()) - types.begin());
+    auto index = static_cast<std::size_t>(std::ranges::find(types, model.type()) - types.begin());
     v.choice({.name = "type", .help = "which model; the model's own options follow it"}, index, types);
     if (types.at(index) != model.type()) model = default_model_options(index);
     model.visit(v);
@@ -90,7 +90,7 @@ std::size_t chosen_model(const Yaml& tree) {
                 fmt::format("model.type is missing\nadd it: one of {}; or `program` for a program of your own",
                             join(types, ", ")));
   }
-  const auto found = std::find(types.begin(), types.end(), type->scalar);
+  const auto found = std::ranges::find(types, type->scalar);
   return found == types.end() ? 0 : static_cast<std::size_t>(found - types.begin());
 }
 
@@ -179,7 +179,7 @@ Yaml foreign_model(const fs::path& config) {
   const Json json = read_json(config);
   const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
   const std::vector<std::string>& types = model_types();
-  if (!type.is_string() || std::find(types.begin(), types.end(), type.get<std::string>()) == types.end()) {
+  if (!type.is_string() || std::ranges::find(types, type.get<std::string>()) == types.end()) {
     std::string hint;
     for (std::size_t model = 0; model < types.size(); ++model) {
       if (type != default_model_options(model).foreign_type()) continue;
@@ -206,7 +206,7 @@ void check_changeable(const std::string& assignment, std::size_t model, WeightsU
     if (makes_a_difference(entry, use, defaults.model.scheme())) counting.push_back(entry.key);
     if (entry.key == key) of_weights = entry.of_weights;
   }
-  if (std::find(counting.begin(), counting.end(), key) != counting.end()) return;
+  if (std::ranges::find(counting, key) != counting.end()) return;
   if (of_weights) {
     throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
                                  key, source.string(), join(counting, ", ")));
@@ -254,8 +254,8 @@ std::vector<OptionEntry> option_entries(const RunConfiguration& run) {
   visit_options(copy, lister);
   std::vector<OptionEntry> entries = lister.entries();
   if (!run.program) return entries;
-  const auto behind = std::find_if(entries.begin(), entries.end(),
-                                   [](const OptionEntry& entry) { return entry.key.starts_with("train."); });
+  const auto behind =
+      std::ranges::find_if(entries, [](const OptionEntry& entry) { return entry.key.starts_with("train."); });
   const std::vector<OptionEntry> further = further_entries(*run.program);
   entries.insert(behind, further.begin(), further.end());
   return entries;
@@ -317,8 +317,8 @@ bool is_evaluation_setting(const OptionEntry& entry) { return entry.affects_resu
 namespace {
 
 bool names_key(const std::vector<std::string>& overrides, std::string_view key) {
-  return std::any_of(overrides.begin(), overrides.end(),
-                     [&](const std::string& each) { return std::string_view(each).substr(0, each.find('=')) == key; });
+  return std::ranges::any_of(
+      overrides, [&](const std::string& each) { return std::string_view(each).substr(0, each.find('=')) == key; });
 }
 
 /// A shorter eval.context alone shortens the stride that it holds.

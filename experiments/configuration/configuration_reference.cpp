@@ -62,8 +62,8 @@ std::string_view useful_range(std::string_view range) {
 bool explains_choices(const OptionEntry& entry) {
   if (!entry.range.starts_with(kChoices)) return false;
   const std::vector<std::string> choices = split(entry.range.substr(kChoices.size()), ',');
-  return std::all_of(choices.begin(), choices.end(),
-                     [&](const std::string& choice) { return entry.help.find(trim(choice)) != std::string::npos; });
+  return std::ranges::all_of(
+      choices, [&](const std::string& choice) { return entry.help.find(trim(choice)) != std::string::npos; });
 }
 
 std::string row(const OptionEntry& entry, const std::string& value) {
@@ -98,7 +98,7 @@ std::string program_section(const std::vector<OptionEntry>& common) {
   std::string rows;
   for (OptionEntry entry : option_entries(run)) {
     const auto is_same = [&](const auto& c) { return c.key == entry.key && c.help == entry.help; };
-    if (entry.key != "data.path" && std::any_of(common.begin(), common.end(), is_same)) continue;
+    if (entry.key != "data.path" && std::ranges::any_of(common, is_same)) continue;
     if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;
     if (entry.key == "data.path") entry.help = "what the program reads: a prepared folder, or any other file or folder";
     const auto value = shown.find(entry.key);
@@ -121,10 +121,10 @@ std::string model_section(std::size_t index, const std::vector<OptionEntry>& com
   for (const OptionEntry& entry : entries) {
     if (is_own(entry)) {
       const auto is_same = [&](const auto& block) { return block.key == entry.key && block.help == entry.help; };
-      (std::any_of(blocks.begin(), blocks.end(), is_same) ? shared : own).push_back(entry);
+      (std::ranges::any_of(blocks, is_same) ? shared : own).push_back(entry);
       continue;
     }
-    const auto same = std::find_if(common.begin(), common.end(), [&](const auto& c) { return c.key == entry.key; });
+    const auto same = std::ranges::find_if(common, [&](const auto& c) { return c.key == entry.key; });
     if (entry.key != "model.type" && same != common.end() && same->value != entry.value) changed.push_back(entry);
   }
   const std::string type = model_types()[index];

@@ -20,9 +20,9 @@ namespace {
 constexpr const char* kSplitPlace = "split";
 
 bool uses_split(const Yaml& command) {
-  return std::any_of(command.items.begin(), command.items.end(), [](const Yaml& word) {
+  return std::ranges::any_of(command.items, [](const Yaml& word) {
     const std::vector<std::string> names = placeholders_in(word.scalar);
-    return std::find(names.begin(), names.end(), kSplitPlace) != names.end();
+    return std::ranges::find(names, kSplitPlace) != names.end();
   });
 }
 
@@ -78,7 +78,7 @@ void leave_out_evaluation_code(Yaml& tree) {
   std::vector<std::string> patterns;
   if (const Yaml* code = program->given("code")) patterns = words_at(*code, "program.code");
   for (std::string& pattern : added) {
-    if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) patterns.push_back(std::move(pattern));
+    if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(std::move(pattern));
   }
   program->set("code", yaml_from_json(Json(patterns), "code of evaluate"));
 }

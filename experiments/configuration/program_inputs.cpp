@@ -32,7 +32,7 @@ std::vector<DataFile> data_files(const fs::path& path) {
     files.push_back({entry->path(), entry->path().lexically_relative(path).generic_string(), entry->file_size()});
   }
   if (error) throw DataError(fmt::format("data.path: {} cannot be read: {}", path.string(), error.message()));
-  std::sort(files.begin(), files.end(), [](const DataFile& a, const DataFile& b) { return a.name < b.name; });
+  std::ranges::sort(files, [](const DataFile& a, const DataFile& b) { return a.name < b.name; });
   return files;
 }
 

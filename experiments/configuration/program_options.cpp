@@ -60,7 +60,7 @@ void read_options(const Yaml& map, const std::string& prefix, std::vector<std::p
       read_options(value, name + ".", out);
       continue;
     }
-    const bool flat = std::all_of(value.items.begin(), value.items.end(), [](const Yaml& i) { return i.is_scalar(); });
+    const bool flat = std::ranges::all_of(value.items, [](const Yaml& i) { return i.is_scalar(); });
     if (value.is_null() || !flat) {
       fail_at(value, fmt::format("options.{} must be a number, a text, true, false, or a list of these", name));
     }
@@ -266,7 +266,7 @@ void check_option_name(const Yaml& node, const std::string& name) {
   for (const std::string& part : split(name, '.')) {
     if (placeholders_in(fmt::format("{{{}}}", part)).size() != 1) fail_with_name(node, name);
   }
-  if (std::find(kPlaces.begin(), kPlaces.end(), name) == kPlaces.end()) return;
+  if (std::ranges::find(kPlaces, name) == kPlaces.end()) return;
   fail_at(node, fmt::format("options.{}: the placeholder {{{}}} has a meaning already\ngive the option another name{}",
                             name, name, name == "seed" ? ", or write seed outside of options" : ""));
 }
@@ -278,7 +278,7 @@ void check_placeholders(const Yaml& node, const ProgramOptions& program, std::st
   std::vector<std::string> places(kPlaces.begin(), kPlaces.end());
   if (!further.empty()) places.emplace_back(further);
   for (const std::string& name : placeholders_in(node.scalar)) {
-    const bool place = std::find(places.begin(), places.end(), name) != places.end();
+    const bool place = std::ranges::find(places, name) != places.end();
     if (place || program.option(name) != nullptr) continue;
     std::vector<std::string> known;
     for (const auto& [key, value] : program.options) known.push_back(key);

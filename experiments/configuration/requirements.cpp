@@ -25,7 +25,7 @@ bool has_weights(const fs::path& folder) {
   std::error_code unreadable;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable)) {
     const std::string ending = entry.path().extension().string();
-    if (std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end()) return true;
+    if (std::ranges::find(kEndings, ending) != kEndings.end()) return true;
   }
   return false;
 }
@@ -41,8 +41,7 @@ void check_weights(const Yaml& item, const std::string& folder) {
 
 void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   const std::string key = scalar_text(item, "require");
-  const auto found =
-      std::find_if(entries.begin(), entries.end(), [&](const OptionEntry& entry) { return entry.key == key; });
+  const auto found = std::ranges::find_if(entries, [&](const OptionEntry& entry) { return entry.key == key; });
   if (found == entries.end()) {
     std::vector<std::string> keys;
     for (const OptionEntry& entry : entries) keys.push_back(entry.key);
@@ -73,8 +72,7 @@ std::string_view preparing_option(std::string_view key) {
       {"valid_tokens", "--valid-tokens"},
       {"vocabulary", "--vocabulary"},
   });
-  const auto* const found =
-      std::find_if(kOptions.begin(), kOptions.end(), [&](const Option& option) { return option.first == key; });
+  const auto* const found = std::ranges::find_if(kOptions, [&](const Option& option) { return option.first == key; });
   return found == kOptions.end() ? "" : found->second;
 }
 

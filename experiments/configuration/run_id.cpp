@@ -89,7 +89,7 @@ std::string weights_sha256(const fs::path& folder) {
   for (const auto& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() == ".safetensors") shards.push_back(entry.path());
   }
-  std::sort(shards.begin(), shards.end());
+  std::ranges::sort(shards);
   Sha256 hash;
   for (const fs::path& shard : shards) hash.update(sha256_file(shard));
   return hash.finish();
@@ -155,7 +155,7 @@ std::string run_id_with_metrics(const RunConfiguration& options, const RunInputs
 
 std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids) {
   if (text.empty()) return {};
-  if (std::find(ids.begin(), ids.end(), text) != ids.end()) return {text};
+  if (std::ranges::find(ids, text) != ids.end()) return {text};
   std::vector<std::string> called;
   const auto begins = [&](const std::string& id) { return id.starts_with(text); };
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), begins);

@@ -77,7 +77,7 @@ const SiteScheduler& scheduler_of(const Site& site) {
 }
 
 bool is_state_of(const std::vector<std::string>& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// What queues say, each asked once.
@@ -238,11 +238,10 @@ class CommandLauncher : public Launcher {
   /// The host with the fewest jobs; "" if the site names none.
   static std::string freest_host(const SiteScheduler& scheduler, const std::vector<SiteJob>& jobs) {
     const auto jobs_on = [&](const std::string& host) {
-      return std::count_if(jobs.begin(), jobs.end(), [&](const SiteJob& job) { return job.host == host; });
+      return std::ranges::count_if(jobs, [&](const SiteJob& job) { return job.host == host; });
     };
-    const auto freest =
-        std::min_element(scheduler.hosts.begin(), scheduler.hosts.end(),
-                         [&](const std::string& a, const std::string& b) { return jobs_on(a) < jobs_on(b); });
+    const auto freest = std::ranges::min_element(
+        scheduler.hosts, [&](const std::string& a, const std::string& b) { return jobs_on(a) < jobs_on(b); });
     return freest == scheduler.hosts.end() ? "" : *freest;
   }
 

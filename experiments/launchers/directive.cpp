@@ -52,7 +52,7 @@ bool is_letter_option(std::string_view word) { return word.size() > 1 && word[0]
 /// Whether GPUs are among resources such as "tmpfs:10G,gpu:a100:2".
 bool names_gpu(const std::string& resources) {
   const std::vector<std::string> parts = split(resources, ',');
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+  return std::ranges::any_of(parts, [](const std::string& part) {
     const std::string_view name = trim(std::string_view(part).substr(0, part.find_first_of(":=")));
     return name == "gpu";
   });

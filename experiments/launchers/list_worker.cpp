@@ -76,7 +76,7 @@ bool may_use_gpu(const SweepRun& run) {
 
 /// The GPUs that this process may use, if any run may use a GPU.
 std::vector<std::string> gpus_for(const std::vector<SweepRun>& runs) {
-  return std::any_of(runs.begin(), runs.end(), may_use_gpu) ? visible_gpus() : std::vector<std::string>();
+  return std::ranges::any_of(runs, may_use_gpu) ? visible_gpus() : std::vector<std::string>();
 }
 
 MachineSlots::MachineSlots(const WorkList& list, const LaunchSettings& settings)

@@ -23,8 +23,7 @@ constexpr double kShareOfMemory = 0.9;       // of a GPU's or machine's memory t
 constexpr double kProcessOverhead = 600e6;   // bytes on a GPU besides a process's tensors: CUDA's context, libraries
 
 bool any_asks_for(const std::vector<SweepRun>& runs, std::string_view device) {
-  return std::any_of(runs.begin(), runs.end(),
-                     [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
+  return std::ranges::any_of(runs, [&](const SweepRun& run) { return run.planned.options.device.starts_with(device); });
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ Scheduler::Scheduler(const WorkList& list, const LaunchSettings& settings, RunSl
 }
 
 bool Scheduler::is_idle() const {
-  return std::all_of(taken_.begin(), taken_.end(), [](const Slot& slot) { return slot.run == nullptr; });
+  return std::ranges::all_of(taken_, [](const Slot& slot) { return slot.run == nullptr; });
 }
 
 LaunchReport Scheduler::run() {
@@ -314,12 +314,12 @@ void Scheduler::start_workers() {
       if (next == nullptr) break;
       const SweepRun& run = *next;
       if (!may_take(run)) {
-        queue_.erase(std::find(queue_.begin(), queue_.end(), next));
+        queue_.erase(std::ranges::find(queue_, next));
       } else if (!has_time_for(run)) {
         report_.interrupted = true;
         return;
       } else {
-        queue_.erase(std::find(queue_.begin(), queue_.end(), next));
+        queue_.erase(std::ranges::find(queue_, next));
         start(slot, run);
       }
     }

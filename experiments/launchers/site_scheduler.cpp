@@ -31,7 +31,7 @@ std::string unquoted_name(std::string name) {
 void check_names(const Yaml& node, const std::string& word, const std::vector<std::string>& known) {
   for (const std::string& named : placeholders_in(word)) {
     const std::string name = unquoted_name(named);
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::ranges::find(known, name) != known.end()) continue;
     fail_at(node,
             fmt::format("there is no {{{}}} here{}; there are {}", name, did_you_mean(name, known), join(known, ", ")));
   }
@@ -57,7 +57,7 @@ std::vector<std::string> read_pattern(const Yaml& map, const char* key, const st
   std::vector<std::string> names;
   for (const auto& [name, number] : pattern.NamedCapturingGroups()) names.push_back(name);
   for (const std::string& name : needed) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (std::ranges::find(names, name) == names.end()) {
       fail_at(*node, fmt::format("scheduler.{} needs a group (?P<{}>…)", key, name));
     }
   }

@@ -128,8 +128,8 @@ void read_partitions(SlurmCluster& cluster, const std::string& text) {
     std::string name = fields[0];
     const bool is_default = name.ends_with('*');
     if (is_default) name.pop_back();
-    auto found = std::find_if(cluster.partitions.begin(), cluster.partitions.end(),
-                              [&](const SlurmPartition& partition) { return partition.name == name; });
+    auto found = std::ranges::find_if(cluster.partitions,
+                                      [&](const SlurmPartition& partition) { return partition.name == name; });
     if (found == cluster.partitions.end()) {
       found = cluster.partitions.insert(found, {.name = name, .is_default = is_default});
     }
@@ -163,7 +163,7 @@ std::vector<SlurmNode> read_nodes(const std::string& text) {
     const auto begins = [&](std::string_view word) { return state.starts_with(word); };
     // "down", "drained", "draining", "failing", …; a final star: the node does not answer.
     constexpr std::array<std::string_view, 7> kNotUsable{"down", "drain", "fail", "error", "inval", "unk", "maint"};
-    const bool usable = !state.ends_with('*') && std::none_of(kNotUsable.begin(), kNotUsable.end(), begins);
+    const bool usable = !state.ends_with('*') && std::ranges::none_of(kNotUsable, begins);
     nodes.push_back({std::string(trim(fields[0])), usable});
   }
   return nodes;

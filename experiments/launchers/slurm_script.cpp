@@ -57,7 +57,7 @@ std::string log_of(const fs::path& folder) {
 bool join_directive(std::vector<std::string>& directives, std::initializer_list<std::string_view> names,
                     const std::string& value) {
   const auto gives = [&](const std::string& directive) {
-    return std::any_of(names.begin(), names.end(), [&](auto name) { return gives_option(directive, name); });
+    return std::ranges::any_of(names, [&](auto name) { return gives_option(directive, name); });
   };
   const auto given = std::find_if(directives.rbegin(), directives.rend(), gives);
   if (given == directives.rend()) return false;

@@ -166,8 +166,8 @@ std::vector<WorkList> work_lists(const fs::path& runs) {
 std::vector<WorkList> finished_lists(const fs::path& runs) {
   std::vector<WorkList> lists = work_lists(runs);
   std::erase_if(lists, [](const WorkList& list) {
-    const bool is_left = std::any_of(list.items.begin(), list.items.end(), is_left_to_take);
-    const bool grows = list.growth && std::none_of(list.items.begin(), list.items.end(), is_asked_to_stop);
+    const bool is_left = std::ranges::any_of(list.items, is_left_to_take);
+    const bool grows = list.growth && std::ranges::none_of(list.items, is_asked_to_stop);
     return is_left || grows;  // a list that grows ends by its workers, or where a user stops one of its runs
   });
   return lists;

@@ -94,7 +94,7 @@ struct Patterns {
 
 void check_form(const CodeRequest& request, const std::string& pattern, bool names_code) {
   const Parts parts = parts_of(pattern);
-  if (!parts.empty() && !pattern.starts_with('/') && std::count(parts.begin(), parts.end(), "..") == 0) return;
+  if (!parts.empty() && !pattern.starts_with('/') && std::ranges::count(parts, "..") == 0) return;
   throw UsageError(
       fmt::format("program.code: {}{}: it names no files below {}\nuse a path or pattern that begins there, "
                   "such as *.py, src or **/*.py",
@@ -155,11 +155,11 @@ std::vector<std::string> ignored_settings(const fs::path& folder, const std::vec
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder / below, error)) {
       const std::string path = (below / entry.path().filename()).string();
-      const bool is_setting = std::find(kEndings.begin(), kEndings.end(), entry.path().extension()) != kEndings.end();
+      const bool is_setting = std::ranges::find(kEndings, entry.path().extension()) != kEndings.end();
       if (is_setting && !known.contains(path) && entry.is_regular_file(error)) found.push_back(path);
     }
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -215,10 +215,10 @@ bool may_be_recipe(const fs::path& path) {
 
 /// Whether all keys of YAML are those of recipes: other programs have files with `sweep`, too.
 bool has_recipe_keys(const Yaml& tree) {
-  return tree.is_map() && std::all_of(tree.entries.begin(), tree.entries.end(), [](const Yaml::Entry& entry) {
+  return tree.is_map() && std::ranges::all_of(tree.entries, [](const Yaml::Entry& entry) {
            const std::string_view key = std::string_view(entry.first).substr(0, entry.first.find('.'));
-           return std::find(kRunKeys.begin(), kRunKeys.end(), key) != kRunKeys.end() ||
-                  std::find(kKeysBesidesRun.begin(), kKeysBesidesRun.end(), key) != kKeysBesidesRun.end();
+           return std::ranges::find(kRunKeys, key) != kRunKeys.end() ||
+                  std::ranges::find(kKeysBesidesRun, key) != kKeysBesidesRun.end();
          });
 }
 
@@ -231,14 +231,14 @@ bool has_sweep(const Yaml& tree) {
   const Yaml* sweep = tree.find("sweep");
   constexpr std::array<const char*, 4> kKinds{"grid", "zip", "random", "search"};
   return sweep != nullptr && sweep->is_map() &&
-         std::any_of(kKinds.begin(), kKinds.end(), [&](const char* kind) { return sweep->find(kind) != nullptr; });
+         std::ranges::any_of(kKinds, [&](const char* kind) { return sweep->find(kind) != nullptr; });
 }
 
 /// Pictures, pages, notes and logs: programs write them, and read none.
 bool is_result_or_note(const std::string& path) {
   constexpr std::array<std::string_view, 9> kEndings{".svg", ".pdf", ".png", ".html", ".tex",
                                                      ".md",  ".log", ".out", ".err"};
-  return std::find(kEndings.begin(), kEndings.end(), fs::path(path).extension().string()) != kEndings.end();
+  return std::ranges::find(kEndings, fs::path(path).extension().string()) != kEndings.end();
 }
 
 /// Weights, arrays, caches and databases: each run begins with those that lie next to the code.
@@ -247,7 +247,7 @@ bool is_state(const std::string& path) {
                                                       ".pickle", ".npy",     ".npz",    ".h5",          ".hdf5", ".db",
                                                       ".sqlite", ".msgpack", ".joblib", ".wandb",       ".orbax"};
   const std::string ending = fs::path(path).extension().string();
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end() ||
+  return std::ranges::find(kEndings, ending) != kEndings.end() ||
          fs::path(path).filename().string().starts_with("events.out.tfevents.");
 }
 
@@ -320,7 +320,7 @@ void check_left_out(const CodeRequest& request, const std::vector<std::string>& 
     check_form(request, pattern, false);
     const auto fits = [&](const std::string& path) { return fits_pattern(path, pattern); };
     std::error_code ignored;
-    if (std::any_of(paths.begin(), paths.end(), fits) || fs::exists(request.folder / pattern, ignored)) continue;
+    if (std::ranges::any_of(paths, fits) || fs::exists(request.folder / pattern, ignored)) continue;
     notes.push_back(
         fmt::format("program.code: !{} leaves out nothing: it fits no file of {}", pattern, request.folder.string()));
   }
@@ -384,7 +384,7 @@ bool is_never_code(const fs::path& path) {
                                                     ".ruff_cache", ".ipynb_checkpoints", ".tox",        ".nox",
                                                     ".venv",       "node_modules",       ".hg",         ".svn"};
   const std::string name = path.filename().string();
-  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end() || path.extension() == ".pyc") return true;
+  if (std::ranges::find(kNames, name) != kNames.end() || path.extension() == ".pyc") return true;
   std::error_code ignored;
   return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored) || holds_runs(path);
 }
@@ -403,7 +403,7 @@ std::vector<std::string> without_others(const CodeRequest& request, const fs::pa
   std::vector<std::string> results;
   std::erase_if(paths, [&](const std::string& path) {
     const auto fits = [&path](const std::string& pattern) { return fits_pattern(path, pattern); };
-    if (std::any_of(patterns.others.begin(), patterns.others.end(), fits) || is_of_runs(folder, path)) return true;
+    if (std::ranges::any_of(patterns.others, fits) || is_of_runs(folder, path)) return true;
     if (named.contains(path)) return false;
     const bool is_result = is_result_or_note(path) || printed.contains(fs::path(path).extension().string());
     if (!whole_folder || !is_result) return is_recipe(folder, path, notes);
@@ -446,7 +446,7 @@ std::vector<std::string> code_paths(const CodeRequest& request, std::vector<std:
     paths = walked_files(request);
     if (paths.empty()) throw UsageError(fmt::format("the program's folder {} is empty", request.folder.string()));
   }
-  std::sort(paths.begin(), paths.end());
+  std::ranges::sort(paths);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   check_left_out(request, patterns.others, paths, notes);
   paths = without_others(request, request.folder, std::move(paths), whole_folder, notes);

@@ -172,7 +172,7 @@ void check_size(const CodeRequest& request, std::vector<CodeFile> files) {
   std::uint64_t sum = 0;
   for (const CodeFile& file : files) sum += file.bytes;
   if (sum <= request.limit) return;
-  std::stable_sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(files, [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   std::vector<std::string> largest;
   for (std::size_t i = 0; i < std::min(files.size(), kLargestNamed); ++i) {
     largest.push_back(fmt::format("{} ({})", files[i].path, human_bytes(static_cast<double>(files[i].bytes))));
@@ -205,7 +205,7 @@ std::vector<std::string> frozen_hashes(const fs::path& place) {
     const std::string name = entry->path().filename().string();
     if (name.starts_with(kFrozenPrefix)) hashes.push_back(name.substr(std::string_view(kFrozenPrefix).size()));
   }
-  std::sort(hashes.begin(), hashes.end());
+  std::ranges::sort(hashes);
   return hashes;
 }
 

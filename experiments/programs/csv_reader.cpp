@@ -29,7 +29,7 @@ char separator_of(std::string_view header) {
 /// What tables write where there is no number.
 bool is_no_value(std::string_view cell) {
   constexpr std::array<std::string_view, 8> kNone{"NA", "N/A", "None", "NONE", "null", "NULL", "-", "--"};
-  return std::find(kNone.begin(), kNone.end(), cell) != kNone.end();
+  return std::ranges::find(kNone, cell) != kNone.end();
 }
 
 class CsvReader : public LinesReader {
@@ -96,21 +96,20 @@ class CsvReader : public LinesReader {
   void split_row(std::string_view text) {
     split_csv(text, separator_, cells_);
     for (std::string& cell : cells_) {
-      const bool is_ascii = std::none_of(cell.begin(), cell.end(), [](char c) { return (c & 0x80) != 0; });
+      const bool is_ascii = std::ranges::none_of(cell, [](char c) { return (c & 0x80) != 0; });
       if (!is_ascii) cell = repaired_utf8(cell);
     }
     for (std::string& cell : cells_) cell = is_no_value(trim(cell)) ? "" : std::string(trim(cell));
   }
 
   bool has_column_name() const {
-    return std::any_of(cells_.begin(), cells_.end(), [&](const std::string& cell) {
+    return std::ranges::any_of(cells_, [&](const std::string& cell) {
       return columns_.has_names() ? columns_.is_named(cell) : cell == kStepHeader;
     });
   }
 
   bool has_number() const {
-    return std::any_of(cells_.begin(), cells_.end(),
-                       [](const std::string& cell) { return printed_number(cell).has_value(); });
+    return std::ranges::any_of(cells_, [](const std::string& cell) { return printed_number(cell).has_value(); });
   }
 
   /// With names it is the first line with one of them. Otherwise it is the first line that is no remark, and a remark
@@ -179,7 +178,7 @@ class CsvReader : public LinesReader {
   /// Empty if no column says it.
   std::string split_of_row() const {
     for (const std::string_view column : kSplitColumns) {
-      const auto named = std::find(header_.begin(), header_.end(), column);
+      const auto named = std::ranges::find(header_, column);
       if (named == header_.end()) continue;
       const std::string_view split = split_called(cells_[static_cast<std::size_t>(named - header_.begin())]);
       if (!split.empty()) return std::string(split);

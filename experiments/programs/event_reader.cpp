@@ -52,7 +52,7 @@ class EventReader : public MetricReader {
     if (position.is_object()) {
       const Json files = position.value("files", Json::object());
       for (const auto& [name, offset] : files.items()) files_[name].offset = offset.get<std::uint64_t>();
-      was_read_ = std::any_of(files_.begin(), files_.end(), [](const auto& file) { return file.second.offset > 0; });
+      was_read_ = std::ranges::any_of(files_, [](const auto& file) { return file.second.offset > 0; });
       return;
     }
     for (const auto& [name, size] : event_files()) files_[name].offset = size;
@@ -197,7 +197,7 @@ class EventReader : public MetricReader {
     if (columns_.is_named(folder + "/" + tag)) return {tag, folder};
     const std::string_view last = std::string_view(folder).substr(folder.rfind('/') + 1);
     std::string made_for = tag;
-    std::replace(made_for.begin(), made_for.end(), '/', '_');
+    std::ranges::replace(made_for, '/', '_');
     const bool is_of_key = last.starts_with(made_for += '_');
     std::string_view split = split_called(last);
     if (split.empty()) split = split_called(last.substr(is_of_key ? made_for.size() : last.rfind('_') + 1));

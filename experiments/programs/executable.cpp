@@ -161,7 +161,7 @@ std::vector<std::string> script_interpreter(const fs::path& file) {
   const std::vector<std::string> lines = split(begin, '\n');
   std::vector<std::string> words;
   std::string line = lines[0].substr(2);  // a carriage return belongs to the name, as for the kernel
-  std::replace(line.begin(), line.end(), '\t', ' ');
+  std::ranges::replace(line, '\t', ' ');
   for (const std::string& word : split(line, ' ')) {
     if (!word.empty()) words.push_back(word);
   }

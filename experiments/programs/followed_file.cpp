@@ -142,7 +142,7 @@ std::size_t FollowedFile::find_line_end(std::string_view bytes) {
 void FollowedFile::hand_on(LineUser& user) {
   const std::int64_t number = lines_ + 1;
   std::string_view text = pending_;
-  lines_ += std::count(text.begin(), text.end(), '\n');
+  lines_ += std::ranges::count(text, '\n');
   if (pending_bytes_ > kLongestLine) {
     if (!text.ends_with('\n')) ++lines_;
     user.long_line(number);

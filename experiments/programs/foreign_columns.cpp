@@ -124,7 +124,7 @@ std::vector<std::string> ForeignColumns::doubts(const std::string& source) const
         const Quantity* known = quantity_of_column(name);
         return other->first.contains(name) && known != nullptr && known->by == ReportedBy::kEvaluation;
       };
-      const auto shared = std::find_if(one->first.begin(), one->first.end(), is_measure);
+      const auto shared = std::ranges::find_if(one->first, is_measure);
       if (of_one.empty() || of_other.empty() || shared == one->first.end()) continue;
       return {fmt::format(
           "{}: rows of two kinds have '{}', those with {} and those with {}; if they are of two things, give them two "
@@ -139,7 +139,7 @@ std::vector<std::string> ForeignColumns::warnings(const std::string& source) con
   std::vector<std::string> warnings;
   std::vector<std::string> missing;
   for (const auto& [theirs, ours] : names_) {
-    const bool came = std::any_of(columns_.begin(), columns_.end(), [&name = theirs](const auto& column) {
+    const bool came = std::ranges::any_of(columns_, [&name = theirs](const auto& column) {
       return column.second.named == name && column.second.is_known;
     });
     if (!came) missing.push_back(theirs);

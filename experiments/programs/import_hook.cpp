@@ -61,7 +61,7 @@ OutsideFiles named_outside(const std::vector<std::string>& words, const std::vec
     std::error_code ignored;
     if (!name.starts_with('/') || !looks_like_code(name) || !fs::is_regular_file(name, ignored)) continue;
     const fs::path place = fs::weakly_canonical(name, ignored);
-    const bool is_inside = std::any_of(inside.begin(), inside.end(), [&](const fs::path& folder) {
+    const bool is_inside = std::ranges::any_of(inside, [&](const fs::path& folder) {
       const fs::path below = place.lexically_relative(fs::weakly_canonical(folder, ignored));
       return !folder.empty() && !below.empty() && *below.begin() != "..";
     });

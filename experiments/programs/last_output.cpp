@@ -70,7 +70,7 @@ std::string shown_output(std::string_view raw, std::size_t lines, std::size_t wi
     if (before == std::string::npos) break;
     end = before;
   }
-  std::reverse(shown.begin(), shown.end());
+  std::ranges::reverse(shown);
   return join(shown, "\n");
 }
 

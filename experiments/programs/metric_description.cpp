@@ -45,13 +45,13 @@ std::vector<std::pair<std::string, std::string>> names_in(const Json& map, const
     if (!value.is_string()) throw UsageError(fmt::format("{}: the name for '{}' is a text", where, theirs));
     const std::string ours = value.get<std::string>();
     if (!is_quantity_name(ours)) throw UsageError(fmt::format("{}: {}", where, wrong_quantity_name(ours)));
-    const auto same = std::find_if(names.begin(), names.end(), [&](const auto& other) { return other.second == ours; });
+    const auto same = std::ranges::find_if(names, [&](const auto& other) { return other.second == ours; });
     if (same != names.end()) {
       throw UsageError(fmt::format("{}: '{}' and '{}' are both called '{}'", where, same->first, theirs, ours));
     }
     names.emplace_back(theirs, ours);
   }
-  if (std::all_of(names.begin(), names.end(), [](const auto& name) { return name.second == kStepName; })) {
+  if (std::ranges::all_of(names, [](const auto& name) { return name.second == kStepName; })) {
     throw UsageError(fmt::format("{}: names has a step and no numbers", where));
   }
   return names;

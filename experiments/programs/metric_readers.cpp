@@ -108,7 +108,7 @@ void MetricReaders::poll() {
 
 bool MetricReaders::finish(bool is_done) {
   for_each_reader([&](MetricReader& reader) { reader.finish(is_done); });
-  const bool is_left = std::any_of(readers_.begin(), readers_.end(), [](const auto& r) { return r->is_left(); });
+  const bool is_left = std::ranges::any_of(readers_, [](const auto& r) { return r->is_left(); });
   if (is_done && !is_left) records_.finish();
   return !is_left;
 }
@@ -131,7 +131,7 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
       for_each_reader([&](MetricReader& reader) {
         const Json place = reader.place();
         const Json& places = attempts[attempt];
-        const auto then = std::find_if(places.begin(), places.end(), [&](const Json& one) {
+        const auto then = std::ranges::find_if(places, [&](const Json& one) {
           return one.is_object() && place.is_object() && one.at("of") == place.at("of");
         });
         reader.read_to(attempt, then == places.end() ? Json() : *then);
@@ -142,7 +142,7 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
   read([&] { poll(); });
   read([&] { finish(is_done); });
   const auto is_whole = [](const auto& reader) { return reader->is_whole(); };
-  return std::all_of(readers_.begin(), readers_.end(), is_whole);
+  return std::ranges::all_of(readers_, is_whole);
 }
 
 std::int64_t MetricReaders::lines() const { return records_.lines(); }

@@ -185,7 +185,7 @@ class OutputReader : public MetricReader {
   void line(std::string_view text) {
     if (text.empty()) return;
     text = text.substr(0, kLongestOutputLine);
-    const bool is_plain = std::none_of(text.begin(), text.end(), [](char c) { return (c & 0x80) != 0 || c == '\x1b'; });
+    const bool is_plain = std::ranges::none_of(text, [](char c) { return (c & 0x80) != 0 || c == '\x1b'; });
     if (!is_plain) {
       plain_ = repaired_utf8(without_escapes(text));
       text = plain_;
@@ -284,7 +284,7 @@ class OutputReader : public MetricReader {
         return other.data() != group.data() && other.data() != nullptr && other.data() < whole.data() + whole.size() &&
                other.data() + other.size() > whole.data();
       };
-      if (!whole.empty() && std::none_of(groups_.begin(), groups_.end(), is_of_another)) {
+      if (!whole.empty() && std::ranges::none_of(groups_, is_of_another)) {
         cut_[name] = fmt::format("'{}' took '{}' of '{}' ({}): let its pattern take all of a number, as \\S+ does",
                                  name, group, whole, place.text());
       }

@@ -88,7 +88,7 @@ bool has_variable(pid_t pid, const std::string& assignment) {
 std::set<pid_t> with_ancestors(pid_t pid, const std::vector<TreeProcess>& processes) {
   std::set<pid_t> found;
   while (pid > 0 && found.insert(pid).second) {
-    const auto at = std::find_if(processes.begin(), processes.end(), [pid](const auto& p) { return p.pid == pid; });
+    const auto at = std::ranges::find_if(processes, [pid](const auto& p) { return p.pid == pid; });
     pid = at == processes.end() ? 0 : at->parent;
   }
   return found;

@@ -63,7 +63,7 @@ bool ends_with_exception(std::string_view last_lines) {
 
 MemoryShortage find_memory_shortage(const std::string& last_lines, std::string* line) {
   std::vector<std::string> lines = split(last_lines, '\n');
-  std::reverse(lines.begin(), lines.end());  // the newest first
+  std::ranges::reverse(lines);  // the newest first
   for (const std::string& written : lines) {
     for (const ShortageWords& words : kShortageWords) {
       const std::size_t place = written.find(words.text);

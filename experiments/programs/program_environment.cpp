@@ -87,7 +87,7 @@ std::vector<std::string> interpreter_words(const std::vector<std::string>& words
     return found;
   }
   const std::vector<std::string> shebang = script_interpreter(find_executable(inner, folder, environment));
-  const auto python = std::find_if(shebang.begin(), shebang.end(), is_python);
+  const auto python = std::ranges::find_if(shebang, is_python);
   if (python == shebang.end()) return {};
   std::vector<std::string> found{shebang.begin(), python + 1};
   found.erase(std::remove(found.begin(), found.end(), "-S"), found.end());  // env's, which splits the line

@@ -49,9 +49,8 @@ bool is_of_outer_group(std::string_view name) {
       "ROLE_NAME", "GROUP_WORLD_SIZE", "CROSS_RANK", "ROLE_WORLD_SIZE",  "MASTER_ADDR", "MASTER_PORT"};
   constexpr std::array<std::string_view, 8> kBeginnings{
       "TORCHELASTIC_", "PET_", "OMPI_COMM_WORLD_", "PMI_", "PMIX_", "MV2_COMM_WORLD_", "HOROVOD_RANK", "HOROVOD_SIZE"};
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
-         std::any_of(kBeginnings.begin(), kBeginnings.end(),
-                     [&](const auto& begin) { return name.starts_with(begin); });
+  return std::ranges::find(kNames, name) != kNames.end() ||
+         std::ranges::any_of(kBeginnings, [&](const auto& begin) { return name.starts_with(begin); });
 }
 
 std::vector<std::string> merged_environment(const ProgramCommand& command) {

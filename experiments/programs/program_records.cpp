@@ -21,8 +21,7 @@ constexpr std::size_t kMaxNames = 1000;
 /// Whether a number that is not finite says that training has failed.
 bool is_training_loss(const QuantityPlace& place) {
   static constexpr std::array<std::string_view, 3> kLosses{"loss", "bpc", "bits_per_byte"};
-  return place.kind == QuantityPlace::Kind::kTraining &&
-         std::find(kLosses.begin(), kLosses.end(), place.name) != kLosses.end();
+  return place.kind == QuantityPlace::Kind::kTraining && std::ranges::find(kLosses, place.name) != kLosses.end();
 }
 
 /// "valid.loss", or "loss".

@@ -23,8 +23,7 @@ void check_declared_name(const Yaml& node, const std::string& name) {
 }
 
 void check_direction(const Yaml& node, const std::string& name) {
-  const bool is_word =
-      node.is_scalar() && std::find(kBetterNames.begin(), kBetterNames.end(), node.scalar) != kBetterNames.end();
+  const bool is_word = node.is_scalar() && std::ranges::find(kBetterNames, node.scalar) != kBetterNames.end();
   if (!is_word) {
     fail_at(node, fmt::format("program.better.{} must be lower or higher, such as {}", name, kDirectionsExample));
   }

@@ -64,7 +64,7 @@ std::string_view split_called(std::string_view word) {
                                          {"test", "test"},
                                          {"testing", "test"}}};
   const std::string lower = lower_case(word);
-  const auto found = std::find_if(kWords.begin(), kWords.end(), [&](const Word& one) { return one.word == lower; });
+  const auto found = std::ranges::find_if(kWords, [&](const Word& one) { return one.word == lower; });
   return found == kWords.end() ? std::string_view() : found->split;
 }
 

@@ -112,11 +112,10 @@ class OptionComparison {
   }
 
   bool differs(const std::string& key) const {
-    return std::any_of(different_.begin(), different_.end(), [&](const auto& entry) { return entry.key == key; });
+    return std::ranges::any_of(different_, [&](const auto& entry) { return entry.key == key; });
   }
   bool any_differs(const std::string& group) const {
-    return std::any_of(different_.begin(), different_.end(),
-                       [&](const auto& entry) { return entry.key.starts_with(group); });
+    return std::ranges::any_of(different_, [&](const auto& entry) { return entry.key.starts_with(group); });
   }
 
   /// "optimizer.lr 0.01 (before: 0.1)"
@@ -298,7 +297,7 @@ Branch make_branch(const RunConfiguration& options, const RunInputs& inputs, con
   }
   compared.check_fixed();
   const std::vector<std::int64_t> steps = checkpoint_steps(parent_folder);
-  if (std::find(steps.begin(), steps.end(), step) == steps.end()) throw_no_checkpoint(parent.id, steps, step);
+  if (std::ranges::find(steps, step) == steps.end()) throw_no_checkpoint(parent.id, steps, step);
   check_length(options, step, parent.id);
   if (const auto spent = spent_up_to(checkpoint_file(parent_folder, step))) {
     check_budget(options.train, *spent, parent.id);

@@ -75,7 +75,7 @@ void make_measured_run(const fs::path& folder, const EvaluationRequest& request,
 
 void add_experiment(const Run& run, const std::string& experiment) {
   if (experiment.empty()) return;
-  if (std::find(run.experiments.begin(), run.experiments.end(), experiment) != run.experiments.end()) return;
+  if (std::ranges::find(run.experiments, experiment) != run.experiments.end()) return;
   Journal(RunPaths{run.folder}.journal()).append("experiment", {{"name", experiment}}, true);
 }
 
@@ -95,7 +95,7 @@ bool has_settings(const RunEvaluation& evaluation, const Run& run, const Json& s
 /// The step of the model's weights: that of the final evaluations that training made.
 std::int64_t step_of_model(const Run& run) {
   const auto by_training = [](const RunEvaluation& known) { return known.final && known.settings.empty(); };
-  const auto final = std::find_if(run.evaluations.begin(), run.evaluations.end(), by_training);
+  const auto final = std::ranges::find_if(run.evaluations, by_training);
   return final != run.evaluations.end() ? final->step : run.step;
 }
 
@@ -143,7 +143,7 @@ fs::path record_evaluation(const EvaluationRequest& request, Evaluation evaluati
     const bool is_replaced = known.step == evaluation.step && known.settings == settings;
     return known.main && known.split == evaluation.split && !is_replaced;
   };
-  evaluation.final = std::none_of(run.evaluations.begin(), run.evaluations.end(), stays_main);
+  evaluation.final = std::ranges::none_of(run.evaluations, stays_main);
   Json record = evaluation_record(evaluation);
   record["settings"] = settings;
   if (before) {

@@ -27,7 +27,7 @@ std::vector<std::string> all_runs(const fs::path& runs) {
     const std::string name = entry->path().filename().string();
     if (name.front() != '.' && has_journal(entry->path())) ids.push_back(name);
   }
-  std::sort(ids.begin(), ids.end());
+  std::ranges::sort(ids);
   return ids;
 }
 

@@ -33,7 +33,7 @@ std::vector<std::string> lines_of(const fs::path& file) {
 
 bool has_line(const fs::path& file, std::string_view line) {
   const std::vector<std::string> lines = lines_of(file);
-  return std::any_of(lines.begin(), lines.end(), [&](const std::string& one) { return same_proof(one, line); });
+  return std::ranges::any_of(lines, [&](const std::string& one) { return same_proof(one, line); });
 }
 
 std::string own_key() {
@@ -114,7 +114,7 @@ void note_submitted(const fs::path& run_folder, const std::vector<std::string>& 
   std::optional<AppendFile> notes;
   for (const std::string& text : texts) {
     const std::string note = note_of(id.empty() ? run_folder.filename().string() : id, text);
-    if (std::find(known.begin(), known.end(), note) != known.end()) continue;
+    if (std::ranges::find(known, note) != known.end()) continue;
     if (!notes) notes.emplace(file);
     notes->append(note);
   }

@@ -49,7 +49,7 @@ std::vector<std::int64_t> checkpoint_steps(const fs::path& run) {
   if (error && error != std::errc::no_such_file_or_directory) {
     throw_file_error("read the folder", RunPaths{run}.checkpoints(), error.value());
   }
-  std::sort(steps.begin(), steps.end());
+  std::ranges::sort(steps);
   return steps;
 }
 

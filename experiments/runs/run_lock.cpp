@@ -52,7 +52,7 @@ std::vector<std::int64_t> tokens_in(const fs::path& folder) {
 
 std::int64_t newest_lock(const fs::path& folder) {
   const std::vector<std::int64_t> tokens = tokens_in(folder);
-  return tokens.empty() ? 0 : *std::max_element(tokens.begin(), tokens.end());
+  return tokens.empty() ? 0 : *std::ranges::max_element(tokens);
 }
 
 fs::path lock_file(const fs::path& folder, std::int64_t token) { return folder / fmt::format("{}{}", kPrefix, token); }

@@ -261,7 +261,7 @@ Planner::KnownInputs Planner::look_at_inputs(const RunConfiguration& options) co
 const RunInputs& Planner::inputs_for(const RunConfiguration& options, const KnownInputs& known) const {
   const auto has_run = [&](const RunInputs& inputs) { return fs::exists(place_of(options, inputs)); };
   if (known.earlier.empty() || has_run(known.inputs)) return known.inputs;
-  const auto found = std::find_if(known.earlier.begin(), known.earlier.end(), has_run);
+  const auto found = std::ranges::find_if(known.earlier, has_run);
   if (found != known.earlier.end()) return *found;
   const bool has_name = fs::exists(code_folder(frozen_programs(runs_), known.inputs.code->hash));
   return has_name ? known.inputs : known.earlier.front();

@@ -14,7 +14,7 @@ bool is_sealed(const Run& run, const std::string& split) {
   const Json* sealed = run.param(kSealedKey);
   if (sealed == nullptr || *sealed != split) return false;
   const std::vector<Registration> chain = read_registrations(run.folder.parent_path());
-  return std::none_of(chain.begin(), chain.end(), [&](const Registration& one) { return one.opens(run.id); });
+  return std::ranges::none_of(chain, [&](const Registration& one) { return one.opens(run.id); });
 }
 
 void check_is_open(const Run& run, const std::string& split) {

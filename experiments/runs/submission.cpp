@@ -117,7 +117,7 @@ void vouch(const PlannedRun& planned, const fs::path& folder, const std::string&
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
   const std::string& experiment = planned.options.experiment;
-  if (std::find(run.experiments.begin(), run.experiments.end(), experiment) == run.experiments.end()) {
+  if (std::ranges::find(run.experiments, experiment) == run.experiments.end()) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
   record_choices(planned, run);

@@ -18,7 +18,7 @@ namespace {
 bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
   if (!wanted.program.is_null()) {
     const Json settings = settings_by_program(wanted);
-    return std::any_of(run.evaluations.begin(), run.evaluations.end(), [&](const RunEvaluation& known) {
+    return std::ranges::any_of(run.evaluations, [&](const RunEvaluation& known) {
       return known.split == wanted.split && known.settings == settings;
     });
   }
@@ -70,7 +70,7 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   Journal journal(run.journal());
   for (const WantedEvaluation& one : wanted) {
     if (!one.program.is_null()) note_submitted(run.folder, {submitted(one)});
-    if (std::find(known.begin(), known.end(), one) != known.end()) continue;
+    if (std::ranges::find(known, one) != known.end()) continue;
     Json changes = Json::object();
     for (const auto& [key, value] : one.changes) changes[key] = value;
     Json record = {{"split", one.split}, {"changes", changes}};

@@ -28,7 +28,7 @@ double sum_of_units(std::string_view text, const std::array<Unit, N>& units) {
   double sum = text.empty() ? -1 : 0;
   double number = 0;
   for (std::string name; RE2::Consume(&rest, part, &number, &name);) {
-    const auto unit = std::find_if(units.begin(), units.end(), [&](const Unit& u) { return u.name == name; });
+    const auto unit = std::ranges::find_if(units, [&](const Unit& u) { return u.name == name; });
     if (unit == units.end()) return -1;
     sum += number * unit->value;
   }

@@ -186,14 +186,14 @@ std::vector<BoardText::Column> BoardText::columns() const {
                           {"step", true, [](const Cells& cells) { return cells.step; }},
                           {"left", true, [](const Cells& cells) { return cells.left; }},
                           {"training", true, [](const Cells& cells) { return cells.headline; }}};
-  const auto any = [&](auto has) { return std::any_of(rows_.begin(), rows_.end(), has); };
+  const auto any = [&](auto has) { return std::ranges::any_of(rows_, has); };
   if (any([](const BoardRow& row) { return !row.progress.validation.is_null(); })) {
     all.push_back({"valid", true, [](const Cells& cells) { return cells.validation; }});
   }
   for (const Quantity& quantity : quantities()) {
     if (quantity.live.empty()) continue;
     const auto reports = [&](const BoardRow& row) { return reported_by(row).contains(quantity.name); };
-    if (std::none_of(rows_.begin(), rows_.end(), reports)) continue;
+    if (std::ranges::none_of(rows_, reports)) continue;
     all.push_back({quantity.live_head, true, [name = quantity.name](const Cells& cells) {
                      const auto known = cells.live.find(name);
                      return known == cells.live.end() ? "" : known->second;
@@ -237,9 +237,8 @@ std::string BoardText::table(const Terminal& terminal, int taken) const {
   const auto fits = [&](Layout& candidate) {
     text = render(candidate, terminal, taken);
     const std::vector<std::string> lines = split(trim(text), '\n');
-    return !terminal.is_terminal || std::all_of(lines.begin(), lines.end(), [&](const std::string& line) {
-      return cut_to_line(terminal, line) == line;
-    });
+    return !terminal.is_terminal ||
+           std::ranges::all_of(lines, [&](const std::string& line) { return cut_to_line(terminal, line) == line; });
   };
   while (!fits(shown) && shown.columns.size() > kMainColumns) shown.columns.pop_back();
   if (fits(shown)) return text;
@@ -277,7 +276,7 @@ std::string BoardText::render(const Layout& layout, const Terminal& terminal, in
     text.add(std::move(row));
   }
   std::string out = text.render(TextTable::Format::kText);
-  const auto left_out = std::count(shown.begin(), shown.end(), false);
+  const auto left_out = std::ranges::count(shown, false);
   if (left_out > 0) out += fmt::format("… and {} more runs\n", left_out);
   return out;
 }
@@ -314,7 +313,7 @@ Json BoardText::json() const {
   const auto is_stopped = [](const BoardRow& row) { return row.stopped; };
   return {{"ended", ended},
           {"failed", failed},
-          {"stopped", std::count_if(rows_.begin(), rows_.end(), is_stopped)},
+          {"stopped", std::ranges::count_if(rows_, is_stopped)},
           {"running", working},
           {"seconds_left", maybe(time_left(rows_))},
           {"runs", std::move(runs)}};

@@ -26,7 +26,7 @@ std::vector<fs::path> newest_folders(const fs::path& runs) {
     const auto time = fs::last_write_time(RunPaths{entry.path()}.journal(), none);
     if (!none) found.emplace_back(time, entry.path());
   }
-  std::sort(found.begin(), found.end(), std::greater<>());
+  std::ranges::sort(found, std::greater<>());
   if (found.size() > kRunsRead) found.resize(kRunsRead);
   std::vector<fs::path> folders;
   for (auto& [time, folder] : found) folders.push_back(std::move(folder));
@@ -63,8 +63,8 @@ MachineSpeed::MachineSpeed(const fs::path& runs, const std::string& host) {
   for (const fs::path& folder : newest_folders(runs)) {
     try {
       const Run run = read_run(folder);
-      if (run.history.empty() || std::none_of(run.history.begin(), run.history.end(),
-                                              [&](const RunState& state) { return state.host == host; })) {
+      if (run.history.empty() ||
+          std::ranges::none_of(run.history, [&](const RunState& state) { return state.host == host; })) {
         continue;
       }
       const Json* type = run.param("model.type");

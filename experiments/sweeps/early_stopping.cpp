@@ -65,8 +65,8 @@ std::optional<double> mean_at(const std::vector<const RunAtRungs*>& runs, std::s
 bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std::vector<Contender*> here) {
   const std::size_t coming = here.size();
   std::erase_if(here, [&](const Contender* one) { return !one->measured[rung]; });
-  std::stable_sort(here.begin(), here.end(),
-                   [&](const Contender* a, const Contender* b) { return *a->measured[rung] < *b->measured[rung]; });
+  std::ranges::stable_sort(
+      here, [&](const Contender* a, const Contender* b) { return *a->measured[rung] < *b->measured[rung]; });
   const bool complete = all_will_come && here.size() == coming;
   const auto share = static_cast<std::size_t>(std::floor(rule.keep * static_cast<double>(here.size()) + 1e-9));
   const std::size_t places = complete ? std::max<std::size_t>(share, 1) : share;
@@ -139,7 +139,7 @@ std::optional<EarlyStopping> read_early_stopping(const Yaml& configuration) {
   const std::optional<double> keep = share_of(options.keep);
   if (!keep) fail_at(*node, fmt::format("keep is '{}'; it must be a share between 0 and 1, such as 1/3", options.keep));
   if (options.rungs.empty()) fail_at(*node, "sweep.early_stopping.rungs is missing: steps, such as [1000, 3000]");
-  if (!std::is_sorted(options.rungs.begin(), options.rungs.end(), std::less_equal<>())) {
+  if (!std::ranges::is_sorted(options.rungs, std::less_equal<>())) {
     fail_at(*node, "sweep.early_stopping.rungs must be in rising order");
   }
   const auto column = evaluation_column(options.measure);
@@ -275,7 +275,7 @@ std::int64_t Halving::pause_of(const SweepRun& run) const {
 }
 
 bool Halving::has_reached(const SweepRun& run, std::int64_t step) const {
-  const auto rung = std::find(rule_.rungs.begin(), rule_.rungs.end(), step);
+  const auto rung = std::ranges::find(rule_.rungs, step);
   return rung != rule_.rungs.end() &&
          seen_of(run).at.measured[static_cast<std::size_t>(rung - rule_.rungs.begin())].has_value();
 }

@@ -20,9 +20,7 @@ PointRules::PointRules(const Yaml& configuration, const Yaml& sweep, const std::
 /// A misspelt key would be left in every point or in none, without a message.
 void PointRules::read_when(const Yaml& configuration, const Yaml& when, const std::vector<std::string>& swept) {
   if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
-  const auto is_swept = [&](const std::string& key) {
-    return std::find(swept.begin(), swept.end(), key) != swept.end();
-  };
+  const auto is_swept = [&](const std::string& key) { return std::ranges::find(swept, key) != swept.end(); };
   for (const auto& [key, filters] : when.entries) {
     if (filters.is_null()) continue;  // a profile removes it like this
     if (!is_swept(key)) {
@@ -60,11 +58,12 @@ void PointRules::read_budget(const Yaml& budget) {
 }
 
 bool PointRules::holds(const Rule& rule, const SweepPoint& point) {
-  return std::all_of(rule.conditions.begin(), rule.conditions.end(), [&](const Condition& condition) {
+  return std::ranges::all_of(rule.conditions, [&](const Condition& condition) {
     const Yaml* value = value_at(point, condition.key);
     if (value == nullptr && condition.otherwise) value = &*condition.otherwise;
-    return value != nullptr && std::any_of(condition.wanted.begin(), condition.wanted.end(),
-                                           [&](const Yaml& wanted) { return to_json(*value) == to_json(wanted); });
+    return value != nullptr && std::ranges::any_of(condition.wanted, [&](const Yaml& wanted) {
+             return to_json(*value) == to_json(wanted);
+           });
   });
 }
 

@@ -16,7 +16,7 @@ void check_keys_of_sweep(const Yaml& sweep) {
                                        "early_stopping", "budget", "search"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (std::ranges::find(known, key) != known.end()) continue;
     fail_at(value, fmt::format("unknown key '{}' in 'sweep'{}", key, which_instead(key, known)));
   }
 }

@@ -27,7 +27,7 @@ double time_of_work(std::string_view line) {
   const std::optional<Json> record = parse_json_if_any(line);
   if (!record || !record->is_object()) return 0;
   const std::string type = record->value("type", "");
-  const bool is_of_others = std::find(kOfOthers.begin(), kOfOthers.end(), type) != kOfOthers.end();
+  const bool is_of_others = std::ranges::find(kOfOthers, type) != kOfOthers.end();
   return is_of_others ? 0 : number_at(*record, "time");
 }
 

@@ -146,7 +146,7 @@ std::vector<std::int64_t> read_seeds(const Yaml& tree, const Yaml& node) {
   }
   for (const Json& seed : value.is_array() ? value : Json::array()) {
     if (!seed.is_number_integer() || seed < 0) break;
-    if (std::find(seeds.begin(), seeds.end(), seed.get<std::int64_t>()) != seeds.end()) break;
+    if (std::ranges::find(seeds, seed.get<std::int64_t>()) != seeds.end()) break;
     seeds.push_back(seed.get<std::int64_t>());
   }
   if (seeds.empty() || seeds.size() != value.size() || seeds.size() > kMaximumSeeds) {

@@ -24,7 +24,7 @@ bool may_be_retried(const SweepRun& run) { return is_lost(run) && run.action == 
 
 bool is_kill(std::string_view cause) {
   constexpr std::array<EndCause, 4> kKills{EndCause::kKilled, EndCause::kGone, EndCause::kNode, EndCause::kTime};
-  return std::any_of(kKills.begin(), kKills.end(), [&](EndCause kill) { return cause == name_of(kill); });
+  return std::ranges::any_of(kKills, [&](EndCause kill) { return cause == name_of(kill); });
 }
 
 /// Whether the run failed because its attempts were killed or their machine was gone, fewer times in a row than a

@@ -27,7 +27,7 @@ std::vector<SweepPoint> read_points(const Yaml& sweep, const char* section) {
 }
 
 bool matches(const SweepPoint& point, const SweepPoint& partial) {
-  return std::all_of(partial.begin(), partial.end(), [&](const auto& wanted) {
+  return std::ranges::all_of(partial, [&](const auto& wanted) {
     const Yaml* value = value_at(point, wanted.first);
     return value != nullptr && to_json(*value) == to_json(wanted.second);
   });
@@ -49,7 +49,7 @@ std::vector<SweepPoint> read_exclusions(const Yaml& sweep, const std::vector<Swe
   std::vector<SweepPoint> exclusions = read_points(sweep, "exclude");
   for (const SweepPoint& partial : exclusions) {
     for (const auto& [key, value] : partial) {
-      if (std::find(swept.begin(), swept.end(), key) != swept.end()) continue;
+      if (std::ranges::find(swept, key) != swept.end()) continue;
       fail_at(value, fmt::format("sweep.exclude names '{}', which is not swept{}", key, did_you_mean(key, swept)));
     }
   }
@@ -79,9 +79,8 @@ std::vector<SweepPoint> product(const Yaml& sweep, const std::vector<SweepAxis>&
 }
 
 void fix_axis(std::vector<SweepAxis>& axes, const FixedKey& fixed, const Yaml& sweep) {
-  const auto axis = std::find_if(axes.begin(), axes.end(), [&](const SweepAxis& one) {
-    return std::find(one.keys.begin(), one.keys.end(), fixed.key) != one.keys.end();
-  });
+  const auto axis = std::ranges::find_if(
+      axes, [&](const SweepAxis& one) { return std::ranges::find(one.keys, fixed.key) != one.keys.end(); });
   if (axis == axes.end()) return;
   if (axis->part == SweepAxis::Part::kGrid) {
     axis->choices = {{{fixed.key, fixed.value}}};
@@ -107,7 +106,7 @@ void fix_in_points(std::vector<SweepPoint>& points, const FixedKey& fixed) {
 }  // namespace
 
 const Yaml* value_at(const SweepPoint& point, std::string_view key) {
-  const auto found = std::find_if(point.begin(), point.end(), [&](const auto& entry) { return entry.first == key; });
+  const auto found = std::ranges::find_if(point, [&](const auto& entry) { return entry.first == key; });
   return found == point.end() ? nullptr : &found->second;
 }
 
@@ -122,7 +121,7 @@ std::vector<SweepPoint> grid_points(const Yaml& configuration, const Yaml& sweep
   std::vector<SweepPoint> points;
   if (!axes.empty() || included.empty()) points = product(sweep, axes);
   std::erase_if(points, [&](const SweepPoint& point) {
-    return std::any_of(excluded.begin(), excluded.end(), [&](const auto& partial) { return matches(point, partial); });
+    return std::ranges::any_of(excluded, [&](const auto& partial) { return matches(point, partial); });
   });
   points.insert(points.end(), included.begin(), included.end());
   std::vector<std::string> keys = keys_of(axes, included);

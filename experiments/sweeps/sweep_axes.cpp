@@ -69,7 +69,7 @@ class Distribution {
       fail_at(node, fmt::format("'{}' must be one of {}, such as {{uniform: [0, 1]}}", key, join(kinds, ", ")));
     }
     kind_ = node.entries.front().first;
-    if (std::find(kinds.begin(), kinds.end(), kind_) == kinds.end()) {
+    if (std::ranges::find(kinds, kind_) == kinds.end()) {
       fail_at(node, fmt::format("unknown distribution '{}'{}; there are {}", kind_, did_you_mean(kind_, kinds),
                                 join(kinds, ", ")));
     }

@@ -57,7 +57,7 @@ void SweepBoard::ended(const SweepRun& run, RunStatus status, const std::string&
   row.stopped = !has_ended(status);
   row.progress = read_progress(run.planned.paths.journal());
   if (settings_.terminal.is_terminal) return;  // the run's row shows it
-  const auto count = std::count_if(rows_.begin(), rows_.end(), [](const BoardRow& each) { return each.has_ended(); });
+  const auto count = std::ranges::count_if(rows_, [](const BoardRow& each) { return each.has_ended(); });
   note(fmt::format("[{}/{}] {}: {}", count, rows_.size(), run.id(), how));
 }
 

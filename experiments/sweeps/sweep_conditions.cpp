@@ -170,24 +170,24 @@ class ConditionCheck {
   void check_value(const std::string& section, const std::string& key, const Yaml& value) const {
     if (taken_.is_open(key)) return;
     const std::vector<Yaml> taken = taken_.of(key);
-    if (std::any_of(taken.begin(), taken.end(), [&](const Yaml& one) { return is_same_value(one, value); })) return;
+    if (std::ranges::any_of(taken, [&](const Yaml& one) { return is_same_value(one, value); })) return;
     const auto option = options_.find(key);
     if (option != options_.end()) {
       const std::vector<Json>& defaults = option->second.defaults;
-      if (std::find(defaults.begin(), defaults.end(), to_json(value)) != defaults.end()) return;
+      if (std::ranges::find(defaults, to_json(value)) != defaults.end()) return;
     }
     std::vector<std::string> names;
     if (taken_.is_swept(key)) {
       names = texts_of(taken);
     } else if (option != options_.end()) {
       names = option->second.choices;
-      if (std::find(names.begin(), names.end(), value.scalar) != names.end()) return;
+      if (std::ranges::find(names, value.scalar) != names.end()) return;
     }
     if (!names.empty()) refuse(section, key, value, names);
   }
 
   static bool is_one_of(const std::vector<Yaml>& values, const Yaml& asked) {
-    return std::any_of(values.begin(), values.end(), [&](const Yaml& one) { return to_json(one) == to_json(asked); });
+    return std::ranges::any_of(values, [&](const Yaml& one) { return to_json(one) == to_json(asked); });
   }
 
   static std::string text_of(const Yaml& value) { return value.is_scalar() ? value.scalar : to_json(value).dump(); }
@@ -197,7 +197,7 @@ class ConditionCheck {
     std::vector<std::string> texts;
     for (const Yaml& value : values) {
       const std::string text = text_of(value);
-      if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.push_back(text);
+      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
     }
     return texts;
   }

@@ -41,7 +41,7 @@ const std::vector<std::string>& keys_of_program() {
 void check_split(const Yaml& value) {
   const std::string name = scalar_text(value, "split");
   const std::vector<std::string> names(kSplitNames.begin(), kSplitNames.end());
-  if (std::find(names.begin(), names.end(), name) != names.end()) return;
+  if (std::ranges::find(names, name) != names.end()) return;
   fail_at(value,
           fmt::format("split is '{}'{}; it must be one of {}", name, did_you_mean(name, names), join(names, ", ")));
 }
@@ -50,7 +50,7 @@ void check_split(const Yaml& value) {
 std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, const std::vector<std::string>& known) {
   const bool option = key.starts_with(kOptionPrefix) && known == keys_of_program();
   if (option) check_option_name(node, key.substr(kOptionPrefix.size()));
-  if (!option && std::find(known.begin(), known.end(), key) == known.end()) {
+  if (!option && std::ranges::find(known, key) == known.end()) {
     fail_at(node, fmt::format("an evaluation cannot change '{}'{}\nit can change {}", key, did_you_mean(key, known),
                               join(known, ", ")));
   }
@@ -109,7 +109,7 @@ WantedEvaluation wanted_at(const SweepPoint& point, Yaml run) {
     }
   }
   read_run_options(run);  // fails if the settings do not suit the model
-  std::sort(wanted.changes.begin(), wanted.changes.end());
+  std::ranges::sort(wanted.changes);
   return wanted;
 }
 
@@ -157,7 +157,7 @@ bool SweepEvaluations::is_about(const EvaluationBlock& block, const Yaml& run) {
     const Yaml* value = find_path(run, key);
     if (value != nullptr) seen_keys_.insert(key);
     const std::vector<Yaml> choices = wanted.is_sequence() ? wanted.items : std::vector<Yaml>{wanted};
-    holds = holds && value != nullptr && std::any_of(choices.begin(), choices.end(), [&](const Yaml& choice) {
+    holds = holds && value != nullptr && std::ranges::any_of(choices, [&](const Yaml& choice) {
               const bool is_name = value->quoted && choice.scalar == value->scalar;  // a quoted name, perhaps of digits
               return is_name || is_same_value(choice, *value);
             });
@@ -172,7 +172,7 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   for (const Wish& wish : wishes_for(configuration)) {
     WantedEvaluation wanted =
         run.options.program ? wanted_of_program(wish, run) : wanted_at(wish.changes, configuration);
-    if (std::find(result.begin(), result.end(), wanted) == result.end()) result.push_back(std::move(wanted));
+    if (std::ranges::find(result, wanted) == result.end()) result.push_back(std::move(wanted));
   }
   return result;
 }
@@ -201,7 +201,7 @@ WantedEvaluation SweepEvaluations::wanted_of_program(const Wish& wish, const Pla
   }
   check_evaluation_command(wish.block->command, program);
   take_code(wanted.program, program, run.paths.folder.parent_path());
-  std::sort(wanted.changes.begin(), wanted.changes.end());
+  std::ranges::sort(wanted.changes);
   return wanted;
 }
 

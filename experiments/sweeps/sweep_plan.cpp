@@ -128,7 +128,7 @@ FolderStatus status_of_source(const SweepRun& run) { return status_of_folder(sou
 void shuffle_runs(std::vector<SweepRun>& runs) {
   // A run's id ends with a hash of its content.
   const auto hash = [](const SweepRun& run) { return run.id().substr(run.id().rfind('-') + 1); };
-  std::sort(runs.begin(), runs.end(), [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
+  std::ranges::sort(runs, [&](const SweepRun& a, const SweepRun& b) { return hash(a) < hash(b); });
 }
 
 namespace {
@@ -202,7 +202,7 @@ namespace {
 
 /// Workers plan the later runs of a search by themselves, and could find another winner.
 void check_no_choices(const std::vector<SweepRun>& runs) {
-  const bool any = std::any_of(runs.begin(), runs.end(), [](const auto& run) { return !run.planned.choices.empty(); });
+  const bool any = std::ranges::any_of(runs, [](const auto& run) { return !run.planned.choices.empty(); });
   if (!any) return;
   throw UsageError(
       "sweep.search cannot be used with best_of: the winner could change while the search goes on\n"
@@ -241,8 +241,7 @@ std::vector<SweepRun> plan_sweep(const Recipe& recipe, const fs::path& runs, boo
   std::set<std::string> seen;
   for (const SweepRun& run : result) seen.insert(run.id());
   planner.check_sources(seen);
-  const bool any_begins =
-      std::any_of(result.begin(), result.end(), [](const auto& run) { return !run.source.empty(); });
+  const bool any_begins = std::ranges::any_of(result, [](const auto& run) { return !run.source.empty(); });
   if (recipe.early_stopping && any_begins) {
     throw UsageError(
         "sweep.early_stopping cannot be used with runs that begin from runs: a run at a rung has no model\n"
@@ -262,7 +261,7 @@ std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs) {
               ? fmt::format("the fallback: no run of {} has chosen it", choice.file)
               : fmt::format("the best of {} by {} ({})", choice.file, choice.by, join(choice.runs, ", "));
       std::string line = fmt::format("{} is {}, {}", choice.key, choice.value.dump(), from);
-      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(std::move(line));
+      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
     }
   }
   return lines;
@@ -278,7 +277,7 @@ std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
   std::vector<std::string> keys;
   for (const SweepRun& run : runs) {
     for (const auto& [key, value] : run.point) {
-      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
   return keys;
@@ -287,7 +286,7 @@ std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
 std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs) {
   std::vector<std::string> keys = swept_keys(runs);
   std::erase_if(keys, [&](const std::string& key) {
-    return runs.size() > 1 && std::all_of(runs.begin(), runs.end(), [&](const SweepRun& run) {
+    return runs.size() > 1 && std::ranges::all_of(runs, [&](const SweepRun& run) {
              return shown_value(run.point, key) == shown_value(runs.front().point, key);
            });
   });
@@ -297,7 +296,7 @@ std::vector<std::string> varied_keys(const std::vector<SweepRun>& runs) {
 std::string short_title(const std::string& key, const std::vector<std::string>& keys) {
   const auto last = [](const std::string& k) { return k.substr(k.rfind('.') + 1); };  // npos + 1 is 0
   const auto same = [&](const std::string& other) { return last(other) == last(key); };
-  return std::count_if(keys.begin(), keys.end(), same) == 1 ? last(key) : key;
+  return std::ranges::count_if(keys, same) == 1 ? last(key) : key;
 }
 
 }  // namespace xlm

@@ -110,8 +110,7 @@ std::string TryLine::best() const { return best_.empty() ? first_base() : best_;
 
 std::string TryLine::first_base() const {
   if (tries_.empty()) return "";
-  const auto ended =
-      std::find_if(tries_.begin(), tries_.end(), [](const TryRecord& one) { return one.outcome.is_object(); });
+  const auto ended = std::ranges::find_if(tries_, [](const TryRecord& one) { return one.outcome.is_object(); });
   return (ended == tries_.end() ? tries_.front() : *ended).base();
 }
 
@@ -148,8 +147,7 @@ TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
   const Json asked = question.json();
   std::int64_t number = 0;
   change_journal([&](Journal& journal) {
-    const auto same =
-        std::find_if(tries_.begin(), tries_.end(), [&](const auto& one) { return one.question == asked; });
+    const auto same = std::ranges::find_if(tries_, [&](const auto& one) { return one.question == asked; });
     number = same == tries_.end() ? std::ssize(tries_) + 1 : same->number;
     if (same != tries_.end()) return;
     if (is_closing_) {
@@ -221,7 +219,7 @@ std::vector<std::string> line_names(const fs::path& runs) {
     const std::string name = entry->path().filename().string();
     if (!name.starts_with('.') && fs::exists(entry->path() / "journal.jsonl")) names.push_back(name);
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names;
 }
 

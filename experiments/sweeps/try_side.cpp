@@ -51,7 +51,7 @@ std::string changed_code(const PlannedRun& change, const PlannedRun& base) {
     if (found != before.end()) before.erase(found);
   }
   for (const auto& [path, content] : before) names.push_back(path);
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   return names.empty() ? "code" : fmt::format("code ({})", listed_names(names, 3));
 }
 

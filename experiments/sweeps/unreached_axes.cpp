@@ -173,9 +173,8 @@ std::vector<std::string> unreached_by_evaluations(const std::vector<SweepRun>& r
 /// A warning for each truth value that argparse would take for true whatever it is: `type=bool` asks whether there is a
 /// text.
 std::vector<std::string> untrue_flags(const std::vector<SweepRun>& runs) {
-  const auto of_program = std::find_if(runs.begin(), runs.end(), [](const SweepRun& run) {
-    return run.planned.options.program && run.planned.inputs.code != nullptr;
-  });
+  const auto of_program = std::ranges::find_if(
+      runs, [](const SweepRun& run) { return run.planned.options.program && run.planned.inputs.code != nullptr; });
   if (of_program == runs.end()) return {};
   std::string texts;
   for (const CodeFile& file : of_program->planned.inputs.code->files) {
@@ -228,7 +227,7 @@ std::vector<std::string> unreached_axes(const std::vector<SweepRun>& runs) {
   const auto asked = asked_of_commands(runs);
   for (const std::string& key : axes) {
     const bool is_of_evaluations =
-        std::any_of(asked.begin(), asked.end(), [&](const auto& one) { return one.second.contains(key); });
+        std::ranges::any_of(asked, [&](const auto& one) { return one.second.contains(key); });
     if (ways.may_reach(key) || is_of_evaluations) continue;
     const bool is_seed = key == kSeedKey;
     const std::string name = is_seed ? key : key.substr(kOptionAxis.size());

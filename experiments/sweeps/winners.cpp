@@ -79,8 +79,8 @@ class WinnerSearch {
                                       std::string(name_of(RunStatus::kDiverged)),
                                       std::string(name_of(RunStatus::kPruned))};
     const std::vector<Value>& statuses = runs_.column("status");
-    const auto left = std::count_if(rows.begin(), rows.end(),
-                                    [&](std::size_t row) { return !ended.contains(to_text(statuses[row])); });
+    const auto left =
+        std::ranges::count_if(rows, [&](std::size_t row) { return !ended.contains(to_text(statuses[row])); });
     if (left == 0) return;
     fail(best_,
          fmt::format("'{}' is the best of {}, of which {} of {} runs{} are not done", best_.key,
@@ -106,7 +106,7 @@ class WinnerSearch {
     std::vector<Value> values;
     for (const SweepPoint& point : other_.points) {
       const Yaml configuration = at_point(other_.run, point);
-      const bool is_meant = std::all_of(filters.begin(), filters.end(), [&](const Filter& filter) {
+      const bool is_meant = std::ranges::all_of(filters, [&](const Filter& filter) {
         const Yaml* set = find_path(configuration, filter.column);
         return set == nullptr || !set->is_scalar() || filter.holds_for(to_value(set->scalar));
       });
@@ -121,9 +121,8 @@ class WinnerSearch {
     std::set<std::string> missing;
     bool any = false;
     for (const Value& value : values_of_sweep()) {
-      const bool found = std::any_of(candidates.begin(), candidates.end(), [&](const SettingCandidate& one) {
-        return same_value(one.values.front(), value);
-      });
+      const bool found = std::ranges::any_of(
+          candidates, [&](const SettingCandidate& one) { return same_value(one.values.front(), value); });
       any = any || found;
       if (!found) missing.insert(to_text(value));
     }

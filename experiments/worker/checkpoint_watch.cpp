@@ -30,7 +30,7 @@ class FileWalk {
       std::error_code gone;
       return fs::equivalent(one, folder, gone);
     };
-    if (is_ended_ || std::any_of(above_.begin(), above_.end(), is_here)) return;
+    if (is_ended_ || std::ranges::any_of(above_, is_here)) return;
     above_.push_back(folder);
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && !is_ended_ && entry != end;
@@ -112,8 +112,8 @@ bool CheckpointWatch::look(const std::function<std::int64_t()>& step, bool is_en
 }
 
 fs::path CheckpointWatch::file() const {
-  const auto newest = std::max_element(last_.files.begin(), last_.files.end(),
-                                       [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  const auto newest =
+      std::ranges::max_element(last_.files, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
   return newest == last_.files.end() ? fs::path() : newest->first;
 }
 

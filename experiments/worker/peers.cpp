@@ -130,7 +130,7 @@ void Peers::tell_of_halted() {
 }
 
 bool Peers::has_lost_one() {
-  return std::any_of(others_.begin(), others_.end(), [](const auto& other) { return other->ended().has_value(); });
+  return std::ranges::any_of(others_, [](const auto& other) { return other->ended().has_value(); });
 }
 
 std::optional<AttemptEnd> Peers::lost() {

@@ -28,7 +28,7 @@ std::vector<fs::path> files_of(const ProgramFiles& program) {
     const bool library = entry->path().filename().string().find(".so") != std::string::npos;
     if (library && entry->is_regular_file()) files.push_back(entry->path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   files.insert(files.begin(), program.executable);
   return files;
 }
@@ -62,7 +62,7 @@ bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const 
     const fs::file_type type = entry->symlink_status().type();
     const bool is_file = type == fs::file_type::regular;
     if ((!is_file && type != fs::file_type::directory) || !is_closed_to_others(entry->path())) return false;
-    if (is_file && std::find(places.begin(), places.end(), entry->path()) == places.end()) return false;
+    if (is_file && std::ranges::find(places, entry->path()) == places.end()) return false;
     found += is_file ? 1 : 0;
   }
   return !error && found == places.size() && hash_of(places) == hash;
@@ -82,9 +82,8 @@ fs::path folder_of_copies(const fs::path& runs, Machines machines) {
   if (machines == Machines::kThisOne) {
     folders.push_back(temporary / fmt::format("xlm-{}", ::geteuid()) / "programs");
   }
-  const auto found = std::find_if(folders.begin(), folders.end(), [](const fs::path& folder) {
-    return is_closed_to_others(folder) && can_write(folder);
-  });
+  const auto found = std::ranges::find_if(
+      folders, [](const fs::path& folder) { return is_closed_to_others(folder) && can_write(folder); });
   if (found != folders.end()) return *found;
   throw UsageError(
       fmt::format("workers need a copy of the program that no other user can change, and others may write in {} or "

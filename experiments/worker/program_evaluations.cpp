@@ -186,7 +186,7 @@ class ProgramEvaluations {
       doubts.push_back(fmt::format("it says step {}, and the run ended at {}", reported.step(), ended));
     }
     if (!doubts.empty()) {
-      const auto script = std::find_if(program.command.begin(), program.command.end(), looks_like_code);
+      const auto script = std::ranges::find_if(program.command, looks_like_code);
       const std::string& name = script != program.command.end() ? *script : program.command.front();
       doubt = fmt::format("{}: {}", fs::path(name).filename().string(), first_line(doubts.front()));
     }

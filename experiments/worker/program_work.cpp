@@ -69,8 +69,8 @@ void warn_of_other_variables(const Run& run, const std::map<std::string, std::st
 }
 
 bool has_been_started(const Run& run) {
-  return std::any_of(run.history.begin(), run.history.end(),
-                     [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
+  return std::ranges::any_of(run.history,
+                             [](const RunState& state) { return state.state == name_of(RunStatus::kRunning); });
 }
 
 /// For each of its processes as many as the run began with, or as it is given here.

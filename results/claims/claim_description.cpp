@@ -56,7 +56,7 @@ std::optional<std::size_t> choice_of(const Yaml& claim, const std::string& key,
   const Yaml* node = claim.find(key);
   if (node == nullptr) return std::nullopt;
   const std::string text = scalar_text(*node, key);
-  const auto* const found = std::find(words.begin(), words.end(), text);
+  const auto* const found = std::ranges::find(words, text);
   if (found != words.end()) return static_cast<std::size_t>(found - words.begin());
   const std::vector<std::string> names(words.begin(), words.end());
   fail_at(*node, fmt::format("{} is '{}'{}, it must be {}", key, text, did_you_mean(text, names), join(names, " or ")));
@@ -134,9 +134,9 @@ std::string condition_in_words(const std::string& column, std::string condition)
 /// Names sides that the file does not name by the conditions that not all of them have.
 void name_sides(ClaimDescription& claim) {
   const auto all_have = [&](const std::pair<std::string, std::string>& condition) {
-    return claim.sides.size() > 1 && std::all_of(claim.sides.begin(), claim.sides.end(), [&](const ClaimSide& side) {
+    return claim.sides.size() > 1 && std::ranges::all_of(claim.sides, [&](const ClaimSide& side) {
              const auto conditions = conditions_of_side(side, claim.needs);
-             return std::find(conditions.begin(), conditions.end(), condition) != conditions.end();
+             return std::ranges::find(conditions, condition) != conditions.end();
            });
   };
   for (ClaimSide& side : claim.sides) {

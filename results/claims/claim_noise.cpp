@@ -53,15 +53,15 @@ bool is_noisier_than(const SpreadEstimate& shared, const PartNumber& number, con
     const double deviation = number.estimate.error * std::sqrt(static_cast<double>(number.estimate.seeds));
     return number.estimate.freedom > 0 && is_noisier({deviation, number.estimate.freedom}, shared);
   }
-  return std::any_of(sides.begin(), sides.end(), [&](const std::vector<double>& side) {
+  return std::ranges::any_of(sides, [&](const std::vector<double>& side) {
     const std::optional<SpreadEstimate> own = spread_of(side);
     return own && is_noisier(*own, shared);
   });
 }
 
 bool are_few(const Sides& sides) {
-  return std::any_of(sides.begin(), sides.end(),
-                     [](const std::vector<double>& side) { return std::ssize(side) <= kTooFewForNoise; });
+  return std::ranges::any_of(sides,
+                             [](const std::vector<double>& side) { return std::ssize(side) <= kTooFewForNoise; });
 }
 
 }  // namespace

@@ -87,8 +87,7 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
                           {"paper", true},
                           {"chance", true},
                           {"seeds for 80 %", true}}};
-  const bool any_printed =
-      std::any_of(parts.begin(), parts.end(), [](const PartPower& part) { return part.paper.has_value(); });
+  const bool any_printed = std::ranges::any_of(parts, [](const PartPower& part) { return part.paper.has_value(); });
   if (!any_printed) sheet.columns.resize(4);
   for (const PartPower& part : parts) {
     const std::string name = part.part.empty() ? part.claim : fmt::format("{}: {}", part.claim, part.part);
@@ -109,7 +108,7 @@ Sheet power_sheet(const std::vector<PartPower>& parts) {
       "cases.");
   if (any_printed) sheet.notes.emplace_back("chance: that it is decided if the paper's number is the true one.");
   const auto is_guess = [](const PartPower& part) { return part.deviation > 0 && !part.is_of_pairs; };
-  if (std::any_of(parts.begin(), parts.end(), is_guess)) {
+  if (std::ranges::any_of(parts, is_guess)) {
     sheet.notes.emplace_back(
         "varies by: single runs. Pairs of common seeds often vary less than two runs: then fewer seeds do.");
   }

@@ -221,8 +221,7 @@ std::string at_other_margins(const JudgedClaim& claim) {
 }
 
 bool any_printed(const ClaimList& list) {
-  return std::any_of(list.claims.begin(), list.claims.end(),
-                     [](const JudgedClaim& claim) { return !claim.description.printed.empty(); });
+  return std::ranges::any_of(list.claims, [](const JudgedClaim& claim) { return !claim.description.printed.empty(); });
 }
 
 std::string beside_verdict(const ClaimPart& part) {

@@ -215,7 +215,7 @@ class ClaimJudge {
     }
     if (whole.refuting.empty()) return whole;
     whole.refuting = holm(whole.refuting);
-    const double refuted = *std::min_element(whole.refuting.begin(), whole.refuting.end());
+    const double refuted = *std::ranges::min_element(whole.refuting);
     whole.verdict = is_confirmed ? Verdict::kConfirmed : refuted <= kRefuted ? Verdict::kRefuted : Verdict::kUndecided;
     if (!is_confirmed) whole.p = refuted;
     if (whole.verdict == Verdict::kUndecided || whole.p < level_) return whole;
@@ -287,7 +287,7 @@ class ClaimJudge {
     if (!unfrozen.empty()) notes.push_back(std::move(unfrozen));
     for (const ClaimPart& part : judged.parts) {
       for (const std::string& note : part.left_out) {
-        if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
       }
       if (part.is_of_other_code) {
         notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
@@ -367,7 +367,7 @@ std::vector<std::string> runs_of(const JudgedClaim& claim) {
   std::vector<std::string> runs;
   for (const ClaimPart& part : claim.parts) {
     for (const std::string& run : part.runs) {
-      if (std::find(runs.begin(), runs.end(), run) == runs.end()) runs.push_back(run);
+      if (std::ranges::find(runs, run) == runs.end()) runs.push_back(run);
     }
   }
   return runs;
@@ -447,9 +447,8 @@ std::vector<std::string> notes_on_all(const std::vector<const JudgedClaim*>& cla
     const bool is_decided = part.verdict == Verdict::kConfirmed || part.verdict == Verdict::kRefuted;
     return is_decided && part.seeds > 0 && part.seeds < kShownBySigns && (part.is_paired || !part.is_of_two_sides);
   };
-  if (std::any_of(claims.begin(), claims.end(), [&](const JudgedClaim* claim) {
-        return std::any_of(claim->parts.begin(), claim->parts.end(), rests_on_normality);
-      })) {
+  if (std::ranges::any_of(
+          claims, [&](const JudgedClaim* claim) { return std::ranges::any_of(claim->parts, rests_on_normality); })) {
     notes.emplace_back(
         "With fewer than six seeds, a verdict assumes that seeds vary normally: signs alone never show 5 % with so "
         "few.");

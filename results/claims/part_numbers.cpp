@@ -38,13 +38,13 @@ void add_runs(ClaimPart& part, const SideNumbers& numbers, const std::string& si
     part.left_out.push_back(fmt::format("{}: runs without a number are left out ({})", side, without));
   }
   for (const std::string& run : values.runs) {
-    if (std::find(part.runs.begin(), part.runs.end(), run) == part.runs.end()) part.runs.push_back(run);
+    if (std::ranges::find(part.runs, run) == part.runs.end()) part.runs.push_back(run);
   }
   part.diverged += std::ssize(values.diverged);
   part.ignores_seeds = part.ignores_seeds || numbers.ignores_seeds;
   part.rows.insert(part.rows.end(), values.rows.begin(), values.rows.end());
   for (const std::string& key : values.mixes) {
-    if (std::find(part.mixes.begin(), part.mixes.end(), key) == part.mixes.end()) part.mixes.push_back(key);
+    if (std::ranges::find(part.mixes, key) == part.mixes.end()) part.mixes.push_back(key);
   }
 }
 
@@ -114,8 +114,8 @@ class PartMaker {
   bool differ_in_code(const ClaimSide& first, const std::vector<std::size_t>& rows, const ClaimSide& second,
                       const std::vector<std::size_t>& other_rows) {
     const auto asks_for_it = [](const ClaimSide& side) {
-      return std::any_of(side.where.begin(), side.where.end(),
-                         [](const Filter& filter) { return filter.column.starts_with("program."); });
+      return std::ranges::any_of(side.where,
+                                 [](const Filter& filter) { return filter.column.starts_with("program."); });
     };
     if (asks_for_it(first) || asks_for_it(second) || rows.empty() || other_rows.empty()) return false;
     return texts_in(rows, "program.name") == texts_in(other_rows, "program.name") &&
@@ -124,8 +124,8 @@ class PartMaker {
 
   /// Whether the conditions of the sides say that numbers of different corpora are meant.
   bool asks_for_corpora() const {
-    return std::any_of(claim_.sides.begin(), claim_.sides.end(), [](const ClaimSide& side) {
-      return std::any_of(side.where.begin(), side.where.end(), [](const Filter& filter) {
+    return std::ranges::any_of(claim_.sides, [](const ClaimSide& side) {
+      return std::ranges::any_of(side.where, [](const Filter& filter) {
         const std::string key =
             filter.column.starts_with(kSettingPrefix) ? filter.column.substr(kSettingPrefix.size()) : filter.column;
         return key.starts_with("data.") || key == "eval.max_windows";
@@ -158,7 +158,7 @@ class PartMaker {
       };
       const std::string room = split(key, '.').front() + ".";
       return (is_absent(a) || is_absent(b)) &&
-             std::any_of(said.begin(), said.end(), [&](const std::string& one) { return one.starts_with(room); });
+             std::ranges::any_of(said, [&](const std::string& one) { return one.starts_with(room); });
     };
     std::vector<std::string> keys = keys_between(runs_, a.values.rows, b.values.rows, claim_.over);
     std::erase_if(keys, [&](const std::string& key) {
@@ -317,9 +317,8 @@ class PartMaker {
   static std::vector<TrendPoint> less(const std::vector<TrendPoint>& a, const std::vector<TrendPoint>& b) {
     std::vector<TrendPoint> differences;
     for (const TrendPoint& point : a) {
-      const auto other = std::find_if(b.begin(), b.end(), [&](const TrendPoint& candidate) {
-        return candidate.seed == point.seed && candidate.x == point.x;
-      });
+      const auto other = std::ranges::find_if(
+          b, [&](const TrendPoint& candidate) { return candidate.seed == point.seed && candidate.x == point.x; });
       if (other != b.end()) differences.push_back({point.seed, point.x, point.y - other->y});
     }
     return differences;
@@ -390,7 +389,7 @@ class PartMaker {
           fmt::format("the sides have no {} in common for which the formula has a value", claim_.over);
       return;
     }
-    if (!is_exact && std::any_of(columns.begin(), columns.end(), [&](const SideNumbers& column) {
+    if (!is_exact && std::ranges::any_of(columns, [&](const SideNumbers& column) {
           return column.values.by_group.size() > values.size();
         })) {
       number.part.left_out.push_back(

@@ -30,22 +30,22 @@ using Chain = std::vector<Registration>;
 std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain& chain, const fs::path& folder) {
   const std::vector<std::string> columns = columns_of_value(judged.description.value);
   const auto is_of_test = [](const std::string& column) { return column.starts_with("test."); };
-  if (std::none_of(columns.begin(), columns.end(), is_of_test)) return "";
+  if (std::ranges::none_of(columns, is_of_test)) return "";
   const std::vector<std::string> used = runs_of(judged);
   std::vector<std::string> openings;  // of one of its runs
   for (const Registration& one : chain) {
     const auto is_opened = [&](const std::string& id) { return one.opens(id); };
-    if (std::any_of(used.begin(), used.end(), is_opened)) openings.push_back(one.hash);
+    if (std::ranges::any_of(used, is_opened)) openings.push_back(one.hash);
   }
   std::vector<std::string> open;   // whose configuration seals nothing
   std::vector<std::string> early;  // that began when the test of others had been measured
   const std::vector<Value>& seals = runs.column_or_nothing(kSealedKey);
   for (std::size_t row = 0; row < runs.size(); ++row) {
-    if (std::find(used.begin(), used.end(), runs.id(row)) == used.end()) continue;
+    if (std::ranges::find(used, runs.id(row)) == used.end()) continue;
     if (to_text(seals[row]) != "test") open.push_back(runs.id(row));
     const std::string seen = seen_by_run(folder / runs.id(row)).value_or("");
     const auto was_open = [&](const std::string& opening) { return is_after(chain, seen, opening); };
-    if (!seen.empty() && std::any_of(openings.begin(), openings.end(), was_open)) early.push_back(runs.id(row));
+    if (!seen.empty() && std::ranges::any_of(openings, was_open)) early.push_back(runs.id(row));
   }
   if (openings.empty() || open.size() == used.size()) return "";
   if (!open.empty()) return fmt::format("test was not sealed in {}", listed_names(open, kMaxNamed));
@@ -110,12 +110,10 @@ class RecordedClaim {
       const auto value = point.find(filter.column);
       return value == point.end() || filter.holds_for(to_value(value->get<std::string>()));
     };
-    const auto all_hold = [&](const std::vector<Filter>& filters) {
-      return std::all_of(filters.begin(), filters.end(), holds);
-    };
+    const auto all_hold = [&](const std::vector<Filter>& filters) { return std::ranges::all_of(filters, holds); };
     return all_hold(claim_.where) &&
-           (claim_.sides.empty() || std::any_of(claim_.sides.begin(), claim_.sides.end(),
-                                                [&](const ClaimSide& side) { return all_hold(side.where); }));
+           (claim_.sides.empty() ||
+            std::ranges::any_of(claim_.sides, [&](const ClaimSide& side) { return all_hold(side.where); }));
   }
 
   /// Why a run of the record is missing where all others are there; empty if it is not.
@@ -125,7 +123,7 @@ class RecordedClaim {
     if (row == rows_.end()) return fmt::format("seeds ({} is not there)", id);
     if (!is_missing(runs_.column("bad")[row->second])) return fmt::format("seeds ({} is marked as bad)", id);
     const std::vector<std::size_t> shown = runs_.select(context_.filters);
-    const bool is_left_out = std::find(shown.begin(), shown.end(), row->second) == shown.end();
+    const bool is_left_out = std::ranges::find(shown, row->second) == shown.end();
     return is_left_out ? fmt::format("seeds (a condition leaves {} out)", id) : "";
   }
 

@@ -67,7 +67,7 @@ std::vector<char> letters_in(std::string_view formula) {
     const std::size_t length = name_at_beginning(formula);
     formula.remove_prefix(std::max<std::size_t>(length, 1));
     if (length == 0 || side_at_beginning(formula) == 0) continue;
-    if (std::find(letters.begin(), letters.end(), formula[1]) == letters.end()) letters.push_back(formula[1]);
+    if (std::ranges::find(letters, formula[1]) == letters.end()) letters.push_back(formula[1]);
   }
   return letters;
 }

@@ -44,8 +44,8 @@ std::optional<double> number_of_grid(RunTable& runs, const std::string& run, con
       return trend ? std::optional(trend->slope.value) : std::nullopt;
     }
     if (grid.as == GridReduction::kMean) return std::optional(mean(numbers));
-    return std::optional(grid.as == GridReduction::kMin ? *std::min_element(numbers.begin(), numbers.end())
-                                                        : *std::max_element(numbers.begin(), numbers.end()));
+    return std::optional(grid.as == GridReduction::kMin ? *std::ranges::min_element(numbers)
+                                                        : *std::ranges::max_element(numbers));
   });
 }
 
@@ -83,12 +83,12 @@ std::vector<std::vector<Filter>> SideReader::each_of() const {
     for (const std::size_t row : shown(conditions(side, {}), {claim_.each}).rows) {
       const Value& value = runs_.column(claim_.each)[row];
       const auto same = [&](const Value& other) { return same_value(value, other); };
-      if (!is_missing(value) && std::none_of(values.begin(), values.end(), same)) values.push_back(value);
+      if (!is_missing(value) && std::ranges::none_of(values, same)) values.push_back(value);
     }
   };
   if (claim_.sides.empty()) add(nullptr);
   for (const ClaimSide& side : claim_.sides) add(&side);
-  std::sort(values.begin(), values.end(), value_less);
+  std::ranges::sort(values, value_less);
   std::vector<std::vector<Filter>> all;
   for (const Value& value : values) all.push_back({{claim_.each, Filter::Relation::kEqual, {value}}});
   return all;
@@ -97,8 +97,7 @@ std::vector<std::vector<Filter>> SideReader::each_of() const {
 /// Those of a side's rows whose setting counts. The nearest setting of a side is one already.
 std::vector<std::size_t> SideReader::chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
                                                const std::vector<Filter>& each) const {
-  const bool is_one =
-      std::any_of(each.begin(), each.end(), [](const Filter& filter) { return filter.column == "seed_group"; });
+  const bool is_one = std::ranges::any_of(each, [](const Filter& filter) { return filter.column == "seed_group"; });
   if (!claim_.choose.is_asked() || is_one) return rows;
   std::vector<std::string> parts;
   for (const Filter& filter : each) parts.push_back(filter.text());
@@ -117,7 +116,7 @@ std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& 
   const std::vector<std::size_t> with_number = of_rows(rows, column).rows;
   const std::vector<Value>& statuses = runs_.column("status");
   const auto has_ended = [&](std::size_t row) {
-    return std::find(with_number.begin(), with_number.end(), row) != with_number.end() ||
+    return std::ranges::find(with_number, row) != with_number.end() ||
            to_text(statuses[row]) == name_of(RunStatus::kDiverged);
   };
   numbers.planned = claim_.planned;
@@ -129,7 +128,7 @@ std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& 
       numbers.beyond_plan.push_back(to_text(seed));
       continue;
     }
-    is_waiting = is_waiting || !std::all_of(of_seed.begin(), of_seed.end(), has_ended);
+    is_waiting = is_waiting || !std::ranges::all_of(of_seed, has_ended);
     if (is_waiting) continue;
     ++numbers.looked_at;
     looked_at.insert(looked_at.end(), of_seed.begin(), of_seed.end());
@@ -218,7 +217,7 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
                                   numbers.values.without_number_text());
     const std::vector<Value>& sources = runs_.column_or_nothing(kImportedSource);
-    if (std::none_of(rows.begin(), rows.end(), [&](std::size_t row) { return is_missing(sources[row]); })) {
+    if (std::ranges::none_of(rows, [&](std::size_t row) { return is_missing(sources[row]); })) {
       numbers.missing += "; these runs are imported: xlm runs import --split says which numbers are evaluations";
     }
   }
@@ -270,9 +269,8 @@ SideReader::Noise SideReader::noise(const std::vector<std::size_t>& rows, const 
   for (const auto& [group, of_setting] : settings) {
     if (!have_same_corpora(runs_, rows, of_setting, claim_.value, "")) continue;
     all.push_back(of_rows(of_setting, claim_.value).by_group);
-    const bool is_own = std::any_of(of_setting.begin(), of_setting.end(), [&](std::size_t row) {
-      return std::find(rows.begin(), rows.end(), row) != rows.end();
-    });
+    const bool is_own =
+        std::ranges::any_of(of_setting, [&](std::size_t row) { return std::ranges::find(rows, row) != rows.end(); });
     if (!is_own) others.push_back(all.back());
   }
   return {shared_noise(all), shared_noise(others)};
@@ -301,7 +299,7 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
     const SeedValues values = of_rows(rows, claim_.value);
     for (const auto& [seed, of_seed] : values.by_group) points.push_back({seed, x, mean(of_seed)});
     for (const std::string& key : values.mixes) {
-      if (std::find(numbers.values.mixes.begin(), numbers.values.mixes.end(), key) == numbers.values.mixes.end()) {
+      if (std::ranges::find(numbers.values.mixes, key) == numbers.values.mixes.end()) {
         numbers.values.mixes.push_back(key);
       }
     }

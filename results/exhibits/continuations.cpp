@@ -96,8 +96,7 @@ std::variant<Continuations, NothingToShow> find_models(RunTable& runs, const Con
   for (const ContinuationDescription::Row& row : description.rows) {
     found.models.push_back(find_model(runs, row, all, found.notes));
   }
-  const bool any = std::any_of(found.models.begin(), found.models.end(),
-                               [](const ContinuingModel& model) { return !model.run.empty(); });
+  const bool any = std::ranges::any_of(found.models, [](const ContinuingModel& model) { return !model.run.empty(); });
   if (!any) {
     const std::string reason = fmt::format("no run of '{}' is done", description.title);
     return NothingToShow{description.title, reason, reason + "\nto list the runs: xlm runs ls"};

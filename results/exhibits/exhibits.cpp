@@ -42,7 +42,7 @@ Yaml flat_exhibit(const Yaml& file, ExhibitKind kind) {
   description.line = file.find(key_of(kind))->line;
   for (const auto& [key, value] : file.entries) {
     const auto& keys = keys_of(kind);
-    if (std::find(keys.begin(), keys.end(), key) != keys.end()) description.entries.emplace_back(key, value);
+    if (std::ranges::find(keys, key) != keys.end()) description.entries.emplace_back(key, value);
   }
   return description;
 }
@@ -92,9 +92,9 @@ bool is_map_of_names(const Yaml& list, ExhibitKind kind) {
 bool has_exhibits(const Yaml& file, ExhibitKind kind) {
   const std::string key(key_of(kind));
   const Yaml* list = file.find(key + "s");
-  const bool is_empty = list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty()) ||
-                        (list->is_map() && std::all_of(list->entries.begin(), list->entries.end(),
-                                                       [](const Yaml::Entry& e) { return e.second.is_null(); }));
+  const bool is_empty =
+      list == nullptr || list->is_null() || (list->is_sequence() && list->items.empty()) ||
+      (list->is_map() && std::ranges::all_of(list->entries, [](const Yaml::Entry& e) { return e.second.is_null(); }));
   return file.find(key) != nullptr || !is_empty;
 }
 

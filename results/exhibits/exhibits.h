@@ -34,7 +34,7 @@ struct Exhibits {
 
   const std::vector<Yaml>& of(ExhibitKind kind) const { return descriptions.at(static_cast<std::size_t>(kind)); }
   bool are_none() const {
-    return std::all_of(descriptions.begin(), descriptions.end(), [](const auto& of_kind) { return of_kind.empty(); });
+    return std::ranges::all_of(descriptions, [](const auto& of_kind) { return of_kind.empty(); });
   }
 };
 

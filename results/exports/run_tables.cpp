@@ -27,8 +27,7 @@ ExportType type_of(const std::string& name, const std::vector<Value>& values,
                    const std::vector<std::size_t>& selected) {
   if (is_time_column(name)) return ExportType::kTime;
   const auto all = [&](const auto& is) {
-    return std::all_of(selected.begin(), selected.end(),
-                       [&](std::size_t run) { return is_missing(values[run]) || is(values[run]); });
+    return std::ranges::all_of(selected, [&](std::size_t run) { return is_missing(values[run]) || is(values[run]); });
   };
   if (all([](const Value&) { return false; })) return ExportType::kText;  // no values at all
   if (all([](const Value& value) { return std::holds_alternative<bool>(value); })) return ExportType::kBoolean;
@@ -37,7 +36,7 @@ ExportType type_of(const std::string& name, const std::vector<Value>& values,
 }
 
 bool is_empty(const std::vector<Value>& values, const std::vector<std::size_t>& selected) {
-  return std::all_of(selected.begin(), selected.end(), [&](std::size_t run) { return is_missing(values[run]); });
+  return std::ranges::all_of(selected, [&](std::size_t run) { return is_missing(values[run]); });
 }
 
 std::vector<ExportColumn> columns_of_runs(RunTable& runs, const std::vector<std::size_t>& selected) {
@@ -152,14 +151,14 @@ std::vector<std::string> exported_table_names() { return {kRunsTable, kSeriesTab
 std::vector<fs::path> export_run_tables(RunTable& runs, const std::vector<std::size_t>& selected,
                                         const fs::path& folder, const std::string& ending,
                                         const MakeExportWriter& make_writer, ExportedTables tables) {
-  std::sort(tables.quantities.begin(), tables.quantities.end());
+  std::ranges::sort(tables.quantities);
   tables.quantities.erase(std::unique(tables.quantities.begin(), tables.quantities.end()), tables.quantities.end());
   check_quantities(runs, tables.quantities);
   create_folders(folder);
   std::vector<fs::path> files;
   std::vector<std::unique_ptr<ExportWriter>> writers;
   for (const std::string& name : exported_table_names()) {
-    const bool chosen = std::find(tables.names.begin(), tables.names.end(), name) != tables.names.end();
+    const bool chosen = std::ranges::find(tables.names, name) != tables.names.end();
     if (!tables.names.empty() && !chosen) continue;
     const fs::path& file = files.emplace_back(folder / (name + ending));
     if (name == kRunsTable) {

@@ -49,8 +49,8 @@ bool have_other_places(const std::vector<FigureSample>& samples) {
   for (const auto& [run, curve] : curves) {
     for (const auto& [x, y] : curve) ++runs_at[x];
   }
-  return std::any_of(runs_at.begin(), runs_at.end(), [&](const std::pair<const double, std::size_t>& place) {
-    const auto within = std::count_if(curves.begin(), curves.end(), [&](const auto& run) {
+  return std::ranges::any_of(runs_at, [&](const std::pair<const double, std::size_t>& place) {
+    const auto within = std::ranges::count_if(curves, [&](const auto& run) {
       return run.second.begin()->first <= place.first && place.first <= run.second.rbegin()->first;
     });
     return place.second != static_cast<std::size_t>(within);
@@ -59,7 +59,7 @@ bool have_other_places(const std::vector<FigureSample>& samples) {
 
 std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& samples) {
   const RunCurves curves = curves_of(samples);
-  const auto& longest = std::max_element(curves.begin(), curves.end(), [](const auto& a, const auto& b) {
+  const auto& longest = std::ranges::max_element(curves, [](const auto& a, const auto& b) {
                           return a.second.size() < b.second.size();
                         })->second;
   std::set<double> grid;

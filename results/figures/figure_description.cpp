@@ -24,7 +24,7 @@ std::vector<std::string> names_of_kinds(bool FigureKind::*property) {
 std::string problem_of_grid(const FigureDescription& description, const FigureKind& kind) {
   if (!kind.shows_grids) {
     std::vector<std::string> names = names_of_kinds(&FigureKind::shows_grids);
-    std::sort(names.begin(), names.end());
+    std::ranges::sort(names);
     return "shows a grid, so its kind must be one of " + join(names, ", ");
   }
   if (!description.x.empty() || !description.y.empty() || !description.series.empty())
@@ -84,8 +84,7 @@ std::string problem_of(const FigureDescription& description) {
 }  // namespace
 
 std::string renamed(const FigureDescription& description, const std::string& label) {
-  const auto found = std::find_if(description.labels.begin(), description.labels.end(),
-                                  [&](const auto& entry) { return entry.first == label; });
+  const auto found = std::ranges::find_if(description.labels, [&](const auto& entry) { return entry.first == label; });
   return found == description.labels.end() ? label : found->second;
 }
 
@@ -118,7 +117,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   description.order = read_order(options.take("order"));
   OptionReader reader(options);
   const std::vector<std::string> kinds = names_of_kinds(nullptr);
-  auto kind = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), description.kind) - kinds.begin());
+  auto kind = static_cast<std::size_t>(std::ranges::find(kinds, description.kind) - kinds.begin());
   reader.choice({.name = "kind", .help = "how the numbers are drawn"}, kind, kinds);
   description.kind = kinds[kind];
   description.visit(reader);

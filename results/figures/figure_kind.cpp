@@ -22,8 +22,7 @@ const std::vector<FigureKind>& figure_kinds() {
 
 const FigureKind& kind_of(const FigureDescription& description) {
   const auto& kinds = figure_kinds();
-  return *std::find_if(kinds.begin(), kinds.end(),
-                       [&](const FigureKind& kind) { return kind.name == description.kind; });
+  return *std::ranges::find_if(kinds, [&](const FigureKind& kind) { return kind.name == description.kind; });
 }
 
 NothingToShow no_figure(const FigureDescription& description, const std::string& reason) {

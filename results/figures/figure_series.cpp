@@ -143,8 +143,8 @@ bool note_where_runs_end(Figure& figure, const FigureSeries& line) {
 /// The staircase of the points that no other point dominates.
 std::vector<std::pair<double, double>> staircase(std::vector<ParetoPoint> points, const std::vector<bool>& flags) {
   std::vector<ParetoPoint> front = pareto_front(std::move(points), flags).front;
-  std::sort(front.begin(), front.end(),
-            [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
+  std::ranges::sort(front,
+                    [](const ParetoPoint& a, const ParetoPoint& b) { return a.values.front() < b.values.front(); });
   std::vector<std::pair<double, double>> corners;
   for (std::size_t i = 0; i < front.size(); ++i) {
     if (i > 0) {  // the corner that both neighbours dominate
@@ -248,7 +248,7 @@ void SeriesBuilder::add_place(const Value& x, std::string name) {
 void SeriesBuilder::place(const std::vector<FigureSample>& samples, bool side_by_side) {
   std::set<Value, ValueOrder> values;
   for (const FigureSample& sample : samples) values.insert(sample.x);
-  const bool text = std::any_of(values.begin(), values.end(), [](const Value& value) { return !as_number(value); });
+  const bool text = std::ranges::any_of(values, [](const Value& value) { return !as_number(value); });
   if (text || side_by_side) {
     for (const Value& value : values) add_place(value, renamed(figure_.description, to_text(value)));
   } else if (values.size() <= kMaxTicks && !is_along_training(figure_.description.x) &&
@@ -325,7 +325,7 @@ std::vector<FigurePoint> SeriesBuilder::points_of(const std::vector<FigureSample
   for (const FigureSample& sample : samples) groups[of_outcome ? group[sample.run] : sample.x].push_back(&sample);
   std::vector<FigurePoint> points;
   for (const auto& [key, members] : groups) points.push_back(point_of(members));
-  std::sort(points.begin(), points.end(), [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
+  std::ranges::sort(points, [](const FigurePoint& a, const FigurePoint& b) { return a.x < b.x; });
   return points;
 }
 

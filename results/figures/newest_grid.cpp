@@ -53,7 +53,7 @@ std::vector<std::string> grid_names(RunTable& runs) {
 void check_grid_name(RunTable& runs, const FigureDescription& description) {
   if (is_known_grid(description.grid)) return;
   const std::vector<std::string> names = grid_names(runs);
-  if (names.empty() || std::find(names.begin(), names.end(), description.grid) != names.end()) return;
+  if (names.empty() || std::ranges::find(names, description.grid) != names.end()) return;
   throw UsageError(fmt::format("the figure '{}' asks for the grid '{}'{}; there are: {}", description.title,
                                description.grid, did_you_mean(description.grid, names), join(names, ", ")));
 }
@@ -64,8 +64,7 @@ std::variant<NewestGrid, NothingToShow> newest_grid(RunTable& runs, const Figure
                                                     const std::vector<std::size_t>& selected) {
   const std::vector<Value>& created = runs.column("created");
   std::vector<std::size_t> order = selected;
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return value_less(created[b], created[a]); });
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return value_less(created[b], created[a]); });
   NewestGrid grid;
   std::size_t found = 0;
   for (const std::size_t run : order) {

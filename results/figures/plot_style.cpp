@@ -88,9 +88,8 @@ bool are_crowded(const std::vector<double>& ticks, const Range& range) {
 std::optional<int> common_digits(const std::vector<double>& numbers) {
   for (int digits = 0; digits <= 6; ++digits) {
     const double power = std::pow(10.0, digits);
-    const bool enough = std::all_of(numbers.begin(), numbers.end(), [&](double number) {
-      return std::abs(std::round(number * power) - number * power) < 1e-6;
-    });
+    const bool enough = std::ranges::all_of(
+        numbers, [&](double number) { return std::abs(std::round(number * power) - number * power) < 1e-6; });
     if (enough) return digits;
   }
   return std::nullopt;
@@ -125,8 +124,8 @@ bool bars_overlap(const Figure& figure) {
       if (point.spread) bars.emplace_back(scaled(point.x), i);
     }
   }
-  std::sort(bars.begin(), bars.end());
-  return std::adjacent_find(bars.begin(), bars.end(), [&](const auto& a, const auto& b) {
+  std::ranges::sort(bars);
+  return std::ranges::adjacent_find(bars, [&](const auto& a, const auto& b) {
            return a.second != b.second && b.first - a.first < near;
          }) != bars.end();
 }
@@ -208,7 +207,7 @@ std::vector<std::string> tick_texts(const Axis& axis) {
                                           : fmt::format("{:.6g}", tick));
   }
   constexpr int kMaxDigits = 17;  // enough to tell all numbers apart
-  for (int more = 7; more <= kMaxDigits && std::adjacent_find(texts.begin(), texts.end()) != texts.end(); ++more) {
+  for (int more = 7; more <= kMaxDigits && std::ranges::adjacent_find(texts) != texts.end(); ++more) {
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = fmt::format("{:.{}g}", axis.ticks[i], more);
   }
   return texts;
@@ -228,7 +227,7 @@ SetApart::SetApart(const Figure& figure) {
     }
   }
   if (figure.x_names.empty() || !figure.fronts.empty()) return;
-  if (std::none_of(bars.begin(), bars.end(), [](const auto& place) { return place.second > 1; })) return;
+  if (std::ranges::none_of(bars, [](const auto& place) { return place.second > 1; })) return;
   step_ = std::min(kApart * static_cast<double>(figure.x_names.size()), kMaxRoomApart / count_);
 }
 
@@ -268,16 +267,14 @@ bool has_legend(const Figure& figure) {
 }
 
 bool has_spread(const FigureSeries& series) {
-  return std::any_of(series.points.begin(), series.points.end(),
-                     [](const FigurePoint& point) { return point.spread.has_value(); });
+  return std::ranges::any_of(series.points, [](const FigurePoint& point) { return point.spread.has_value(); });
 }
 
 std::optional<int> cell_digits(const Figure& figure) {
   if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMaxCellTexts) return std::nullopt;
   const auto is_whole = [](double value) { return !std::isfinite(value) || value == std::floor(value); };
-  const bool whole = std::all_of(figure.grid.begin(), figure.grid.end(), [&](const std::vector<double>& row) {
-    return std::all_of(row.begin(), row.end(), is_whole);
-  });
+  const bool whole = std::ranges::all_of(
+      figure.grid, [&](const std::vector<double>& row) { return std::ranges::all_of(row, is_whole); });
   if (whole) return 0;
   const Range range = colour_axis(figure).range;
   if (range.high >= 10) return range.high >= 100 ? 0 : 1;

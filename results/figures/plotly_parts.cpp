@@ -51,7 +51,7 @@ Json front_trace(const FigureFront& front, std::size_t index) {
 /// The series with the spreads that are bars, and no others.
 FigureSeries bars_of(FigureSeries series, const SpreadParts& spreads) {
   const auto is_bar = [&](const FigurePoint& point) {
-    return std::any_of(spreads.bars.begin(), spreads.bars.end(), [&](const FigurePoint& bar) {
+    return std::ranges::any_of(spreads.bars, [&](const FigurePoint& bar) {
       return bar.x == point.x && bar.y == point.y && bar.spread == point.spread;
     });
   };

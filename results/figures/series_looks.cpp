@@ -12,21 +12,17 @@ namespace {
 
 /// The place of a series in the order; the end if the order does not name it.
 std::size_t place_in_order(const FigureSeries& series, const std::vector<std::string>& order) {
-  const auto found = std::find_if(order.begin(), order.end(), [&](const std::string& name) {
-    return name == series.label || name == series.value;
-  });
+  const auto found = std::ranges::find_if(
+      order, [&](const std::string& name) { return name == series.label || name == series.value; });
   return static_cast<std::size_t>(found - order.begin());
 }
 
 /// Whether a text of the description is shown: as a label or a part of one, or as the name of a place.
 bool is_shown(const Figure& figure, const std::string& text) {
   const auto has = [&](const std::string& label) { return label.find(text) != std::string::npos; };
-  return std::any_of(figure.series.begin(), figure.series.end(),
-                     [&](const FigureSeries& series) { return has(series.label); }) ||
-         std::any_of(figure.fronts.begin(), figure.fronts.end(),
-                     [&](const FigureFront& front) { return has(front.label); }) ||
-         std::any_of(figure.x_names.begin(), figure.x_names.end(), has) ||
-         std::any_of(figure.y_names.begin(), figure.y_names.end(), has);
+  return std::ranges::any_of(figure.series, [&](const FigureSeries& series) { return has(series.label); }) ||
+         std::ranges::any_of(figure.fronts, [&](const FigureFront& front) { return has(front.label); }) ||
+         std::ranges::any_of(figure.x_names, has) || std::ranges::any_of(figure.y_names, has);
 }
 
 std::string labels_of(const Figure& figure) {
@@ -47,12 +43,11 @@ void put_in_order(Figure& figure) {
     if (!is_shown(figure, text)) warn("labels", value, "shows no such value: it has " + labels_of(figure));
   }
   for (const std::string& name : description.order) {
-    const bool known = std::any_of(figure.series.begin(), figure.series.end(), [&](const FigureSeries& series) {
-      return series.label == name || series.value == name;
-    });
+    const bool known = std::ranges::any_of(
+        figure.series, [&](const FigureSeries& series) { return series.label == name || series.value == name; });
     if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
   }
-  std::stable_sort(figure.series.begin(), figure.series.end(), [&](const FigureSeries& a, const FigureSeries& b) {
+  std::ranges::stable_sort(figure.series, [&](const FigureSeries& a, const FigureSeries& b) {
     return place_in_order(a, description.order) < place_in_order(b, description.order);
   });
   for (std::size_t i = 0; i < figure.series.size(); ++i) figure.series[i].look = i;

@@ -118,7 +118,7 @@ BuiltFigure build_text(RunTable& runs, const FigureDescription& description, con
 
 /// Whether some tokens have more than two characters. They are written upright.
 bool has_long_tokens(const std::vector<std::string>& tokens) {
-  return std::any_of(tokens.begin(), tokens.end(), [](const std::string& token) { return display_width(token) > 2; });
+  return std::ranges::any_of(tokens, [](const std::string& token) { return display_width(token) > 2; });
 }
 
 /// The width in pixels below which characters of a size would touch. A narrower page scrolls.

@@ -25,7 +25,7 @@ std::vector<double> place_of_letters(const FitDescription& description, const st
     return join(parts, ",");
   };
   for (const auto& [letter, text] : given) {
-    if (std::find(letters.begin(), letters.end(), letter) != letters.end()) continue;
+    if (std::ranges::find(letters, letter) != letters.end()) continue;
     throw UsageError(fmt::format("{}the law {} has no {}\nname a place to predict as {}", begin,
                                  kFitLawNames.at(static_cast<std::size_t>(description.law)), letter, wanted()));
   }

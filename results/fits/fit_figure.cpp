@@ -135,8 +135,7 @@ std::size_t add_parabolas(Figure& figure, const FittedLaw& fitted, std::size_t l
     const LossPoints& points = fitted.of.points;
     std::vector<FigurePoint> runs;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      if (std::find(budget.settings.begin(), budget.settings.end(), points.setting[i]) == budget.settings.end())
-        continue;
+      if (std::ranges::find(budget.settings, points.setting[i]) == budget.settings.end()) continue;
       runs.push_back({points.x[i][0], points.loss[i], std::nullopt, {fitted.of.runs[i]}});
     }
     put(label, std::move(runs), false);

@@ -17,11 +17,11 @@ namespace xlm {
 namespace {
 
 bool has_labels(const FitResult& fit) {
-  return std::any_of(fit.laws.begin(), fit.laws.end(), [](const FittedLaw& law) { return !law.of.label.empty(); });
+  return std::ranges::any_of(fit.laws, [](const FittedLaw& law) { return !law.of.label.empty(); });
 }
 
 bool has_made(const std::vector<FitRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return row.made.has_value(); });
+  return std::ranges::any_of(rows, [](const FitRow& row) { return row.made.has_value(); });
 }
 
 Sheet fit_sheet(const FitResult& fit) {

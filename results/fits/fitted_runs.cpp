@@ -222,7 +222,7 @@ void add_speed_ups(FitResult& result) {
   }
   std::vector<std::string> labels;
   for (const FittedLaw& fitted : result.laws) labels.push_back(fitted.of.label);
-  const auto base = std::find(labels.begin(), labels.end(), name);
+  const auto base = std::ranges::find(labels, name);
   if (base == labels.end()) {
     throw UsageError(fmt::format("{}: faster_than is '{}', and the laws are of {}", result.description.place, name,
                                  join(labels, ", ")));
@@ -233,7 +233,7 @@ void add_speed_ups(FitResult& result) {
     if (fitted.of.label == name) continue;
     const LossPoints& points = fitted.of.points;
     const std::vector<double> sizes = points.column(0);
-    const auto largest = std::max_element(sizes.begin(), sizes.end());
+    const auto largest = std::ranges::max_element(sizes);
     std::vector<double> logs;
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (points.setting[i] == points.setting[static_cast<std::size_t>(largest - sizes.begin())])
@@ -280,7 +280,7 @@ std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& descrip
     std::vector<double> x;
     for (const std::vector<Value>* column : columns) x.push_back(above_zero(*column));
     const double loss = above_zero(losses);
-    if (loss == 0 || std::find(x.begin(), x.end(), 0.0) != x.end()) {
+    if (loss == 0 || std::ranges::find(x, 0.0) != x.end()) {
       ++incomplete;
       continue;
     }
@@ -336,8 +336,7 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
       notes_on_runs(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows,
                     description.columns());
   for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
-  const bool any =
-      std::any_of(result.laws.begin(), result.laws.end(), [](const FittedLaw& fitted) { return fitted.is_fitted(); });
+  const bool any = std::ranges::any_of(result.laws, [](const FittedLaw& fitted) { return fitted.is_fitted(); });
   if (!any) {
     const FittedLaw& first = result.laws.front();
     const std::string label = first.of.label.empty() ? "" : first.of.label + ": ";

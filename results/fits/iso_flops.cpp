@@ -85,8 +85,7 @@ double IsoFlopBudget::off_centre() const {
 
 std::vector<IsoFlopBudget> find_iso_flops(const LossPoints& points) {
   std::vector<SettingMean> means = means_of_settings(points);
-  std::sort(means.begin(), means.end(),
-            [](const SettingMean& a, const SettingMean& b) { return a.log_compute < b.log_compute; });
+  std::ranges::sort(means, [](const SettingMean& a, const SettingMean& b) { return a.log_compute < b.log_compute; });
   std::vector<IsoFlopBudget> budgets;
   std::vector<double> log_computes;  // of the budget so far
   double first = 0;

@@ -44,7 +44,7 @@ double student_stretch(double freedom, double level) {
 }
 
 LawInterval stretched_interval(std::vector<double> drawn, double estimate, double level, double stretch) {
-  std::sort(drawn.begin(), drawn.end());
+  std::ranges::sort(drawn);
   const double tail = (1 - level) / 2;
   const double low = estimate - stretch * (estimate - quantile(drawn, tail));
   const double high = estimate + stretch * (quantile(drawn, 1 - tail) - estimate);
@@ -52,7 +52,7 @@ LawInterval stretched_interval(std::vector<double> drawn, double estimate, doubl
 }
 
 std::vector<double> different_sizes(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   std::vector<double> sizes;
   for (const double value : values) {
     if (sizes.empty() || value > sizes.back() * kOneSize) sizes.push_back(value);
@@ -60,9 +60,7 @@ std::vector<double> different_sizes(std::vector<double> values) {
   return sizes;
 }
 
-std::size_t LossPoints::count_settings() const {
-  return setting.empty() ? 0 : *std::max_element(setting.begin(), setting.end()) + 1;
-}
+std::size_t LossPoints::count_settings() const { return setting.empty() ? 0 : *std::ranges::max_element(setting) + 1; }
 
 std::vector<double> LossPoints::column(std::size_t number) const {
   std::vector<double> values;

@@ -79,7 +79,7 @@ PowerLawFitter::Bounds PowerLawFitter::bounds_for(const std::vector<double>& log
 std::vector<std::vector<double>> PowerLawFitter::starts_for(const std::vector<double>& logs) const {
   constexpr std::array<double, 4> kFloors{0.05, 0.4, 0.75, 0.95};
   constexpr std::array<double, 4> kExponents{0.1, 0.3, 0.7, 1.3};
-  const double least = std::exp(*std::min_element(logs.begin(), logs.end()));
+  const double least = std::exp(*std::ranges::min_element(logs));
   double average = 0;
   for (const double log : logs) average += std::exp(log) / static_cast<double>(logs.size());
   std::size_t combinations = 1;
@@ -109,7 +109,7 @@ double PowerLawFitter::misfit(const std::vector<double>& at, const std::vector<d
   for (std::size_t i = 0; i < logs.size(); ++i) {
     parts[0] = at[0];
     for (std::size_t k = 0; k < columns; ++k) parts[k + 1] = at[1 + 2 * k] - at[2 + 2 * k] * logs_[i][k];
-    const double largest = *std::max_element(parts.begin(), parts.end());
+    const double largest = *std::ranges::max_element(parts);
     double total = 0;
     for (double& part : parts) {
       part = std::exp(part - largest);
@@ -142,9 +142,9 @@ FoundLaw PowerLawFitter::descend(const std::vector<double>& start, const std::ve
   const auto function = [&](const std::vector<double>& at, double* gradient) { return misfit(at, logs, gradient); };
   const Minimum minimum = minimise(function, start, bounds.low, bounds.high);
   FoundLaw found{.law = law_at(minimum.at), .misfit = minimum.value};
-  const double least = std::exp(*std::min_element(logs.begin(), logs.end()));
+  const double least = std::exp(*std::ranges::min_element(logs));
   found.floor_is_zero = found.law.floor < kNoFloor * least;
-  found.at_limit = std::any_of(found.law.terms.begin(), found.law.terms.end(), [](const PowerTerm& term) {
+  found.at_limit = std::ranges::any_of(found.law.terms, [](const PowerTerm& term) {
     return term.exponent < kLeastExponent + kNearLimit || term.exponent > kMaxExponent - kNearLimit;
   });
   return found;

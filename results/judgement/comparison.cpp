@@ -131,11 +131,10 @@ std::string why_not_by_document(const LossesOfBoth& both, const std::string& spl
   }
   const RunLosses& first = a.front();
   const auto is_alike = [&](const RunLosses& other) { return other.has_parts_of(first); };
-  if (!both.is_of_one_corpus || !std::all_of(a.begin(), a.end(), is_alike) ||
-      !std::all_of(b.begin(), b.end(), is_alike)) {
+  if (!both.is_of_one_corpus || !std::ranges::all_of(a, is_alike) || !std::ranges::all_of(b, is_alike)) {
     return "the runs were scored on different tokens of the text, or on different texts";
   }
-  const auto scored = std::count_if(first.tokens.begin(), first.tokens.end(), [](auto count) { return count > 0; });
+  const auto scored = std::ranges::count_if(first.tokens, [](auto count) { return count > 0; });
   if (scored >= kLeastParts) return "";
   return fmt::format("{} of the text {} scored tokens, and an interval takes {} or more", counted(scored, "part"),
                      scored == 1 ? "has" : "have", kLeastParts);
@@ -151,12 +150,11 @@ std::optional<DocumentComparison> compare_documents(RunTable& runs, const SeedVa
   if (!unit) return std::nullopt;
   std::vector<std::size_t> rows = a.rows;
   rows.insert(rows.end(), b.rows.begin(), b.rows.end());
-  const LossesOfBoth both{
-      .a = losses_of(a.runs, folder, evaluation->split),
-      .b = losses_of(b.runs, folder, evaluation->split),
-      .asked = rows.size(),
-      .is_of_evaluations = std::any_of(rows.begin(), rows.end(), [&](auto row) { return row >= runs.size(); }),
-      .is_of_one_corpus = corpora_of_each(runs, {rows}, column).front().size() == 1};
+  const LossesOfBoth both{.a = losses_of(a.runs, folder, evaluation->split),
+                          .b = losses_of(b.runs, folder, evaluation->split),
+                          .asked = rows.size(),
+                          .is_of_evaluations = std::ranges::any_of(rows, [&](auto row) { return row >= runs.size(); }),
+                          .is_of_one_corpus = corpora_of_each(runs, {rows}, column).front().size() == 1};
   if (both.a.empty() && both.b.empty()) return std::nullopt;
   DocumentComparison compared;
   compared.problem = why_not_by_document(both, evaluation->split);

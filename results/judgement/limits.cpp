@@ -19,7 +19,7 @@ double distance_to_nearest(double value, const Limits& limits) {
 std::vector<std::size_t> ascending(const std::vector<double>& numbers) {
   std::vector<std::size_t> order(numbers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) { return numbers[i] < numbers[j]; });
+  std::ranges::sort(order, [&](std::size_t i, std::size_t j) { return numbers[i] < numbers[j]; });
   return order;
 }
 

@@ -92,8 +92,7 @@ namespace {
 
 bool are_of_programs(RunTable& runs, const SeedValues& values) {
   const std::vector<Value>& programs = runs.column_or_nothing(kProgramFingerprint);
-  return std::none_of(values.rows.begin(), values.rows.end(),
-                      [&](std::size_t row) { return to_text(programs[row]).empty(); });
+  return std::ranges::none_of(values.rows, [&](std::size_t row) { return to_text(programs[row]).empty(); });
 }
 
 /// Whether two seeds have one number of so many digits that they are one run twice: few digits may be equal by chance.
@@ -178,7 +177,7 @@ bool have_same_corpora(RunTable& runs, const std::vector<std::size_t>& a, const 
     const std::string group = over.empty() ? "" : to_text(runs.column(over)[rows[i]]);
     sides[i < a.size() ? 0 : 1][group].insert(corpora[i]);
   }
-  return std::all_of(sides[0].begin(), sides[0].end(), [&](const auto& of_a) {
+  return std::ranges::all_of(sides[0], [&](const auto& of_a) {
     const auto of_b = sides[1].find(of_a.first);
     return of_b == sides[1].end() || of_a.second == of_b->second;
   });

@@ -20,7 +20,7 @@ namespace {
 /// Distances from the median, without the one that follows from the others: that of the number in the middle is zero,
 /// and both in the middle of an even number are equal.
 std::vector<double> distances_from_median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const double centre = median(values);
   const std::size_t half = values.size() / 2;
   std::vector<double> distances;
@@ -56,13 +56,13 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
 double step_of(const std::vector<double>& values) {
   constexpr int kMaxDigits = 9;        // behind the point
   constexpr double kTolerance = 1e-6;  // of a step: what binary fractions leave
-  if (std::all_of(values.begin(), values.end(), [](double value) { return value == 0; })) return 0;
+  if (std::ranges::all_of(values, [](double value) { return value == 0; })) return 0;
   for (int digits = 0; digits <= kMaxDigits; ++digits) {
     const double parts = std::pow(10.0, digits);
     const auto is_whole = [&](double value) {
       return std::abs(value * parts - std::round(value * parts)) < kTolerance;
     };
-    if (std::all_of(values.begin(), values.end(), is_whole)) return 1 / parts;
+    if (std::ranges::all_of(values, is_whole)) return 1 / parts;
   }
   return 0;
 }

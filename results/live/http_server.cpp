@@ -215,8 +215,7 @@ class LoopbackServer : public HttpServer {
 
   /// Ends the oldest connection that has not asked yet.
   bool make_room() {
-    const auto oldest =
-        std::find_if(connections_.begin(), connections_.end(), [](const Connection& one) { return !one.has_asked; });
+    const auto oldest = std::ranges::find_if(connections_, [](const Connection& one) { return !one.has_asked; });
     if (oldest == connections_.end()) return false;
     connections_.erase(oldest);
     return true;

@@ -39,7 +39,7 @@ bool is_this_machine(std::string_view host) {
   const std::size_t colon = host.rfind(':');
   if (colon != std::string_view::npos && host.find(']', colon) == std::string_view::npos) host = host.substr(0, colon);
   constexpr std::array<std::string_view, 3> kNames{kLoopback, "localhost", "[::1]"};
-  return std::find(kNames.begin(), kNames.end(), host) != kNames.end();
+  return std::ranges::find(kNames, host) != kNames.end();
 }
 
 std::size_t asked_rows(const HttpRequest& request) {

@@ -41,7 +41,7 @@ std::string passage_row(const Continuations& one, const ContinuedPassage& passag
 
 std::string fit_html(const FitResult& fit) {
   const std::vector<FitRow> rows = rows_of_fit(fit);
-  const bool labels = std::any_of(rows.begin(), rows.end(), [](const FitRow& row) { return !row.law.empty(); });
+  const bool labels = std::ranges::any_of(rows, [](const FitRow& row) { return !row.law.empty(); });
   std::string out = "<div class=\"scroll\"><table class=\"results\">\n<thead><tr>";
   if (labels) out += "<th>" + html_escape(join(fit.description.by, ", ")) + "</th>";
   out += fmt::format(

@@ -219,7 +219,7 @@ PrintedCounts count_printed(const Table& table) {
     for (const TableCell& cell : row.cells) {
       if (cell.printed.empty() || cell.missing == kPrintedOnly)
         continue;  // other people's have none of ours next to them
-      const auto* const outcome = std::find(kPrintedOutcomes.begin(), kPrintedOutcomes.end(), outcome_of(cell));
+      const auto* const outcome = std::ranges::find(kPrintedOutcomes, outcome_of(cell));
       ++counts.of.at(static_cast<std::size_t>(outcome - kPrintedOutcomes.begin()));
     }
   }

@@ -47,7 +47,7 @@ std::string main_results(const Json& run) {
     parts.push_back(fmt::format("{} {} {}", evaluation["split"].get<std::string>(), measure->label,
                                 list_number(*measure, evaluation[measure->name].get<double>())));
   }
-  std::reverse(parts.begin(), parts.end());  // validation before test
+  std::ranges::reverse(parts);  // validation before test
   return join(parts, ", ");
 }
 

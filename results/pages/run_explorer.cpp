@@ -44,17 +44,16 @@ std::vector<std::size_t> runs_behind(const RunTable& runs, const std::vector<std
 
 bool any_has(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
   const std::vector<Value>& values = runs.column_or_nothing(column);
-  return std::any_of(rows.begin(), rows.end(), [&](std::size_t row) { return !is_missing(values[row]); });
+  return std::ranges::any_of(rows, [&](std::size_t row) { return !is_missing(values[row]); });
 }
 
 bool all_have_one_value(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column) {
   const std::vector<Value>& values = runs.column_or_nothing(column);
-  return std::all_of(rows.begin(), rows.end(),
-                     [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
+  return std::ranges::all_of(rows, [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
 }
 
 bool is_listed(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 /// A value as the page gets it: as it is, or with the text that a list shows for it.
@@ -113,7 +112,7 @@ std::string first_quantity(const std::vector<std::string>& names) {
   if (headline != nullptr) return headline->name;
   if (is_listed(names, "loss")) return "loss";
   const auto other =
-      std::find_if(names.begin(), names.end(), [](const std::string& name) { return !name.starts_with("training_"); });
+      std::ranges::find_if(names, [](const std::string& name) { return !name.starts_with("training_"); });
   return other == names.end() ? "" : *other;
 }
 
@@ -192,7 +191,7 @@ std::vector<std::string> RunExplorer::columns_of(const Found& found, const std::
   if (any_has(runs_, found.rows, kNotFrozen)) names.emplace_back(kNotFrozen);
   const std::vector<Value>& reasons = runs_.column("reason");
   const auto warns = [&](std::size_t row) { return is_warning(to_text(reasons[row])); };
-  if (std::any_of(found.rows.begin(), found.rows.end(), warns)) names.emplace_back("reason");
+  if (std::ranges::any_of(found.rows, warns)) names.emplace_back("reason");
   for (const std::string& name : further) {
     runs_.column(name);  // complains of names that are not known
     if (!is_listed(names, name)) names.push_back(name);
@@ -219,7 +218,7 @@ Json RunExplorer::list(const Found& found, const RunQuery& query) {
   if (!query.sort.empty()) {
     rows = sorted_by(runs_, std::move(rows), query.sort, query.reverse);
   } else if (query.reverse) {
-    std::reverse(rows.begin(), rows.end());
+    std::ranges::reverse(rows);
   }
   const std::size_t end = std::min(query.limit, rows.size());
   Json shown = Json::array();
@@ -272,7 +271,7 @@ Json RunExplorer::curves(const CurveQuery& query) {
   for (const char* axis : kSpentAxes) {
     if (is_listed(names, axis_series(axis))) axes.push_back(axis);
   }
-  const bool has_axis = std::find(axes.begin(), axes.end(), query.axis) != axes.end();
+  const bool has_axis = std::ranges::find(axes, query.axis) != axes.end();
   const std::string axis = has_axis ? query.axis : "step";
   Json out = {{"quantities", names}, {"quantity", quantity}, {"axes", axes}, {"axis", axis}};
   if (quantity.empty()) {

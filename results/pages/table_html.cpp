@@ -89,9 +89,8 @@ std::vector<std::string> runs_of(const Table& table) {
 }
 
 bool is_empty(const Table& table) {
-  return std::all_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-    return std::none_of(row.cells.begin(), row.cells.end(),
-                        [](const TableCell& cell) { return cell.value.has_value(); });
+  return std::ranges::all_of(table.rows, [](const TableRow& row) {
+    return std::ranges::none_of(row.cells, [](const TableCell& cell) { return cell.value.has_value(); });
   });
 }
 

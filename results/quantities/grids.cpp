@@ -29,7 +29,7 @@ const std::vector<GridWords>& known_grids() {
 
 const GridWords* find_grid(std::string_view name) {
   const auto& rows = known_grids();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const GridWords& row) { return row.name == name; });
+  const auto found = std::ranges::find_if(rows, [&](const GridWords& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -38,7 +38,7 @@ const GridWords* find_grid(std::string_view name) {
 GridWords grid_words(std::string_view name) {
   if (const GridWords* known = find_grid(name)) return *known;
   std::string value(name);
-  std::replace(value.begin(), value.end(), '_', ' ');
+  std::ranges::replace(value, '_', ' ');
   return {.name = std::string(name), .title = "Grid: " + value, .row = "row", .column = "column", .value = value};
 }
 

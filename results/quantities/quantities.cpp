@@ -100,7 +100,7 @@ const std::vector<Quantity>& quantities() {
 
 const Quantity* find_quantity(std::string_view name) {
   const auto& rows = quantities();
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Quantity& row) { return row.name == name; });
+  const auto found = std::ranges::find_if(rows, [&](const Quantity& row) { return row.name == name; });
   return found == rows.end() ? nullptr : &*found;
 }
 
@@ -113,7 +113,7 @@ std::optional<EvaluationColumn> evaluation_column(std::string_view column) {
   const std::size_t dot = column.find('.');
   if (dot == std::string_view::npos || dot + 1 == column.size()) return std::nullopt;
   const std::string_view split = column.substr(0, dot);
-  if (std::find(kSplits.begin(), kSplits.end(), split) == kSplits.end()) return std::nullopt;
+  if (std::ranges::find(kSplits, split) == kSplits.end()) return std::nullopt;
   return EvaluationColumn{std::string(split), std::string(column.substr(dot + 1))};
 }
 
@@ -130,7 +130,7 @@ std::string quantity_in(std::string_view column) {
 
 std::optional<Better> known_direction(std::string_view name) {
   if (const Quantity* known = find_quantity(name)) return known->better;
-  const bool is_time = std::find(kTimesOfPrograms.begin(), kTimesOfPrograms.end(), name) != kTimesOfPrograms.end();
+  const bool is_time = std::ranges::find(kTimesOfPrograms, name) != kTimesOfPrograms.end();
   return is_time ? std::optional<Better>(Better::kLower) : std::nullopt;
 }
 
@@ -165,7 +165,7 @@ const std::vector<const Quantity*>& headlines() {
     for (const Quantity& row : quantities()) {
       if (row.headline > 0) rows.push_back(&row);
     }
-    std::sort(rows.begin(), rows.end(), [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
+    std::ranges::sort(rows, [](const Quantity* a, const Quantity* b) { return a->headline < b->headline; });
     return rows;
   }();
   return ranked;
@@ -173,7 +173,7 @@ const std::vector<const Quantity*>& headlines() {
 
 const Quantity* headline_of(const std::function<bool(const std::string& name)>& has) {
   const auto& ranked = headlines();
-  const auto found = std::find_if(ranked.begin(), ranked.end(), [&](const Quantity* row) { return has(row->name); });
+  const auto found = std::ranges::find_if(ranked, [&](const Quantity* row) { return has(row->name); });
   return found == ranked.end() ? nullptr : *found;
 }
 

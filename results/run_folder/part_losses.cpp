@@ -13,7 +13,7 @@ RunLosses part_losses(const Json& record) {
                    .tokens = record.at("tokens").get<std::vector<std::int64_t>>(),
                    .sums = record.at("sums").get<std::vector<double>>()};
   const bool is_known = losses.of_documents || of == kPartNames[1];
-  const bool counts = std::all_of(losses.tokens.begin(), losses.tokens.end(), [](std::int64_t n) { return n >= 0; });
+  const bool counts = std::ranges::all_of(losses.tokens, [](std::int64_t n) { return n >= 0; });
   if (is_known && counts && losses.each > 0 && losses.tokens.size() == losses.sums.size()) return losses;
   throw Json::other_error::create(501, "parts must have a number of tokens and a sum each", &record);
 }

@@ -47,12 +47,12 @@ std::string last_registration(const fs::path& runs) {
 }
 
 bool has_record(const std::vector<Registration>& chain, const std::string& hash) {
-  return std::any_of(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+  return std::ranges::any_of(chain, [&](const Registration& one) { return one.hash == hash; });
 }
 
 bool is_after(const std::vector<Registration>& chain, std::string hash, const std::string& other) {
   for (std::size_t steps = 0; hash != other && steps <= chain.size(); ++steps) {
-    const auto at = std::find_if(chain.begin(), chain.end(), [&](const Registration& one) { return one.hash == hash; });
+    const auto at = std::ranges::find_if(chain, [&](const Registration& one) { return one.hash == hash; });
     if (at == chain.end()) return false;
     hash = at->before();
   }
@@ -82,7 +82,7 @@ Registration register_record(const fs::path& runs, Json record) {
 void merge_registrations(const fs::path& from, const fs::path& runs) {
   const std::vector<std::string> here = registered_lines(runs);
   for (const std::string& line : registered_lines(from)) {
-    if (std::find(here.begin(), here.end(), line) == here.end()) AppendFile(runs / kRegistrations).append(line, true);
+    if (std::ranges::find(here, line) == here.end()) AppendFile(runs / kRegistrations).append(line, true);
   }
 }
 

@@ -51,14 +51,14 @@ double number_field(const Json& record, const char* key) {
 bool is_measured_cost(std::string_view name) {
   constexpr std::array<std::string_view, 6> kMeasured{
       "wall_seconds", "processor_seconds", "peak_memory", "step_seconds", "energy", "energy_gpu"};
-  return std::find(kMeasured.begin(), kMeasured.end(), name) != kMeasured.end();
+  return std::ranges::find(kMeasured, name) != kMeasured.end();
 }
 
 /// A program's run that is done and has no number would look like any other.
 void warn_of_no_number(Run& run) {
   if (run.status != RunStatus::kDone || !run.reason.empty() || !run.contents.contains("program.folder")) return;
   const bool reports_costs =
-      std::any_of(run.costs.begin(), run.costs.end(), [](const auto& cost) { return !is_measured_cost(cost.first); });
+      std::ranges::any_of(run.costs, [](const auto& cost) { return !is_measured_cost(cost.first); });
   if (reports_costs || !run.metrics.empty() || !run.evaluations.empty() || !run.grids.empty()) return;
   run.reason = fmt::format("{}the program reported no number; log.txt says what was looked for", kWarning);
 }
@@ -124,7 +124,7 @@ class Assembler {
 
   void add_state(const Json& record, double time) {
     const std::string state = record.at("state").get<std::string>();
-    const auto known = std::find(kRunStatusNames.begin(), kRunStatusNames.end(), state);
+    const auto known = std::ranges::find(kRunStatusNames, state);
     if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
     if (state == "running" && !run_.started && time > 0) run_.started = time;
@@ -188,7 +188,7 @@ class Assembler {
     for (auto& [key, evaluation] : evaluations_) {
       if (evaluation.step < step || !evaluation.settings.empty()) continue;
       std::erase_if(evaluation.values, [&, &split = evaluation.split](const auto& value) {
-        return std::find(names.begin(), names.end(), split + "." + value.first) != names.end();
+        return std::ranges::find(names, split + "." + value.first) != names.end();
       });
     }
     std::erase_if(evaluations_, [](const auto& entry) { return entry.second.values.empty(); });
@@ -239,9 +239,9 @@ class Assembler {
   /// Each number of a row needs its own column, in rising order. Otherwise the store would confuse them.
   static void check_columns(const RunGrid& grid, const Json& record) {
     if (grid.columns.empty()) return;
-    const auto not_rising = std::adjacent_find(grid.columns.begin(), grid.columns.end(), std::greater_equal<>());
-    const bool fits = std::all_of(grid.rows.begin(), grid.rows.end(),
-                                  [&](const auto& row) { return row.size() <= grid.columns.size(); });
+    const auto not_rising = std::ranges::adjacent_find(grid.columns, std::greater_equal<>());
+    const bool fits =
+        std::ranges::all_of(grid.rows, [&](const auto& row) { return row.size() <= grid.columns.size(); });
     if (not_rising == grid.columns.end() && fits) return;
     throw Json::other_error::create(501, "columns must be in rising order, one for every number", &record);
   }
@@ -286,10 +286,10 @@ class Assembler {
   void add_wanted(const Json& record) {
     WantedEvaluation wanted{.split = record.at("split").get<std::string>(), .changes = {}};
     flatten(record.at("changes"), "", wanted.changes);
-    std::sort(wanted.changes.begin(), wanted.changes.end());
+    std::ranges::sort(wanted.changes);
     if (record.contains("program")) wanted.program = record["program"];
-    const auto known = std::find_if(run_.wanted.begin(), run_.wanted.end(),
-                                    [&](const WantedEvaluation& other) { return is_same_wish(other, wanted); });
+    const auto known =
+        std::ranges::find_if(run_.wanted, [&](const WantedEvaluation& other) { return is_same_wish(other, wanted); });
     if (known == run_.wanted.end()) {
       run_.wanted.push_back(std::move(wanted));
     } else {
@@ -498,9 +498,9 @@ SettingList differing_settings(const Run& run, const Json& settings) {
     const bool differs = !own.is_null() ? own != value : of_program || differs_from_default(key, value);
     if (differs) differing.emplace_back(key, value);
   }
-  std::sort(differing.begin(), differing.end());
+  std::ranges::sort(differing);
   const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };
-  if (std::any_of(differing.begin(), differing.end(), is_name)) {
+  if (std::ranges::any_of(differing, is_name)) {
     std::erase_if(differing, [&](const auto& setting) {
       return setting.first == "data.fingerprint" || run.contents.contains(setting.first);
     });

@@ -46,8 +46,8 @@ std::optional<Better> declared_direction(RunTable& runs, const AskedRows& rows, 
 std::optional<Better> direction_of(RunTable& runs, const AskedRows& rows, const std::string& column) {
   if (is_formula(column)) {
     const std::vector<std::string> operands = columns_behind(column);
-    const bool all_known = std::all_of(operands.begin(), operands.end(),
-                                       [&](const std::string& one) { return is_known_result(runs, one); });
+    const bool all_known =
+        std::ranges::all_of(operands, [&](const std::string& one) { return is_known_result(runs, one); });
     return all_known ? std::optional<Better>(Better::kLower) : std::nullopt;
   }
   if (column.empty() || !runs.is_measured(column)) return Better::kLower;

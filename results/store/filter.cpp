@@ -132,7 +132,7 @@ bool value_less(const Value& a, const Value& b) {
 
 bool Filter::holds_for(const Value& value) const {
   const auto is_one_of = [&] {
-    return std::any_of(values.begin(), values.end(), [&](const AskedValue& asked) {
+    return std::ranges::any_of(values, [&](const AskedValue& asked) {
       const auto* text = std::get_if<std::string>(&value);
       return same_value(value, asked.value) || (text != nullptr && asked.written == *text);
     });
@@ -177,8 +177,8 @@ std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
       }
       first = false;
       const std::string_view rest = trimmed.substr(place);
-      const auto found = std::find_if(kOperators.begin(), kOperators.end(),
-                                      [&](const Operator& candidate) { return rest.starts_with(candidate.sign); });
+      const auto found =
+          std::ranges::find_if(kOperators, [&](const Operator& candidate) { return rest.starts_with(candidate.sign); });
       if (found == kOperators.end()) throw UsageError(fmt::format("'{}': expected =, !=, <, <=, > or >=", text));
       filters.push_back({std::string(trim(trimmed.substr(0, place))),
                          found->relation,
@@ -196,7 +196,7 @@ std::vector<std::string> read_columns(const Yaml& node, const std::string& key) 
     if (!item.is_scalar() || item.scalar.empty()) {
       fail_at(item, key + " takes a column of the store, or a list of columns");
     }
-    if (std::find(columns.begin(), columns.end(), item.scalar) != columns.end()) {
+    if (std::ranges::find(columns, item.scalar) != columns.end()) {
       fail_at(item, fmt::format("{} names {} twice", key, item.scalar));
     }
     columns.push_back(item.scalar);

@@ -17,8 +17,8 @@ namespace {
 using ByMeasure = std::map<double, std::vector<double>>;
 
 std::optional<double> mean_of_last(const ByMeasure& values, std::int64_t count) {
-  const auto most = std::max_element(values.begin(), values.end(),
-                                     [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto most =
+      std::ranges::max_element(values, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   if (most == values.end() || std::ssize(most->second) < count) return std::nullopt;
   return mean({most->second.end() - count, most->second.end()});
 }

@@ -22,8 +22,7 @@ void flip(Values& values, const std::vector<bool>& maximize) {
 }
 
 void merge_equal(std::vector<ParetoPoint>& points) {
-  std::sort(points.begin(), points.end(),
-            [](const ParetoPoint& a, const ParetoPoint& b) { return a.values < b.values; });
+  std::ranges::sort(points, [](const ParetoPoint& a, const ParetoPoint& b) { return a.values < b.values; });
   std::vector<ParetoPoint> merged;
   merged.reserve(points.size());
   for (ParetoPoint& point : points) {
@@ -33,14 +32,13 @@ void merge_equal(std::vector<ParetoPoint>& points) {
       if (!point.group.empty()) same.group += "; " + point.group;
       for (std::size_t i = 0; i < point.group_values.size(); ++i) same.group_values[i] += "; " + point.group_values[i];
       for (const std::string& key : point.differ_in) {
-        if (std::find(same.differ_in.begin(), same.differ_in.end(), key) == same.differ_in.end())
-          same.differ_in.push_back(key);
+        if (std::ranges::find(same.differ_in, key) == same.differ_in.end()) same.differ_in.push_back(key);
       }
     } else {
       merged.push_back(std::move(point));
     }
   }
-  for (ParetoPoint& point : merged) std::sort(point.runs.begin(), point.runs.end());
+  for (ParetoPoint& point : merged) std::ranges::sort(point.runs);
   points = std::move(merged);
 }
 
@@ -91,7 +89,7 @@ std::vector<std::size_t> complete_rows(RunTable& runs, const ParetoQuery& query,
   if (!shown.left_out.empty()) result.notes.push_back(left_out_note(shown.left_out));
   std::vector<std::size_t> rows = std::move(choices.front().second.rows);
   result.incomplete = static_cast<std::int64_t>(std::erase_if(rows, [&](std::size_t row) {
-    return std::any_of(columns.begin(), columns.end(), [&](const std::vector<Value>* column) {
+    return std::ranges::any_of(columns, [&](const std::vector<Value>* column) {
       const std::optional<double> number = as_number((*column)[row]);
       return !number || !std::isfinite(*number);
     });

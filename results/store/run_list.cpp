@@ -78,7 +78,7 @@ std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>&
   std::vector<std::pair<double, std::size_t>> by_time;
   for (const std::size_t run : runs.select(filters, columns))
     by_time.emplace_back(-as_number(created[run]).value_or(0), run);
-  std::sort(by_time.begin(), by_time.end());
+  std::ranges::sort(by_time);
   std::vector<std::size_t> selected;
   for (const auto& [time, run] : by_time) selected.push_back(run);
   return selected;
@@ -87,7 +87,7 @@ std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>&
 std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows, const std::string& column,
                                    bool reverse) {
   const std::vector<Value>& values = runs.column(column);
-  std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
     if (is_missing(values[a]) || is_missing(values[b])) return !is_missing(values[a]) && is_missing(values[b]);
     return reverse ? value_less(values[b], values[a]) : value_less(values[a], values[b]);
   });

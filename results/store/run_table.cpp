@@ -43,7 +43,7 @@ constexpr const char* kKeys =
 
 template <class List>
 bool contains(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
+  return std::ranges::find(list, name) != list.end();
 }
 
 Value value_of(const SQLite::Column& column) {
@@ -58,8 +58,8 @@ bool holds_for_tags(const Filter& filter, const Value& tags) {
   if (is_missing(tags)) return filter.holds_for(tags);
   const std::vector<std::string> names = split(to_text(tags), ',');
   const auto holds = [&](const std::string& name) { return filter.holds_for(Value(std::string(trim(name)))); };
-  return filter.relation == Filter::Relation::kNotEqual ? std::all_of(names.begin(), names.end(), holds)
-                                                        : std::any_of(names.begin(), names.end(), holds);
+  return filter.relation == Filter::Relation::kNotEqual ? std::ranges::all_of(names, holds)
+                                                        : std::ranges::any_of(names, holds);
 }
 
 /// A setting that has the words true and false alone, in all rows.
@@ -68,7 +68,7 @@ void mark_booleans(std::vector<Value>& values) {
     const auto* text = std::get_if<std::string>(&value);
     return text != nullptr ? *text == "true" || *text == "false" : !as_number(value);
   };
-  if (!std::all_of(values.begin(), values.end(), may_be)) return;
+  if (!std::ranges::all_of(values, may_be)) return;
   for (Value& value : values) {
     if (const auto* text = std::get_if<std::string>(&value)) value = *text == "true";
   }
@@ -104,7 +104,7 @@ std::string meant_names(const std::string& name, const std::vector<std::string>&
   for (const auto& [shorter, whole] : {std::pair("ppl", "perplexity"), std::pair("acc", "accuracy")}) {
     if (!name.ends_with(shorter)) continue;
     const std::string meant = name.substr(0, name.size() - std::string_view(shorter).size()) + whole;
-    if (std::find(names.begin(), names.end(), meant) != names.end()) return fmt::format(" (did you mean '{}'?)", meant);
+    if (std::ranges::find(names, meant) != names.end()) return fmt::format(" (did you mean '{}'?)", meant);
   }
   std::vector<std::string> longer;
   for (const std::string& other : names) {
@@ -231,7 +231,7 @@ RunTable::Column RunTable::load_setting(const std::string& key) {
 RunTable::Column RunTable::load_elsewhere(const std::string& name) {
   if (const std::optional<std::int64_t> count = last_of_column(name)) return load_last(name, *count);
   const std::vector<Filter> filters = settings_in(name);
-  const bool known = std::all_of(filters.begin(), filters.end(), [&](const Filter& f) { return find(f.column).known; });
+  const bool known = std::ranges::all_of(filters, [&](const Filter& f) { return find(f.column).known; });
   const Column& base = find(name.substr(0, name.find('@')));
   Column column{std::vector<Value>(base.values.size()), known && base.known, base.measured};
   if (!known) return column;
@@ -247,7 +247,7 @@ RunTable::Column RunTable::load_last(const std::string& name, std::int64_t count
   Column column = find(name.substr(0, name.find('@')));
   const auto evaluation = evaluation_column(name.substr(0, name.find('@')));
   if (!evaluation) throw UsageError(fmt::format("'{}': only evaluations, such as valid.bpc, have last ones", name));
-  std::fill(column.values.begin(), column.values.end(), Value());
+  std::ranges::fill(column.values, Value());
   for (const auto& [number, mean] : means_of_last(store_, evaluation->split, evaluation->name, count)) {
     const auto run = runs_.find(number);
     if (run != runs_.end()) column.values[run->second] = mean;
@@ -314,8 +314,7 @@ RunTable::Column RunTable::load_evaluation(const std::string& split, const std::
   Column column{std::vector<Value>(ids_.size() + further_.size())};
   const bool any = load_rows(kNumbers, {split, metric}, column.values);
   overlay_evaluations(split, metric, column.values);
-  column.measured = any || std::any_of(column.values.begin(), column.values.end(),
-                                       [](const Value& value) { return !is_missing(value); });
+  column.measured = any || std::ranges::any_of(column.values, [](const Value& value) { return !is_missing(value); });
   return column;
 }
 
@@ -415,8 +414,7 @@ std::vector<std::size_t> RunTable::asked_for(const std::vector<std::size_t>& row
   for (const std::size_t row : rows) {
     const bool is_run = row < ids_.size();
     const auto is_named = [&](const auto& setting) { return settings.contains(setting.first); };
-    if (is_run || std::all_of(further_[row - ids_.size()].settings.begin(), further_[row - ids_.size()].settings.end(),
-                              is_named)) {
+    if (is_run || std::ranges::all_of(further_[row - ids_.size()].settings, is_named)) {
       kept.push_back(row);
     }
   }

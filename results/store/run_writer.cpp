@@ -123,7 +123,7 @@ bool says_how_it_ran(std::string_view key) {
                                                             "train.micro_batch",
                                                             "train.processes",
                                                             "train.threads"};
-  return std::find(kWaysOfRunning.begin(), kWaysOfRunning.end(), key) != kWaysOfRunning.end() || key == kTrainTokens ||
+  return std::ranges::find(kWaysOfRunning, key) != kWaysOfRunning.end() || key == kTrainTokens ||
          key.starts_with(kTextOf) || key.starts_with(kChosenPrefix) || key.starts_with(kDirectionPrefix) ||
          key.starts_with(kImportedPrefix);
 }

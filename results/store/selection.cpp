@@ -114,7 +114,7 @@ std::string names_of_keys(const Selection& selection) { return listed_names(sele
 
 bool is_of_test(const std::string& column) {
   const std::vector<std::string> behind = columns_behind(column);
-  return std::any_of(behind.begin(), behind.end(), [](const std::string& name) {
+  return std::ranges::any_of(behind, [](const std::string& name) {
     const auto evaluation = evaluation_column(name);
     return evaluation && evaluation->split == "test";
   });
@@ -202,8 +202,7 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
   check_selection_columns(runs, selection);
   std::vector<std::string> keys = differing_keys(runs, rows);
   std::erase_if(keys, [&](const std::string& key) {
-    return key == "seed" || key == over ||
-           std::find(selection.over.begin(), selection.over.end(), key) != selection.over.end();
+    return key == "seed" || key == over || std::ranges::find(selection.over, key) != selection.over.end();
   });
   std::vector<const std::vector<Value>*> columns;
   for (const std::string& key : keys) columns.push_back(&runs.column_or_nothing(key));
@@ -223,8 +222,9 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
     std::vector<std::size_t> choosing = members;
     std::erase_if(choosing, [&](std::size_t row) { return !selection.on.empty() && !chooses(row); });
     std::vector<SettingCandidate> candidates = candidates_of(runs, choosing, selection.over, numbers);
-    std::sort(candidates.begin(), candidates.end(),
-              [](const SettingCandidate& a, const SettingCandidate& b) { return ValueOrder()(a.values, b.values); });
+    std::ranges::sort(candidates, [](const SettingCandidate& a, const SettingCandidate& b) {
+      return ValueOrder()(a.values, b.values);
+    });
     const SettingCandidate* best = best_candidate(candidates, better);
     if (best == nullptr) {
       choice.undecided.push_back(family);
@@ -243,7 +243,7 @@ SettingChoice choose_rows(RunTable& runs, const std::vector<std::size_t>& rows, 
                                .candidates = candidates.size(),
                                .is_at_end = lies_at_end(*best, candidates)});
   }
-  std::sort(choice.rows.begin(), choice.rows.end());
+  std::ranges::sort(choice.rows);
   choice.open = count_open(runs, rows);
   return choice;
 }

@@ -29,8 +29,8 @@ bool asks_for_versions(const std::string& column) {
 /// Whether a condition, or a column that is named otherwise, is one of those that `asks` knows.
 template <class Asks>
 bool is_asked(const std::vector<Filter>& filters, const std::vector<std::string>& named, const Asks& asks) {
-  return std::any_of(named.begin(), named.end(), asks) ||
-         std::any_of(filters.begin(), filters.end(), [&](const Filter& filter) { return asks(filter.column); });
+  return std::ranges::any_of(named, asks) ||
+         std::ranges::any_of(filters, [&](const Filter& filter) { return asks(filter.column); });
 }
 
 /// Tells runs of programs' older versions. A run may be of several experiments, so where the conditions name one, its
@@ -41,7 +41,7 @@ class NewestCode {
       : codes_(runs.column_or_nothing(kProgramFingerprint)),
         names_(runs.column_or_nothing("program.name")),
         experiments_(runs.column("experiment")) {
-    if (std::all_of(codes_.begin(), codes_.end(), is_missing)) return;
+    if (std::ranges::all_of(codes_, is_missing)) return;
     std::vector<Filter> named;
     std::copy_if(filters.begin(), filters.end(), std::back_inserter(named),
                  [](const Filter& filter) { return filter.column == "experiment"; });
@@ -222,7 +222,7 @@ std::string threads_note(RunTable& runs, const std::vector<std::size_t>& rows, c
   const auto is_time = [](const std::string& value) {
     return value.find("seconds") != std::string::npos || value.find("hours") != std::string::npos;
   };
-  if (std::none_of(values.begin(), values.end(), is_time)) return "";
+  if (std::ranges::none_of(values, is_time)) return "";
   const std::vector<Value>& threads = runs.column_or_nothing(kThreads);
   std::set<std::int64_t> counts;
   for (const std::size_t row : rows) {

@@ -14,7 +14,7 @@ double mean(const std::vector<double>& values) {
 std::optional<double> sample_deviation(const std::vector<double>& values) {
   if (values.size() < 2) return std::nullopt;
   // The mean of equal numbers may be rounded, which would leave a spread of 1e-16.
-  if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end()) return 0;
+  if (std::ranges::adjacent_find(values, std::not_equal_to<>()) == values.end()) return 0;
   const double centre = mean(values);
   double squares = 0;
   for (const double value : values) squares += (value - centre) * (value - centre);
@@ -29,7 +29,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }

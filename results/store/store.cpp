@@ -79,7 +79,7 @@ SyncPlan plan_sync(const fs::path& runs, const FoundRuns& found, KnownRuns& know
   for (const auto& [id, run] : known) {
     if (!run.found) plan.gone.push_back(id);
   }
-  std::sort(plan.read.begin(), plan.read.end());  // the primary keys' order, in which inserting is quick
+  std::ranges::sort(plan.read);  // the primary keys' order, in which inserting is quick
   return plan;
 }
 

@@ -32,9 +32,8 @@ double distance(const Value& value, const Value& asked) {
 std::string instead(const std::vector<Value>& values, const Filter& filter) {
   if (values.empty()) return "they have no " + filter.column;
   const Value& asked = filter.values.front().value;
-  const auto nearest = std::min_element(values.begin(), values.end(), [&](const Value& a, const Value& b) {
-    return distance(a, asked) < distance(b, asked);
-  });
+  const auto nearest = std::ranges::min_element(
+      values, [&](const Value& a, const Value& b) { return distance(a, asked) < distance(b, asked); });
   std::vector<std::string> others;
   for (const Value& value : values) {
     if (!same_value(value, *nearest)) others.push_back(to_word(value));
@@ -56,7 +55,7 @@ std::vector<std::string> asked_settings(const std::vector<Filter>& filters, cons
   for (const Filter& filter : filters) columns.push_back(filter.column);
   std::vector<std::string> asked;
   for (const std::string& column : columns) {
-    const bool is_new = std::find(asked.begin(), asked.end(), column) == asked.end();
+    const bool is_new = std::ranges::find(asked, column) == asked.end();
     if (is_new && column.starts_with(kSettingPrefix)) asked.push_back(column);
   }
   return asked;
@@ -71,14 +70,11 @@ std::string further_settings(RunTable& runs, const std::vector<Filter>& filters,
   std::vector<std::string> settings = runs.column_names();
   std::erase_if(settings, [](const std::string& name) { return !name.starts_with(kSettingPrefix); });
   std::map<std::string, std::set<std::string>> others;  // values by setting
-  const auto is_asked = [&](const std::string& setting) {
-    return std::find(asked.begin(), asked.end(), setting) != asked.end();
-  };
+  const auto is_asked = [&](const std::string& setting) { return std::ranges::find(asked, setting) != asked.end(); };
   for (const std::size_t row : runs.select(filters, settings)) {
     const auto differs = [&](const std::string& setting) { return differs_from_run(runs, row, setting); };
-    const bool is_meant = std::any_of(settings.begin(), settings.end(), [&](const std::string& setting) {
-      return is_asked(setting) && differs(setting);
-    });
+    const bool is_meant = std::ranges::any_of(
+        settings, [&](const std::string& setting) { return is_asked(setting) && differs(setting); });
     if (!is_meant) continue;
     for (const std::string& setting : settings) {
       if (!is_asked(setting) && differs(setting)) others[setting].insert(to_word(runs.column(setting)[row]));

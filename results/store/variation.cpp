@@ -19,8 +19,7 @@ constexpr std::size_t kMaxKeys = 4;            // that a caption names
 constexpr std::size_t kFingerprintDigits = 8;  // that tell contents of one name apart
 
 bool all_alike(const std::vector<Value>& values, const std::vector<std::size_t>& rows) {
-  return std::all_of(rows.begin(), rows.end(),
-                     [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
+  return std::ranges::all_of(rows, [&](std::size_t row) { return same_value(values[row], values[rows.front()]); });
 }
 
 /// A run for each group of those that differ in the seed alone: hundreds of thousands of settings need not be counted
@@ -104,7 +103,7 @@ std::string part_of_corpus(RunTable& runs, std::size_t row) {
 /// Whether rows of one data.name have one data.fingerprint.
 bool names_tell_contents(RunTable& runs, const std::vector<std::size_t>& rows) {
   std::map<std::string, std::string> contents;
-  return std::all_of(rows.begin(), rows.end(), [&](std::size_t row) {
+  return std::ranges::all_of(rows, [&](std::size_t row) {
     const std::string content = to_text(runs.column_or_nothing("data.fingerprint")[row]);
     return contents.try_emplace(to_text(runs.column_or_nothing("data.name")[row]), content).first->second == content;
   });
@@ -138,19 +137,18 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
                                                            : std::vector<std::string>{"seed"};
   }
   std::vector<std::string> keys = differing_parameters(runs, one_of_each_group(runs, rows));
-  const auto content = std::find(keys.begin(), keys.end(), "data.fingerprint");
+  const auto content = std::ranges::find(keys, "data.fingerprint");
   if (content != keys.end() && names_tell_contents(runs, rows)) keys.erase(content);
   if (!all_alike(runs.column_or_nothing("seed"), rows)) {
     const auto place = std::lower_bound(keys.begin(), keys.end(), "seed");
     if (place == keys.end() || *place != "seed") keys.insert(place, "seed");
   }
-  const bool of_evaluations =
-      std::any_of(rows.begin(), rows.end(), [&](std::size_t row) { return row >= runs.size(); });
+  const bool of_evaluations = std::ranges::any_of(rows, [&](std::size_t row) { return row >= runs.size(); });
   if (!of_evaluations) return keys;
   for (const std::string& name : runs.column_names()) {
     if (!name.starts_with(kSettingPrefix) || all_alike(runs.column(name), rows)) continue;
     const std::string key = name.substr(kSettingPrefix.size());
-    if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(name);
+    if (std::ranges::find(keys, key) == keys.end()) keys.push_back(name);
   }
   return keys;
 }
@@ -173,7 +171,7 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
                                     const std::vector<std::string>& columns) {
   std::vector<std::string> corpora(rows.size());
   const auto is_of_row = [&](const std::string& column) { return is_of_corpus_of_row(runs, column); };
-  if (std::none_of(columns.begin(), columns.end(), is_of_row)) return corpora;
+  if (std::ranges::none_of(columns, is_of_row)) return corpora;
   const std::map<std::string, std::string> texts = texts_of_contents(runs, rows, split_of_bytes(runs, columns));
   std::vector<std::string> content(rows.size());          // a text, or a fingerprint
   std::map<std::string, std::string> names;               // of equal texts: that of the first

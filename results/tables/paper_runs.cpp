@@ -14,9 +14,7 @@ constexpr std::array<std::string_view, 3> kNotCompared{"seed", "train.eval_every
 
 constexpr std::string_view kAlwaysThere = "model.type";
 
-bool is_not_compared(const std::string& key) {
-  return std::find(kNotCompared.begin(), kNotCompared.end(), key) != kNotCompared.end();
-}
+bool is_not_compared(const std::string& key) { return std::ranges::find(kNotCompared, key) != kNotCompared.end(); }
 
 Store& filled(Store& store, const std::vector<Run>& runs) {
   store.add(runs);
@@ -30,7 +28,7 @@ std::vector<Value> values_at(RunTable& runs, const std::vector<std::size_t>& row
   for (const std::size_t row : rows) {
     const Value& value = all[row];
     const auto is_same = [&](const Value& other) { return same_value(value, other); };
-    if (!is_missing(value) && std::none_of(values.begin(), values.end(), is_same)) values.push_back(value);
+    if (!is_missing(value) && std::ranges::none_of(values, is_same)) values.push_back(value);
   }
   return values;
 }
@@ -58,18 +56,18 @@ std::vector<KeyApart> PaperRuns::keys_apart(RunTable& runs, const std::vector<st
     const std::vector<Value> own = values_at(runs, rows, column);
     if (known_.required.contains(key)) {
       const auto is_empty = [](const Value& value) { return to_text(value).empty(); };
-      if (own.empty() || std::any_of(own.begin(), own.end(), is_empty)) apart.push_back({key, "", ""});
+      if (own.empty() || std::ranges::any_of(own, is_empty)) apart.push_back({key, "", ""});
       continue;
     }
     const std::vector<Value> papers = values_at(runs_, paper_rows, column);
     if (papers.empty()) continue;
     if (own.empty() && key == kAlwaysThere) apart.push_back({key, "", ""});
     const auto is_of_paper = [&](const Value& value) {
-      return std::any_of(papers.begin(), papers.end(), [&](const Value& other) {
+      return std::ranges::any_of(papers, [&](const Value& other) {
         return same_value(value, other) || known_.unnamed.contains(to_text(other));
       });
     };
-    const auto other = std::find_if_not(own.begin(), own.end(), is_of_paper);
+    const auto other = std::ranges::find_if_not(own, is_of_paper);
     if (other != own.end()) {
       apart.push_back({key, to_text(*other), papers.size() == 1 ? to_text(papers.front()) : ""});
     }

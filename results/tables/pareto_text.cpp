@@ -51,9 +51,8 @@ class ParetoRows {
  private:
   static bool any_differs(const ParetoResult& result) {
     const auto differs = [](const ParetoPoint& point) { return !point.differ_in.empty(); };
-    return std::any_of(result.fronts.begin(), result.fronts.end(), [&](const CorpusFront& one) {
-      return std::any_of(one.front.front.begin(), one.front.front.end(), differs) ||
-             std::any_of(one.front.dominated.begin(), one.front.dominated.end(), differs);
+    return std::ranges::any_of(result.fronts, [&](const CorpusFront& one) {
+      return std::ranges::any_of(one.front.front, differs) || std::ranges::any_of(one.front.dominated, differs);
     });
   }
 

@@ -139,9 +139,8 @@ class VerdictMaker {
       }
     }
     for (const auto& [value, spreads] : spreads_) {
-      const bool is_compared = std::any_of(tests_.begin(), tests_.end(), [&name = value](const Tested& tested) {
-        return tested.is_left_to_chance() && tested.value == name;
-      });
+      const bool is_compared = std::ranges::any_of(
+          tests_, [&name = value](const Tested& tested) { return tested.is_left_to_chance() && tested.value == name; });
       if (is_compared) basis_.spreads.push_back(spreads.found());
     }
   }
@@ -160,7 +159,7 @@ VerdictBasis set_verdicts(Table& table, const VerdictRules& rules, const std::ve
                           const std::vector<bool>& is_cost) {
   VerdictBasis basis = VerdictMaker(table, rules, samples, is_cost).make();
   const auto is_assumed = [](const ValueSpread& spread) { return spread.is_assumed; };
-  if (std::none_of(basis.spreads.begin(), basis.spreads.end(), is_assumed)) return basis;
+  if (std::ranges::none_of(basis.spreads, is_assumed)) return basis;
   Table by_own = table;
   VerdictRules own = rules;
   own.spread = SpreadSource::kOwn;

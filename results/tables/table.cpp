@@ -23,7 +23,7 @@ namespace xlm {
 namespace {
 
 bool is_missing_entry(const std::vector<TableEntry>& entries, const std::string& label) {
-  return std::none_of(entries.begin(), entries.end(), [&](const TableEntry& entry) { return entry.label == label; });
+  return std::ranges::none_of(entries, [&](const TableEntry& entry) { return entry.label == label; });
 }
 
 /// Different values of a column among `runs`, in order, each as an entry.
@@ -62,8 +62,8 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
     for (const auto& [row, cells] : description.printed) {
       for (const auto& cell : cells) {
         const std::string& label = cell.first;
-        const bool of_also = std::any_of(description.also.begin(), description.also.end(),
-                                         [&](const TableColumn& also) { return label.ends_with(" " + also.label); });
+        const bool of_also = std::ranges::any_of(
+            description.also, [&](const TableColumn& also) { return label.ends_with(" " + also.label); });
         if (of_also || !is_missing_entry(entries, label)) continue;
         entries.push_back(
             {label, {{description.column_key, Filter::Relation::kEqual, {asked_value({.text = label})}}}});
@@ -232,7 +232,7 @@ class TableBuilder {
     result.differ_in = values.mixes;
     note_variation(result, label, column);
     if (!without.empty()) add_cell(notes_.without[without], label, column);
-    if (std::any_of(members.begin(), members.end(), [&](std::size_t run) { return has_lost(run); })) {
+    if (std::ranges::any_of(members, [&](std::size_t run) { return has_lost(run); })) {
       add_cell(notes_.lost, label, column);
     }
     result.value = aggregated(values.numbers, column.cells.aggregate);
@@ -252,7 +252,7 @@ class TableBuilder {
     SettingChoice choice = choose_rows(runs_, rows, selection, column.cells.over);
     for (const ChosenSetting& setting : choice.settings) cell.chosen.push_back(chosen_text(selection, setting));
     std::vector<std::size_t> members = choice.rows;
-    auto same = std::find_if(choices_.begin(), choices_.end(), [&](const auto& known) {
+    auto same = std::ranges::find_if(choices_, [&](const auto& known) {
       return known.first.over == selection.over && known.first.by == selection.by;
     });
     if (same == choices_.end()) {
@@ -345,9 +345,8 @@ class TableBuilder {
     notes_.windows = join({windows.begin(), windows.end()}, " or ");
     note_fallbacks(rows);
     const auto is_apart = [](const CellSample& sample) { return !sample.apart.empty(); };
-    const bool any_apart = std::any_of(samples_.begin(), samples_.end(), [&](const std::vector<CellSample>& row) {
-      return std::any_of(row.begin(), row.end(), is_apart);
-    });
+    const bool any_apart = std::ranges::any_of(
+        samples_, [&](const std::vector<CellSample>& row) { return std::ranges::any_of(row, is_apart); });
     if (!any_apart) return;
     notes_.length = lengths.text();
     notes_.paper_length = description_.paper->length();
@@ -368,7 +367,7 @@ class TableBuilder {
   /// Adds the name of a cell, unless that of the cell before it, to which its value belongs, is there already.
   static void add_cell(std::vector<std::string>& names, const std::string& label, const TableColumn& column) {
     const std::string before = fmt::format("{}/{}", label, column.behind);
-    const bool is_told = !column.behind.empty() && std::find(names.begin(), names.end(), before) != names.end();
+    const bool is_told = !column.behind.empty() && std::ranges::find(names, before) != names.end();
     if (!is_told) names.push_back(fmt::format("{}/{}", label, column.label));
   }
 

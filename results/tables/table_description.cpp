@@ -147,9 +147,8 @@ bool names_value(const std::string& label, const std::string& value) {
   if (const Quantity* known = quantity_of_column(value)) {
     names.insert(names.end(), {known->name, known->label, known->head});
   }
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return lower_case(label).find(lower_case(name)) != std::string::npos;
-  });
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return lower_case(label).find(lower_case(name)) != std::string::npos; });
 }
 
 /// A column that says what it shows may leave its label to that.
@@ -248,7 +247,7 @@ void read_printed_cell(const std::string& row, const std::string& column, const 
 
 void check_printed_label(const Yaml& node, const std::string& label, const std::vector<std::string>& known,
                          std::string_view what) {
-  if (known.empty() || std::find(known.begin(), known.end(), label) != known.end()) return;
+  if (known.empty() || std::ranges::find(known, label) != known.end()) return;
   throw UsageError(fmt::format("{}: 'printed' speaks of a {} '{}' that the table does not have{}", node.where(), what,
                                label, did_you_mean(label, known)));
 }
@@ -305,7 +304,7 @@ void check_stars(const TableDescription& description) {
   std::vector<std::string> labels;
   for (const TableEntry& row : description.rows) labels.push_back(row.label);
   for (const std::string& label : description.stars.against) {
-    if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+    if (std::ranges::find(labels, label) != labels.end()) continue;
     throw UsageError(fmt::format("{}: 'stars' compare with a row '{}' that the table does not have{}",
                                  description.place, label, did_you_mean(label, labels)));
   }

@@ -19,8 +19,8 @@ bool is_better(double difference, Better better) { return better == Better::kLow
 std::vector<std::size_t> rows_of(const Table& table, const Stars& stars, TableNotes& notes) {
   std::vector<std::size_t> rows;
   for (const std::string& label : stars.against) {
-    const auto row = std::find_if(table.rows.begin(), table.rows.end(),
-                                  [&](const TableRow& candidate) { return candidate.label == label; });
+    const auto row =
+        std::ranges::find_if(table.rows, [&](const TableRow& candidate) { return candidate.label == label; });
     if (row == table.rows.end()) {
       notes.absent.insert(label);
     } else {
@@ -93,7 +93,7 @@ void set_stars(Table& table, const Stars& stars, RunTable& runs, const std::vect
     // The same cells in another form would be the same test again.
     if (options.value != stars.value || options.aggregate != Aggregate::kMean || !options.against.empty()) continue;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
-      if (!table.rows[r].cells[c].value || std::count(against.begin(), against.end(), r) > 0) continue;
+      if (!table.rows[r].cells[c].value || std::ranges::count(against, r) > 0) continue;
       const std::optional<double> largest = tests.p_of(r, c, against);
       if (!largest || against.size() != stars.against.size()) {
         notes.unpaired.erase({r, c});
@@ -115,8 +115,8 @@ void relate_to_rows(Table& table, RunTable& runs) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const CellOptions& options = table.columns[c].cells;
     if (options.against.empty()) continue;
-    const auto base_row = std::find_if(table.rows.begin(), table.rows.end(),
-                                       [&](const TableRow& row) { return row.label == options.against; });
+    const auto base_row =
+        std::ranges::find_if(table.rows, [&](const TableRow& row) { return row.label == options.against; });
     if (base_row == table.rows.end()) {
       std::vector<std::string> labels;
       for (const TableRow& row : table.rows) labels.push_back(row.label);

@@ -47,15 +47,14 @@ std::string seeds_note(const Table& table) {
     }
   }
   if (by_count.empty()) return "";
-  const auto usual = std::max_element(by_count.begin(), by_count.end(),
-                                      [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+  const auto usual = std::ranges::max_element(
+      by_count, [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
   std::string note = usual->first.second;
   for (const auto& [count, cells] : by_count) {
     if (count != usual->first) note += fmt::format("; {} for {}", count.second, some_listed(cells));
   }
-  const bool has_spread = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(),
-                       [](const TableCell& cell) { return cell.spread.has_value(); });
+  const bool has_spread = std::ranges::any_of(table.rows, [](const TableRow& row) {
+    return std::ranges::any_of(row.cells, [](const TableCell& cell) { return cell.spread.has_value(); });
   });
   return fmt::format("{}{}{}.", note, by_count.size() == 1 ? " in every cell" : "",
                      has_spread ? "; ± is their standard deviation" : "");
@@ -76,8 +75,7 @@ std::string ignored_seeds_note(const Table& table) {
 std::string same_numbers_note(const Table& table) {
   std::vector<std::string> rows;
   for (const TableRow& row : table.rows) {
-    const auto same =
-        std::find_if(row.cells.begin(), row.cells.end(), [](const TableCell& cell) { return !cell.same_as.empty(); });
+    const auto same = std::ranges::find_if(row.cells, [](const TableCell& cell) { return !cell.same_as.empty(); });
     if (same != row.cells.end()) rows.push_back(fmt::format("{} and {}", same->same_as, row.label));
   }
   return rows.empty() ? "" : fmt::format("{}: {}.", some_listed(rows), kSidesSayNothing);
@@ -103,7 +101,7 @@ std::string missing_note(const Table& table) {
     const std::vector<TableCell>& row = table.rows[r].cells;
     const bool whole =
         row.size() > 1 && !row.front().missing.empty() &&
-        std::all_of(row.begin(), row.end(), [&](const TableCell& cell) { return cell.missing == row.front().missing; });
+        std::ranges::all_of(row, [&](const TableCell& cell) { return cell.missing == row.front().missing; });
     for (std::size_t c = 0; c < row.size(); ++c) {
       const std::string& reason = row[c].missing;
       if (reason.empty() || reason == kPrintedOnly || (whole && c > 0)) continue;
@@ -154,8 +152,7 @@ std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
 }
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
-  const auto silent = std::find_if(table.columns.begin(), table.columns.end(),
-                                   [](const TableColumn& column) { return !column.says_what; });
+  const auto silent = std::ranges::find_if(table.columns, [](const TableColumn& column) { return !column.says_what; });
   if (silent == table.columns.end()) return "";
   std::vector<std::string> parts{cells_in_words(silent->cells)};
   for (const TableColumn& column : also) parts.push_back(column.label + ": " + cells_in_words(column.cells));
@@ -170,8 +167,8 @@ std::string what_is_best(const Table& table) {
     labels.push_back(column.label);
     silent.insert(column.says_what ? "" : column_label(column.cells.value));
   }
-  const bool any = std::any_of(table.rows.begin(), table.rows.end(), [](const TableRow& row) {
-    return std::any_of(row.cells.begin(), row.cells.end(), [](const TableCell& cell) { return cell.best; });
+  const bool any = std::ranges::any_of(table.rows, [](const TableRow& row) {
+    return std::ranges::any_of(row.cells, [](const TableCell& cell) { return cell.best; });
   });
   if (!any) return "";
   std::string what = "the best of " + (labels.size() == table.columns.size() ? "each column" : some_listed(labels));

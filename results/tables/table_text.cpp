@@ -41,7 +41,7 @@ Sheet table_sheet(const Table& table, TableFormat format) {
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
   const auto any = [&](std::size_t c, const auto& has) {
-    return std::any_of(table.rows.begin(), table.rows.end(), [&](const TableRow& row) { return has(row.cells[c]); });
+    return std::ranges::any_of(table.rows, [&](const TableRow& row) { return has(row.cells[c]); });
   };
   const auto has_spread = [](const TableCell& cell) { return cell.spread.has_value(); };
   const auto has_printed = [](const TableCell& cell) { return !cell.printed.empty(); };

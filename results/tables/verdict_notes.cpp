@@ -42,7 +42,7 @@ std::string counted_verb(std::size_t count, std::string_view verb) {
 
 /// "3 agree (within 0.01)"; the margin only if all have the same.
 std::string agreeing(const std::vector<const PrintedComparison*>& compared, const std::vector<std::string>& margins) {
-  const bool one_margin = std::adjacent_find(margins.begin(), margins.end(), std::not_equal_to<>()) == margins.end();
+  const bool one_margin = std::ranges::adjacent_find(margins, std::not_equal_to<>()) == margins.end();
   return counted_verb(compared.size(), "agree") +
          (one_margin && !margins.empty() ? fmt::format(" (within {})", margins.front()) : "");
 }

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/text.h"
@@ -281,11 +282,11 @@ TEST_F(SweepBoardTest, ABudgetLastsAsLongAsItsSpentPartLetsExpect) {
 
 TEST_F(SweepBoardTest, AProgramIsExpectedToTakeAsManyStepsAsItsLikeDid) {
   std::setlocale(LC_CTYPE, "C.UTF-8");
-  const auto runs =
-      plan_sweep(recipe_of(parse_yaml("experiment: e\nprogram: {command: [./p], metrics: [{lines: 'x (?<step>1)'}]}\n"
-                                      "sweep: {grid: {options.size: [1, 2], seed: [1, 2]}}\n",
-                                      "e.yaml")),
-                 runs_, false);
+  write_file(folder_.path() / "p", "");
+  const std::string program =
+      fmt::format("program: {{command: [./p], folder: '{}', code: [p]}}\n", folder_.path().string());
+  const std::string sweep = "sweep: {grid: {options.size: [1, 2], seed: [1, 2]}}\n";
+  const auto runs = plan_sweep(recipe_of(parse_yaml("experiment: e\n" + program + sweep, "e.yaml")), runs_, false);
   for (const SweepRun& run : runs) submit(run.planned);
   log_metric(runs[0], 10, 100);
   log_metric(runs[0], 20, 110);
