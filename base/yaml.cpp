@@ -363,7 +363,10 @@ Yaml parse_yaml(std::string_view text, const std::string& source_name) {
     empty.source = source;
     return empty;
   } catch (const YAML::Exception& error) {
-    fail(source, error.mark.line + 1, fmt::format("not valid YAML: {}", error.msg));
+    const bool is_escape = error.msg.starts_with(YAML::ErrorMsg::INVALID_ESCAPE);
+    fail(source, error.mark.line + 1,
+         fmt::format("not valid YAML: {}{}", error.msg,
+                     is_escape ? "\nin \"…\" a \\ begins an escape; write the text in '…', where it is itself" : ""));
   }
 }
 

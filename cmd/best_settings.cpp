@@ -11,13 +11,12 @@
 
 #include "base/text.h"
 #include "results/store/statistics.h"
+#include "results/store/variation.h"
 
 namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxShown = 3;
-
-bool is_of_data(const std::string& key) { return key.starts_with("data."); }
 
 /// The mean over the seeds of one setting.
 struct RankedSetting {
@@ -54,7 +53,7 @@ bool have_equal_numbers(const std::vector<SweepRun>& planned, const std::vector<
 
 std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std::string> keys,
                           const std::vector<Run>& runs, const Quantity& measure) {
-  if (std::ranges::any_of(keys, is_of_data)) return "";
+  if (std::any_of(keys.begin(), keys.end(), says_which_text)) return "";
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
   std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none

@@ -5,17 +5,37 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "datasets/prepared/prepared.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/sealed_test.h"
 #include "experiments/worker/core_library.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
+namespace {
+
+/// The folder of a run's data may hold others now: what was training may be the test.
+void warn_of_new_data(const Run& run, const std::string& data) {
+  std::error_code ignored;
+  const std::string known = run.environment.value("fingerprint", "");
+  const Yaml config = read_yaml(RunPaths{run.folder}.config());
+  const Yaml* own = find_path(config, "data.path");
+  if (known.empty() || own == nullptr || !fs::equivalent(own->scalar, data, ignored) ||
+      summarize_prepared(data).fingerprint == known)
+    return;
+  spdlog::warn(
+      "{} was prepared again after {} was trained: this is a number of other data, of which the run may have "
+      "seen a part",
+      data, run.id);
+}
+
+}  // namespace
 
 void EvaluationTarget::declare(CLI::App& app) {
   app.add_option("model", model, "Run id, the beginning of it or of its hash, run folder, or model folder")
@@ -60,6 +80,11 @@ void EvaluationTarget::check() const {
         fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
   }
   for (const std::string& word : overrides) {
+    for (const auto& [key, option] : {std::pair("data.path=", "--data"), std::pair("split=", "--split")}) {
+      if (!word.starts_with(key)) continue;
+      throw UsageError(
+          fmt::format("'{}': this is an option\nwrite {} {}", word, option, word.substr(word.find('=') + 1)));
+    }
     if (word.find('=') != std::string::npos || !fs::exists(word)) continue;
     throw UsageError(fmt::format("'{}' is not KEY=VALUE\nto evaluate other data: --data {}", word, word));
   }
@@ -67,7 +92,11 @@ void EvaluationTarget::check() const {
 
 Evaluation evaluate_and_record(const EvaluationRequest& request, const std::string& label,
                                const GlobalOptions& global) {
-  if (!request.place.run.empty()) check_is_open(read_run(request.place.run), request.split);
+  if (!request.place.run.empty()) {
+    const Run run = read_run(request.place.run);
+    check_is_open(run, request.split);
+    warn_of_new_data(run, request.options.data.path);
+  }
   std::unique_ptr<Progress> bar;
   const auto show = [&](double done, double total) {
     const Progress::Settings settings{.label = label, .total = total, .unit = "tokens"};

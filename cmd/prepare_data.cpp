@@ -256,6 +256,8 @@ void add_text_options(CLI::App& app, PrepareRequest& request) {
                  "What a document is: a file, or an article (WikiText); rows: each row, even of WikiText's tables")
       ->capture_default_str()
       ->type_name("files|articles|rows");
+  app.add_option("--glob", request.glob, "Only files of folders and archives that match; * also matches /")
+      ->type_name("PATTERN");
   app.add_flag("--keep-text", request.keep_text, "Also write train.txt, valid.txt and test.txt");
   app.add_flag("--force", request.force, "Replace a folder prepared from other files or with other options");
   app.add_option("--max-unpacked", request.max_unpacked,
@@ -282,8 +284,6 @@ std::function<int()> declare_prepare_data(CLI::App& app, const GlobalOptions& gl
         ->type_name("PATH");
   }
   add_text_options(app, *request);
-  app.add_option("--glob", request->glob, "Only files of folders and archives that match; * also matches /")
-      ->type_name("PATTERN");
   app.add_flag("--as-text", request->as_text, "Read JSON, web pages and the like as plain text");
   app.add_option("--books", request->books,
                  "pg-19: training books to read, or all (default: the paper's 1250; all with --unit byte)")

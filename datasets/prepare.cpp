@@ -299,8 +299,9 @@ void note_shared_text(const fs::path& folder, const EncodedText& encoded, int th
 void note_thrown_away(const ThrownAway& thrown_away, bool strict, const PrepareObserver& observer) {
   if (!thrown_away.is_much()) return;
   const std::string what =
-      fmt::format("cleaning {} {:.2g} % of the letters and digits: the alphabet lacks them\n  such as: {}",
-                  strict ? "would remove" : "removed", 100.0 * thrown_away.share(), join(thrown_away.examples, " | "));
+      fmt::format("cleaning {} {:.{}f} % of the letters and digits: the alphabet lacks them\n  such as: {}",
+                  strict ? "would remove" : "removed", 100.0 * thrown_away.share(), thrown_away.share() < 0.1 ? 1 : 0,
+                  join(thrown_away.examples, " | "));
   if (strict) throw DataError(what + "\nleave --strict out to continue without them, or clean for another language");
   observer.say(what);
 }
@@ -372,8 +373,8 @@ void look_at_rows(Preparation& preparation, const std::vector<SourceFile>& sourc
                     settings.documents == DocumentUnit::kArticles ? "articles" : "files"));
   } else if (settings.documents == DocumentUnit::kArticles) {
     throw DataError(
-        fmt::format("{} has no lines of WikiText, and other text has no articles\n"
-                    "leave --documents out",
+        fmt::format("{} is no table whose rows are lines of WikiText, and other text has no articles\n"
+                    "leave --documents out; for WikiText's own files: xlm prepare-data wikitext-103",
                     sources.front().path.string()));
   }
 }

@@ -214,13 +214,13 @@ void check_one_folder(const std::vector<SourceFile>& shards, const fs::path& roo
 }
 
 /// The Parquet and Arrow shards in the folder of a data set.
-std::vector<SourceFile> find_shards(const fs::path& folder, const PrepareObserver& observer) {
+std::vector<SourceFile> find_shards(const fs::path& folder, const std::string& glob, const PrepareObserver& observer) {
   if (!fs::is_directory(folder)) {
     throw DataError(fmt::format("{} is not a folder\nname a folder from `save_to_disk`, or a download from the hub",
                                 folder.string()));
   }
   std::vector<SourceFile> shards;
-  for (SourceFile& source : find_sources({folder}, "", observer)) {
+  for (SourceFile& source : find_sources({folder}, glob, observer)) {
     if (is_shard(source.path.filename().string())) {
       shards.push_back(std::move(source));
     } else {
@@ -255,24 +255,26 @@ void say_splits(const std::vector<SourceFile>& sources, const PrepareObserver& o
 
 std::vector<SourceFile> sources_of_import(const PrepareRequest& request, const PrepareObserver& observer) {
   const fs::path& folder = request.from.front();
-  std::vector<SourceFile> shards = find_shards(folder, observer);
+  std::vector<SourceFile> shards = find_shards(folder, request.glob, observer);
   const SplitNames names = split_names(shards);
   const bool of_training_alone = names.words[1].empty() && names.words[2].empty() && names.unnamed.empty();
-  if (request.split || names.named() == 0 || of_training_alone) {
-    check_one_folder(shards, folder);
-  } else {
+  const bool as_one_text = request.split || names.named() == 0 || of_training_alone;
+  if (!as_one_text || (names.named() > 1 && names.unnamed.empty())) {
     shards = split_by_names(std::move(shards), names, kSayTheSplits);
-    say_splits(shards, observer);
+    if (!as_one_text) say_splits(shards, observer);
     for (std::size_t split = 0; split < kSplitNames.size(); ++split) {
       std::vector<SourceFile> of_split;
       std::copy_if(shards.begin(), shards.end(), std::back_inserter(of_split),
                    [&](const SourceFile& shard) { return shard.split == split; });
       check_one_folder(of_split, folder);
     }
+  } else {
+    check_one_folder(shards, folder);
   }
   for (SourceFile& shard : shards) {  // as if the user had named each
     shard.name = fs::path(shard.name).filename().string();
     if (shard.split) shard.name = fmt::format("{}/{}", kSplitNames.at(*shard.split), shard.name);
+    if (as_one_text) shard.split.reset();
   }
   return shards;
 }

@@ -52,12 +52,104 @@ class Gpt2 final : public LanguageModel,
                    public NeedsVocabulary,
                    public Capturable {
  public:
-  Gpt2(Gpt2Options options, std::int64_t symbols);
+  Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
+    const std::int64_t width = o_.width;
+    wte_ = parameter("wte.weight", normal_weights({symbols, width}, kInitialDeviation));
+    wpe_ = parameter("wpe.weight", normal_weights({o_.positions, width}, kInitialDeviation));
+    // Projections into the residual start smaller the more layers there are.
+    const double projected = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(o_.layers));
+    for (std::int64_t i = 0; i < o_.layers; ++i) {
+      const std::string at = fmt::format("h.{}.", i);
+      layers_.push_back({.norm_1 = declare_layer_norm(at + "ln_1"),
+                         .attention = declare_map(at + "attn.c_attn", width, 3 * width, kInitialDeviation),
+                         .projection = declare_map(at + "attn.c_proj", width, width, projected),
+                         .norm_2 = declare_layer_norm(at + "ln_2"),
+                         .inner = declare_map(at + "mlp.c_fc", width, o_.feed_forward, kInitialDeviation),
+                         .outer = declare_map(at + "mlp.c_proj", o_.feed_forward, width, projected)});
+    }
+    final_norm_ = declare_layer_norm("ln_f");
+    head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
+    const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+      return parameter(name, std::move(initial));
+    };
+    if (o_.pools()) pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
+    const WindowSizes sizes{
+        .layers = o_.layers, .heads = o_.heads, .width = width, .window = o_.window, .overlap = o_.overlap};
+    if (o_.memory.caches()) cache_ = WindowCache(sizes, o_.memory.windows, o_.memory.detach);
+    if (o_.memory.has_tokens()) {
+      memory_ = MemoryTokens(declare, sizes, o_.memory.tokens, kInitialDeviation, o_.memory.detach);
+    }
+  }
 
-  ModelOutput forward(const ModelInput& input, const State& state) override;
+  ModelOutput forward(const ModelInput& input, const State& state) override {
+    const std::int64_t length = input.tokens.size(1);
+    const std::int64_t scored = input.scored > 0 ? input.scored : length;
+    const std::int64_t pooled = o_.recurrence.pool_repeated ? length : std::min(length, o_.window - o_.overlap);
+    const std::int64_t behind = memory_.count();  // m memory tokens
+    Tensor hidden = embed(input.tokens, 0);       // [B, T, k]
+    if (behind > 0) {
+      const Tensor memory = memory_.read(state);         // [B, m, k]
+      hidden = torch::cat({memory, hidden, memory}, 1);  // [B, m + T + m, k]
+    }
+    std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
+    if (o_.memory.caches()) known = WindowCache::read(state);
+    PooledState::Mixture mixture(pooled_, pooled, hidden.is_cuda());
+    Residual residual{.stream = hidden};
+    const Tensor seeds = seeds_of_window(hidden);
+    ResidualNorm sum;
+    for (std::int64_t i = 0; i < o_.layers; ++i) {
+      const bool last = i + 1 == o_.layers;
+      const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
+      const bool inserts = inserted.defined() && inserted.size(1) > 0;
+      sum = inserts ? ResidualNorm{.sum = sum_of(residual), .normed = {}}
+                    : norm_of_sum(residual, layers_[static_cast<std::size_t>(i)].norm_1);
+      if (o_.pools() && i > 0) mixture.add(sum.sum, i - 1);
+      KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
+      const std::int64_t kept = last && !o_.pools() ? scored + behind : sum.sum.size(1);
+      residual = run_layer(i, sum, inserted, kept, cache, seeds);
+    }
+    sum = norm_of_sum(residual, final_norm_);
+    if (o_.pools()) mixture.add(sum.sum, o_.layers - 1);
+    hidden = sum.normed.defined() ? last_positions(sum.normed, scored + behind)
+                                  : final_norm(last_positions(sum.sum, scored + behind));  // [B, P + m, k]
+    ModelOutput output;
+    output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
+    output.head = {.weight = head_};
+    if (o_.pools()) output.state = {pooled_.hand_over(mixture.mixed())};
+    if (o_.memory.caches()) output.state = cache_.write(known, length);
+    if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind).to(wte_.scalar_type()));
+    return output;
+  }
+
   using LanguageModel::forward;
-  State initial_state(std::int64_t batch) const override;
-  NamedValues costs(std::int64_t block) const override;
+  /// The first window of a document receives nothing from others.
+  State initial_state(std::int64_t batch) const override {
+    const torch::TensorOptions options = wte_.options().requires_grad(false);
+    if (o_.memory.caches()) return cache_.initial(batch, options);
+    if (o_.memory.has_tokens()) return memory_.initial(batch, options);
+    if (!o_.pools()) return {};
+    return {torch::empty({batch, 0, o_.width}, options)};
+  }
+
+  /// The cost of the blocks' matrices and attention, two per multiply-add, that of the recurrence, and that of the
+  /// output layer; without embeddings, norms and biases. Repeated tokens cost again, but have no logits. paper_flops
+  /// counts as the paper does, the blocks alone, in which a memory is.
+  NamedValues costs(std::int64_t /*block*/) const override {
+    const auto width = static_cast<double>(o_.width);
+    const auto layers = static_cast<double>(o_.layers);
+    const auto window = static_cast<double>(o_.window);
+    const double again = window / (window - static_cast<double>(o_.overlap));
+    const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
+    const double memory = cache_.flops_of_window() + memory_.flops_of_window(matrices);
+    const double paper =
+        (2 * matrices + 2 * layers * window * width) * again + memory / (window - static_cast<double>(o_.overlap));
+    const double own = o_.pools() ? pooled_.flops_per_token(window) * again : 0;
+    const double logits = 2 * static_cast<double>(head_.numel());
+    return {{"params", static_cast<double>(parameter_count())},
+            {"flops_per_token", paper + own + logits},
+            {"paper_flops", paper}};
+  }
+
   TextScheme scheme() const override { return Gpt2Options::kScheme; }
   WindowShape windows() const override { return {o_.window, o_.overlap}; }
   std::unique_ptr<TextReader> reader(const ReaderSettings& settings) override;
@@ -67,14 +159,44 @@ class Gpt2 final : public LanguageModel,
   void set_vocabulary(const Vocabulary& vocabulary) override {
     if (!o_.pretrained.empty()) check_pretrained_vocabulary(o_.pretrained, vocabulary);
   }
-  std::string stored_name(const std::string& name) const override;
+  /// Without the prefix Hugging Face reads a file as the model below the output layer, which has no such layer.
+  std::string stored_name(const std::string& name) const override {
+    return o_.tied || name == "lm_head.weight" ? name : "transformer." + name;
+  }
+
   std::string repeated_parameter(const std::string& name) const override {
     return o_.tied && name == "lm_head.weight" ? "wte.weight" : "";
   }
   bool has_rows_of_symbols(const std::string& name) const override {
     return name == "wte.weight" || name == "lm_head.weight";
   }
-  std::map<std::string, std::string> companion_files() const override;
+  /// Hugging Face's configuration, so that its programs load the folder.
+  std::map<std::string, std::string> companion_files() const override {
+    Json config{{"architectures", {"GPT2LMHeadModel"}},
+                {"model_type", "gpt2"},
+                {"vocab_size", wte_.size(0)},
+                {"n_positions", o_.positions},
+                {"n_ctx", o_.positions},
+                {"n_embd", o_.width},
+                {"n_layer", o_.layers},
+                {"n_head", o_.heads},
+                {"n_inner", o_.feed_forward == 4 * o_.width ? Json() : Json(o_.feed_forward)},
+                {"activation_function", Gpt2Options::kActivationNames.at(static_cast<std::size_t>(o_.activation))},
+                {"layer_norm_epsilon", o_.norm_epsilon},
+                {"initializer_range", kInitialDeviation},
+                {"embd_pdrop", o_.dropout},
+                {"resid_pdrop", o_.dropout},
+                {"attn_pdrop", o_.attention_dropout},
+                {"tie_word_embeddings", o_.tied},
+                {"torch_dtype", "float32"}};
+    using Scale = Gpt2Options::AttentionScale;
+    if (o_.attention_scale != Scale::kWidth) {
+      config["scale_attn_weights"] = o_.attention_scale == Scale::kWidthAndLayer;
+      config["scale_attn_by_inverse_layer_idx"] = o_.attention_scale != Scale::kNone;
+    }
+    return {{"config.json", config.dump(2) + "\n"}};
+  }
+
   /// It depends only on the length of the text.
   std::optional<std::string> graph_signature() const override { return ""; }
 
@@ -87,20 +209,149 @@ class Gpt2 final : public LanguageModel,
     AddedPart added = {};
   };
 
-  Tensor embed(const Tensor& tokens, std::int64_t first) const;
+  Tensor embed(const Tensor& tokens, std::int64_t first) const {
+    const std::int64_t length = tokens.size(1);
+    if (first + length > o_.positions) {
+      throw UsageError(
+          fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
+    }
+    StepWeights* shared = StepWeights::current();
+    const Tensor rows = shared != nullptr ? shared->rows(wte_, tokens) : torch::embedding(wte_, tokens);
+    const Tensor hidden = rows + wpe_.narrow(0, first, length);  // [B, T, k]
+    return is_training() && o_.dropout > 0 ? place_dropout(hidden, o_.dropout, draw_dropout_seed()) : hidden;
+  }
+
+  /// One layer on hidden states [B, T, k], whose norm may be known; `inserted` [B, E, k] (or undefined) are more keys
+  /// and values, which every query sees and which have no queries. Only the last `kept` positions are computed to the
+  /// end.
   Residual run_layer(std::int64_t index, const ResidualNorm& entered, const Tensor& inserted, std::int64_t kept,
-                     KeysAndValues* cache, const Tensor& seeds) const;
-  Tensor attended(std::int64_t index, const Tensor& normed, std::int64_t kept, KeysAndValues* cache) const;
-  AddedPart added(const Tensor& x, const Tensor& seeds, std::int64_t place) const;
-  static Tensor sum_of(const Residual& residual);
-  Tensor seeds_of_window(const Tensor& hidden) const;
-  ResidualNorm norm_of_sum(const Residual& residual, const AffineWeights& norm) const;
-  Tensor layer_norm(const Tensor& x, const AffineWeights& norm) const;
+                     KeysAndValues* cache, const Tensor& seeds) const {
+    const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
+    ResidualNorm first = entered;
+    if (inserted.defined() && inserted.size(1) > 0) {
+      first = norm_of_sum({.stream = torch::cat({inserted, entered.sum}, 1)}, layer.norm_1);
+    }
+    if (!first.normed.defined()) first.normed = layer_norm(first.sum, layer.norm_1);
+    const Tensor attention = attended(index, first.normed, kept, cache);
+    const Residual middle{.stream = last_positions(entered.sum, kept), .added = added(attention, seeds, 2 * index)};
+    ResidualNorm second = norm_of_sum(middle, layer.norm_2);
+    if (!second.normed.defined()) second.normed = layer_norm(second.sum, layer.norm_2);
+    const Tensor inner = activated(affine_layer(second.normed, layer.inner.weight, layer.inner.bias));  // [B, P, F]
+    const Tensor outer = affine_layer(inner, layer.outer.weight, layer.outer.bias);                     // [B, P, k]
+    return {.stream = second.sum, .added = added(outer, seeds, 2 * index + 1)};
+  }
+
+  /// What attention adds, of all normed positions [B, E + T, k]: [B, P, k] of the last `kept`. With a cache, its keys
+  /// and values come first, and those of this call are added to it.
+  Tensor attended(std::int64_t index, const Tensor& normed, std::int64_t kept, KeysAndValues* cache) const {
+    const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
+    const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
+                                          .view({normed.size(0), normed.size(1), 3, o_.heads, o_.width / o_.heads})
+                                          .unbind(2);               // 3 × [B, E + T, H, d]
+    Tensor query = last_positions(parts[0], kept).transpose(1, 2);  // [B, H, P, d]
+    if (const double factor = query_factor(index); factor != 1) query = query * factor;
+    Tensor key = parts[1].transpose(1, 2);  // [B, H, E + T, d]
+    Tensor value = parts[2].transpose(1, 2);
+    Tensor mixed;
+    if (cache != nullptr && cache->place.defined()) {
+      cache->keys.index_copy_(2, cache->place, key);
+      cache->values.index_copy_(2, cache->place, value);
+      const Tensor seen = torch::arange(cache->keys.size(2), cache->place.options()) <= cache->place;
+      mixed = at::scaled_dot_product_attention(query, cache->keys, cache->values, seen.view({1, 1, 1, -1}));
+    } else if (cache != nullptr) {
+      if (cache->keys.defined()) {
+        key = torch::cat({cache->keys, key}, 2);
+        value = torch::cat({cache->values, value}, 2);
+      }
+      *cache = {key, value};
+    }
+    if (!mixed.defined()) {
+      const double dropout = is_training() ? o_.attention_dropout : 0;
+      mixed = causal_attention({.query = query,
+                                .key = key,
+                                .value = value,
+                                .dropout = dropout,
+                                .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
+    }
+    const Tensor joined = mixed.transpose(1, 2).reshape({normed.size(0), kept, o_.width});  // [B, P, k]
+    return affine_layer(joined, layer.projection.weight, layer.projection.bias);
+  }
+
+  /// `x` of a layer, before its dropout, which has the seed at a place of `seeds`, if there are any.
+  AddedPart added(const Tensor& x, const Tensor& seeds, std::int64_t place) const {
+    AddedPart part{.value = x};
+    if (!is_training() || o_.dropout == 0) return part;
+    part.dropout = o_.dropout;
+    part.seed = draw_dropout_seed();
+    if (seeds.defined()) part.seed_place = seeds.narrow(0, place, 1);
+    return part;
+  }
+
+  static Tensor sum_of(const Residual& residual) {
+    const AddedPart& part = residual.added;
+    if (!part.value.defined()) return residual.stream;
+    return residual.stream + place_dropout(part.value, part.dropout, part.seed);
+  }
+
+  /// [2L] int64, of dropout in a step that may be recorded on a GPU: drawn at once, because each draw is a kernel.
+  /// Undefined otherwise.
+  Tensor seeds_of_window(const Tensor& hidden) const {
+    const bool are_wanted = is_training() && o_.dropout > 0 && hidden.is_cuda() && step_context().seeds_on_device;
+    if (!are_wanted) return {};
+    return torch::randint(std::numeric_limits<std::int64_t>::max(), {2 * o_.layers},
+                          hidden.options().dtype(torch::kLong).requires_grad(false));
+  }
+
+  /// The sum, and its norm if a kernel computes both in one pass.
+  ResidualNorm norm_of_sum(const Residual& residual, const AffineWeights& norm) const {
+    if (residual.stream.is_cuda()) {
+      std::optional<ResidualNorm> made =
+          residual_norm_on_gpu(residual.stream, residual.added, {.scale = norm.weight, .bias = norm.bias},
+                               {.centred = true, .epsilon = o_.norm_epsilon});
+      if (made) return *std::move(made);
+    }
+    return {.sum = sum_of(residual), .normed = {}};
+  }
+
+  Tensor layer_norm(const Tensor& x, const AffineWeights& norm) const {
+    if (StepWeights* shared = StepWeights::current()) {
+      return shared->layer_norm(x, norm.weight, norm.bias, o_.norm_epsilon);
+    }
+    return torch::layer_norm(x, {o_.width}, norm.weight, norm.bias, o_.norm_epsilon);
+  }
+
   Tensor final_norm(const Tensor& hidden) const { return layer_norm(hidden, final_norm_); }
-  Tensor activated(const Tensor& x) const;
-  double query_factor(std::int64_t layer) const;
-  AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation);
-  AffineWeights declare_layer_norm(const std::string& name);
+  Tensor activated(const Tensor& x) const {
+    switch (o_.activation) {
+      case Gpt2Options::Activation::kGelu:
+        return torch::gelu(x);
+      case Gpt2Options::Activation::kRelu:
+        return torch::relu(x);
+      case Gpt2Options::Activation::kSilu:
+        return torch::silu(x);
+      case Gpt2Options::Activation::kGeluNew:
+        break;
+    }
+    return tanh_gelu(x);
+  }
+
+  /// The factor of queries, because attention itself divides by √d.
+  double query_factor(std::int64_t layer) const {
+    using Scale = Gpt2Options::AttentionScale;
+    const bool by_layer = o_.attention_scale == Scale::kWidthAndLayer || o_.attention_scale == Scale::kLayer;
+    const bool by_width = o_.attention_scale == Scale::kWidth || o_.attention_scale == Scale::kWidthAndLayer;
+    const double width = by_width ? 1 : std::sqrt(static_cast<double>(o_.width / o_.heads));
+    return width / (by_layer ? static_cast<double>(layer + 1) : 1);
+  }
+
+  AffineWeights declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
+    return {parameter(name + ".weight", normal_weights({in, out}, deviation)),
+            parameter(name + ".bias", torch::zeros({out}))};
+  }
+
+  AffineWeights declare_layer_norm(const std::string& name) {
+    return {parameter(name + ".weight", torch::ones({o_.width})), parameter(name + ".bias", torch::zeros({o_.width}))};
+  }
 
   Gpt2Options o_;
   Tensor wte_, wpe_, head_;  // [V, k], [positions, k], [V, k]
@@ -110,245 +361,6 @@ class Gpt2 final : public LanguageModel,
   WindowCache cache_;
   MemoryTokens memory_;
 };
-
-AffineWeights Gpt2::declare_map(const std::string& name, std::int64_t in, std::int64_t out, double deviation) {
-  return {parameter(name + ".weight", normal_weights({in, out}, deviation)),
-          parameter(name + ".bias", torch::zeros({out}))};
-}
-
-AffineWeights Gpt2::declare_layer_norm(const std::string& name) {
-  return {parameter(name + ".weight", torch::ones({o_.width})), parameter(name + ".bias", torch::zeros({o_.width}))};
-}
-
-Gpt2::Gpt2(Gpt2Options options, std::int64_t symbols) : o_(std::move(options)) {
-  const std::int64_t width = o_.width;
-  wte_ = parameter("wte.weight", normal_weights({symbols, width}, kInitialDeviation));
-  wpe_ = parameter("wpe.weight", normal_weights({o_.positions, width}, kInitialDeviation));
-  // Projections into the residual start smaller the more layers there are.
-  const double projected = kInitialDeviation / std::sqrt(2.0 * static_cast<double>(o_.layers));
-  for (std::int64_t i = 0; i < o_.layers; ++i) {
-    const std::string at = fmt::format("h.{}.", i);
-    layers_.push_back({.norm_1 = declare_layer_norm(at + "ln_1"),
-                       .attention = declare_map(at + "attn.c_attn", width, 3 * width, kInitialDeviation),
-                       .projection = declare_map(at + "attn.c_proj", width, width, projected),
-                       .norm_2 = declare_layer_norm(at + "ln_2"),
-                       .inner = declare_map(at + "mlp.c_fc", width, o_.feed_forward, kInitialDeviation),
-                       .outer = declare_map(at + "mlp.c_proj", o_.feed_forward, width, projected)});
-  }
-  final_norm_ = declare_layer_norm("ln_f");
-  head_ = o_.tied ? wte_ : parameter("lm_head.weight", normal_weights({symbols, width}, kInitialDeviation));
-  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
-    return parameter(name, std::move(initial));
-  };
-  if (o_.pools()) pooled_ = PooledState(declare, o_.recurrence, o_.layers, width, kInitialDeviation);
-  const WindowSizes sizes{
-      .layers = o_.layers, .heads = o_.heads, .width = width, .window = o_.window, .overlap = o_.overlap};
-  if (o_.memory.caches()) cache_ = WindowCache(sizes, o_.memory.windows, o_.memory.detach);
-  if (o_.memory.has_tokens()) {
-    memory_ = MemoryTokens(declare, sizes, o_.memory.tokens, kInitialDeviation, o_.memory.detach);
-  }
-}
-
-/// The first window of a document receives nothing from others.
-State Gpt2::initial_state(std::int64_t batch) const {
-  const torch::TensorOptions options = wte_.options().requires_grad(false);
-  if (o_.memory.caches()) return cache_.initial(batch, options);
-  if (o_.memory.has_tokens()) return memory_.initial(batch, options);
-  if (!o_.pools()) return {};
-  return {torch::empty({batch, 0, o_.width}, options)};
-}
-
-/// `x` of a layer, before its dropout, which has the seed at a place of `seeds`, if there are any.
-AddedPart Gpt2::added(const Tensor& x, const Tensor& seeds, std::int64_t place) const {
-  AddedPart part{.value = x};
-  if (!is_training() || o_.dropout == 0) return part;
-  part.dropout = o_.dropout;
-  part.seed = draw_dropout_seed();
-  if (seeds.defined()) part.seed_place = seeds.narrow(0, place, 1);
-  return part;
-}
-
-/// [2L] int64, of dropout in a step that may be recorded on a GPU: drawn at once, because each draw is a kernel.
-/// Undefined otherwise.
-Tensor Gpt2::seeds_of_window(const Tensor& hidden) const {
-  const bool are_wanted = is_training() && o_.dropout > 0 && hidden.is_cuda() && step_context().seeds_on_device;
-  if (!are_wanted) return {};
-  return torch::randint(std::numeric_limits<std::int64_t>::max(), {2 * o_.layers},
-                        hidden.options().dtype(torch::kLong).requires_grad(false));
-}
-
-Tensor Gpt2::sum_of(const Residual& residual) {
-  const AddedPart& part = residual.added;
-  if (!part.value.defined()) return residual.stream;
-  return residual.stream + place_dropout(part.value, part.dropout, part.seed);
-}
-
-Tensor Gpt2::embed(const Tensor& tokens, std::int64_t first) const {
-  const std::int64_t length = tokens.size(1);
-  if (first + length > o_.positions) {
-    throw UsageError(
-        fmt::format("a window of {} tokens is longer than the model's {} positions", first + length, o_.positions));
-  }
-  StepWeights* shared = StepWeights::current();
-  const Tensor rows = shared != nullptr ? shared->rows(wte_, tokens) : torch::embedding(wte_, tokens);
-  const Tensor hidden = rows + wpe_.narrow(0, first, length);  // [B, T, k]
-  return is_training() && o_.dropout > 0 ? place_dropout(hidden, o_.dropout, draw_dropout_seed()) : hidden;
-}
-
-Tensor Gpt2::activated(const Tensor& x) const {
-  switch (o_.activation) {
-    case Gpt2Options::Activation::kGelu:
-      return torch::gelu(x);
-    case Gpt2Options::Activation::kRelu:
-      return torch::relu(x);
-    case Gpt2Options::Activation::kSilu:
-      return torch::silu(x);
-    case Gpt2Options::Activation::kGeluNew:
-      break;
-  }
-  return tanh_gelu(x);
-}
-
-/// The factor of queries, because attention itself divides by √d.
-double Gpt2::query_factor(std::int64_t layer) const {
-  using Scale = Gpt2Options::AttentionScale;
-  const bool by_layer = o_.attention_scale == Scale::kWidthAndLayer || o_.attention_scale == Scale::kLayer;
-  const bool by_width = o_.attention_scale == Scale::kWidth || o_.attention_scale == Scale::kWidthAndLayer;
-  const double width = by_width ? 1 : std::sqrt(static_cast<double>(o_.width / o_.heads));
-  return width / (by_layer ? static_cast<double>(layer + 1) : 1);
-}
-
-/// What attention adds, of all normed positions [B, E + T, k]: [B, P, k] of the last `kept`. With a cache, its keys and
-/// values come first, and those of this call are added to it.
-Tensor Gpt2::attended(std::int64_t index, const Tensor& normed, std::int64_t kept, KeysAndValues* cache) const {
-  const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
-  const std::vector<Tensor> parts = affine_layer(normed, layer.attention.weight, layer.attention.bias)
-                                        .view({normed.size(0), normed.size(1), 3, o_.heads, o_.width / o_.heads})
-                                        .unbind(2);               // 3 × [B, E + T, H, d]
-  Tensor query = last_positions(parts[0], kept).transpose(1, 2);  // [B, H, P, d]
-  if (const double factor = query_factor(index); factor != 1) query = query * factor;
-  Tensor key = parts[1].transpose(1, 2);  // [B, H, E + T, d]
-  Tensor value = parts[2].transpose(1, 2);
-  Tensor mixed;
-  if (cache != nullptr && cache->place.defined()) {
-    cache->keys.index_copy_(2, cache->place, key);
-    cache->values.index_copy_(2, cache->place, value);
-    const Tensor seen = torch::arange(cache->keys.size(2), cache->place.options()) <= cache->place;
-    mixed = at::scaled_dot_product_attention(query, cache->keys, cache->values, seen.view({1, 1, 1, -1}));
-  } else if (cache != nullptr) {
-    if (cache->keys.defined()) {
-      key = torch::cat({cache->keys, key}, 2);
-      value = torch::cat({cache->values, value}, 2);
-    }
-    *cache = {key, value};
-  }
-  if (!mixed.defined()) {
-    const double dropout = is_training() ? o_.attention_dropout : 0;
-    mixed = causal_attention({.query = query,
-                              .key = key,
-                              .value = value,
-                              .dropout = dropout,
-                              .seed = dropout > 0 ? draw_dropout_seed() : 0});  // [B, H, P, d]
-  }
-  const Tensor joined = mixed.transpose(1, 2).reshape({normed.size(0), kept, o_.width});  // [B, P, k]
-  return affine_layer(joined, layer.projection.weight, layer.projection.bias);
-}
-
-/// One layer on hidden states [B, T, k], whose norm may be known; `inserted` [B, E, k] (or undefined) are more keys and
-/// values, which every query sees and which have no queries. Only the last `kept` positions are computed to the end.
-Gpt2::Residual Gpt2::run_layer(std::int64_t index, const ResidualNorm& entered, const Tensor& inserted,
-                               std::int64_t kept, KeysAndValues* cache, const Tensor& seeds) const {
-  const Gpt2Layer& layer = layers_[static_cast<std::size_t>(index)];
-  ResidualNorm first = entered;
-  if (inserted.defined() && inserted.size(1) > 0) {
-    first = norm_of_sum({.stream = torch::cat({inserted, entered.sum}, 1)}, layer.norm_1);
-  }
-  if (!first.normed.defined()) first.normed = layer_norm(first.sum, layer.norm_1);
-  const Tensor attention = attended(index, first.normed, kept, cache);
-  const Residual middle{.stream = last_positions(entered.sum, kept), .added = added(attention, seeds, 2 * index)};
-  ResidualNorm second = norm_of_sum(middle, layer.norm_2);
-  if (!second.normed.defined()) second.normed = layer_norm(second.sum, layer.norm_2);
-  const Tensor inner = activated(affine_layer(second.normed, layer.inner.weight, layer.inner.bias));  // [B, P, F]
-  const Tensor outer = affine_layer(inner, layer.outer.weight, layer.outer.bias);                     // [B, P, k]
-  return {.stream = second.sum, .added = added(outer, seeds, 2 * index + 1)};
-}
-
-/// The sum, and its norm if a kernel computes both in one pass.
-ResidualNorm Gpt2::norm_of_sum(const Residual& residual, const AffineWeights& norm) const {
-  if (residual.stream.is_cuda()) {
-    std::optional<ResidualNorm> made =
-        residual_norm_on_gpu(residual.stream, residual.added, {.scale = norm.weight, .bias = norm.bias},
-                             {.centred = true, .epsilon = o_.norm_epsilon});
-    if (made) return *std::move(made);
-  }
-  return {.sum = sum_of(residual), .normed = {}};
-}
-
-Tensor Gpt2::layer_norm(const Tensor& x, const AffineWeights& norm) const {
-  if (StepWeights* shared = StepWeights::current()) {
-    return shared->layer_norm(x, norm.weight, norm.bias, o_.norm_epsilon);
-  }
-  return torch::layer_norm(x, {o_.width}, norm.weight, norm.bias, o_.norm_epsilon);
-}
-
-ModelOutput Gpt2::forward(const ModelInput& input, const State& state) {
-  const std::int64_t length = input.tokens.size(1);
-  const std::int64_t scored = input.scored > 0 ? input.scored : length;
-  const std::int64_t pooled = o_.recurrence.pool_repeated ? length : std::min(length, o_.window - o_.overlap);
-  const std::int64_t behind = memory_.count();  // m memory tokens
-  Tensor hidden = embed(input.tokens, 0);       // [B, T, k]
-  if (behind > 0) {
-    const Tensor memory = memory_.read(state);         // [B, m, k]
-    hidden = torch::cat({memory, hidden, memory}, 1);  // [B, m + T + m, k]
-  }
-  std::vector<KeysAndValues> known;  // by layer, of earlier windows, then also of this one
-  if (o_.memory.caches()) known = WindowCache::read(state);
-  PooledState::Mixture mixture(pooled_, pooled, hidden.is_cuda());
-  Residual residual{.stream = hidden};
-  const Tensor seeds = seeds_of_window(hidden);
-  ResidualNorm sum;
-  for (std::int64_t i = 0; i < o_.layers; ++i) {
-    const bool last = i + 1 == o_.layers;
-    const Tensor inserted = o_.pools() && pooled_.enters(i) ? state.at(0) : Tensor();
-    const bool inserts = inserted.defined() && inserted.size(1) > 0;
-    sum = inserts ? ResidualNorm{.sum = sum_of(residual), .normed = {}}
-                  : norm_of_sum(residual, layers_[static_cast<std::size_t>(i)].norm_1);
-    if (o_.pools() && i > 0) mixture.add(sum.sum, i - 1);
-    KeysAndValues* cache = known.empty() ? nullptr : &known[static_cast<std::size_t>(i)];
-    const std::int64_t kept = last && !o_.pools() ? scored + behind : sum.sum.size(1);
-    residual = run_layer(i, sum, inserted, kept, cache, seeds);
-  }
-  sum = norm_of_sum(residual, final_norm_);
-  if (o_.pools()) mixture.add(sum.sum, o_.layers - 1);
-  hidden = sum.normed.defined() ? last_positions(sum.normed, scored + behind)
-                                : final_norm(last_positions(sum.sum, scored + behind));  // [B, P + m, k]
-  ModelOutput output;
-  output.hidden = behind > 0 ? hidden.narrow(1, 0, scored) : hidden;  // [B, P, k]
-  output.head = {.weight = head_};
-  if (o_.pools()) output.state = {pooled_.hand_over(mixture.mixed())};
-  if (o_.memory.caches()) output.state = cache_.write(known, length);
-  if (behind > 0) output.state = memory_.write(hidden.narrow(1, scored, behind).to(wte_.scalar_type()));
-  return output;
-}
-
-/// The cost of the blocks' matrices and attention, two per multiply-add, that of the recurrence, and that of the output
-/// layer; without embeddings, norms and biases. Repeated tokens cost again, but have no logits. paper_flops counts as
-/// the paper does, the blocks alone, in which a memory is.
-NamedValues Gpt2::costs(std::int64_t /*block*/) const {
-  const auto width = static_cast<double>(o_.width);
-  const auto layers = static_cast<double>(o_.layers);
-  const auto window = static_cast<double>(o_.window);
-  const double again = window / (window - static_cast<double>(o_.overlap));
-  const double matrices = layers * (4 * width * width + 2 * width * static_cast<double>(o_.feed_forward));
-  const double memory = cache_.flops_of_window() + memory_.flops_of_window(matrices);
-  const double paper =
-      (2 * matrices + 2 * layers * window * width) * again + memory / (window - static_cast<double>(o_.overlap));
-  const double own = o_.pools() ? pooled_.flops_per_token(window) * again : 0;
-  const double logits = 2 * static_cast<double>(head_.numel());
-  return {{"params", static_cast<double>(parameter_count())},
-          {"flops_per_token", paper + own + logits},
-          {"paper_flops", paper}};
-}
 
 /// Reads token by token within a window and keeps its keys and values; past its end the next window begins with the
 /// last O tokens.
@@ -502,38 +514,6 @@ class Gpt2Reader final : public TextReader {
 
 std::unique_ptr<TextReader> Gpt2::reader(const ReaderSettings& settings) {
   return std::make_unique<Gpt2Reader>(std::dynamic_pointer_cast<Gpt2>(shared_from_this()), settings.recorder);
-}
-
-/// Without the prefix Hugging Face reads a file as the model below the output layer, which has no such layer.
-std::string Gpt2::stored_name(const std::string& name) const {
-  return o_.tied || name == "lm_head.weight" ? name : "transformer." + name;
-}
-
-/// Hugging Face's configuration, so that its programs load the folder.
-std::map<std::string, std::string> Gpt2::companion_files() const {
-  Json config{{"architectures", {"GPT2LMHeadModel"}},
-              {"model_type", "gpt2"},
-              {"vocab_size", wte_.size(0)},
-              {"n_positions", o_.positions},
-              {"n_ctx", o_.positions},
-              {"n_embd", o_.width},
-              {"n_layer", o_.layers},
-              {"n_head", o_.heads},
-              {"n_inner", o_.feed_forward == 4 * o_.width ? Json() : Json(o_.feed_forward)},
-              {"activation_function", Gpt2Options::kActivationNames.at(static_cast<std::size_t>(o_.activation))},
-              {"layer_norm_epsilon", o_.norm_epsilon},
-              {"initializer_range", kInitialDeviation},
-              {"embd_pdrop", o_.dropout},
-              {"resid_pdrop", o_.dropout},
-              {"attn_pdrop", o_.attention_dropout},
-              {"tie_word_embeddings", o_.tied},
-              {"torch_dtype", "float32"}};
-  using Scale = Gpt2Options::AttentionScale;
-  if (o_.attention_scale != Scale::kWidth) {
-    config["scale_attn_weights"] = o_.attention_scale == Scale::kWidthAndLayer;
-    config["scale_attn_by_inverse_layer_idx"] = o_.attention_scale != Scale::kNone;
-  }
-  return {{"config.json", config.dump(2) + "\n"}};
 }
 
 }  // namespace

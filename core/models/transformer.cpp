@@ -29,15 +29,68 @@ class Transformer final : public LanguageModel,
                           public SharesWeightFiles,
                           public Capturable {
  public:
-  Transformer(TransformerOptions options, std::int64_t symbols);
+  Transformer(TransformerOptions options, std::int64_t symbols) : o_(std::move(options)) {
+    const std::int64_t width = o_.width;
+    const double deviation = o_.block.weights == Weights::kSimple ? 1 : 0.02;
+    embedding_.symbols = parameter(kEmbedding, normal_weights({symbols, width}, deviation));
+    embedding_.beginning = parameter(kBeginningVector, normal_weights({width}, deviation));
+    if (o_.positions > 0) {
+      embedding_.positions =
+          parameter("model.embed_positions.weight", normal_weights({o_.positions, width}, deviation));
+    }
+    const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
+      return parameter(name, std::move(initial));
+    };
+    for (std::int64_t i = 0; i < o_.layers; ++i) {
+      blocks_.emplace_back(declare, fmt::format("model.layers.{}.", i), o_.block, width, o_.feed_forward,
+                           o_.block.window_of(i), o_.layers);
+    }
+    norm_ = parameter("model.norm.weight", torch::ones({width}));
+    head_ = o_.tied ? embedding_.symbols
+                    : parameter("lm_head.weight",
+                                normal_weights({symbols, width}, matrix_deviation(o_.block, width, false, 1)));
+  }
 
-  ModelOutput forward(const ModelInput& input, const State& state) override;
+  ModelOutput forward(const ModelInput& input, const State& /*state*/) override {
+    const std::int64_t length = input.tokens.size(1);
+    const std::int64_t scored = input.scored > 0 ? input.scored : length;
+    const Tensor embedded = embed(input.tokens, 0);
+    const auto rotation = rotation_of(o_.block, 0, length, embedded);
+    ModelOutput output;
+    output.hidden = final_norm(forward_blocks(blocks_, embedded, rotation, scored, is_training()));  // [B, P, k]
+    output.head = {.weight = head_};
+    return output;
+  }
+
   using LanguageModel::forward;
   State initial_state(std::int64_t /*batch*/) const override { return {}; }
-  NamedValues costs(std::int64_t block) const override;
+  /// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer.
+  /// paper_flops counts as the program of Slagle 2024 does: attention over as many keys as a block or a window has.
+  NamedValues costs(std::int64_t block) const override {
+    const auto head = static_cast<double>(head_.numel());
+    double seen = head;
+    double published = head;
+    for (const TransformerBlock& each : blocks_) {
+      const std::int64_t window = each.window() > 0 ? std::min(each.window(), block) : block;
+      seen += each.multiply_adds(each.average_keys(block));
+      published += each.multiply_adds(static_cast<double>(window));
+    }
+    return {{"params", static_cast<double>(parameter_count())},
+            {"flops_per_token", 2 * seen},
+            {"paper_flops", 2 * published}};
+  }
+
   TextScheme scheme() const override { return TransformerOptions::kScheme; }
   std::unique_ptr<TextReader> reader(const ReaderSettings& settings) override;
-  double rate_multiplier(const std::string& name) const override;
+  double rate_multiplier(const std::string& name) const override {
+    if (o_.block.weights != Weights::kSimple) return 1;
+    for (const auto& [parameter, weight] : weights()) {
+      const bool matrix = weight.dim() == 2 && !parameter.starts_with("model.embed_");
+      if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
+    }
+    return 1;
+  }
+
   /// Llamas of other programs have no such vector.
   bool is_addition(const std::string& name) const override { return name == kBeginningVector; }
   std::string stored_name(const std::string& name) const override { return name; }
@@ -47,7 +100,13 @@ class Transformer final : public LanguageModel,
   bool has_rows_of_symbols(const std::string& name) const override {
     return name == kEmbedding || name == "lm_head.weight";
   }
-  std::map<std::string, std::string> companion_files() const override;
+  std::map<std::string, std::string> companion_files() const override {
+    std::optional<Json> config = o_.llama_config();
+    if (!config) return {};
+    (*config)["vocab_size"] = embedding_.symbols.size(0);
+    return {{"config.json", config->dump(2) + "\n"}};
+  }
+
   /// It depends only on the length of the text.
   std::optional<std::string> graph_signature() const override { return ""; }
 
@@ -58,7 +117,11 @@ class Transformer final : public LanguageModel,
   Tensor embed(const Tensor& tokens, std::int64_t first) const {
     return embedding_.of(tokens, first, is_training() ? o_.block.dropout : 0);
   }
-  Tensor final_norm(const Tensor& hidden) const;
+  /// Before the logits. Tied embeddings of deviation 1 would give logits of deviation √k.
+  Tensor final_norm(const Tensor& hidden) const {
+    const Tensor normed = block_norm(o_.block, hidden, norm_);
+    return o_.tied && o_.block.weights == Weights::kSimple ? normed / std::sqrt(static_cast<double>(o_.width)) : normed;
+  }
 
   TransformerOptions o_;
   TextEmbedding embedding_;
@@ -66,69 +129,6 @@ class Transformer final : public LanguageModel,
   std::vector<TransformerBlock> blocks_;
   Tensor norm_;  // [k]
 };
-
-Transformer::Transformer(TransformerOptions options, std::int64_t symbols) : o_(std::move(options)) {
-  const std::int64_t width = o_.width;
-  const double deviation = o_.block.weights == Weights::kSimple ? 1 : 0.02;
-  embedding_.symbols = parameter(kEmbedding, normal_weights({symbols, width}, deviation));
-  embedding_.beginning = parameter(kBeginningVector, normal_weights({width}, deviation));
-  if (o_.positions > 0) {
-    embedding_.positions = parameter("model.embed_positions.weight", normal_weights({o_.positions, width}, deviation));
-  }
-  const DeclareParameter declare = [this](const std::string& name, Tensor initial) {
-    return parameter(name, std::move(initial));
-  };
-  for (std::int64_t i = 0; i < o_.layers; ++i) {
-    blocks_.emplace_back(declare, fmt::format("model.layers.{}.", i), o_.block, width, o_.feed_forward,
-                         o_.block.window_of(i), o_.layers);
-  }
-  norm_ = parameter("model.norm.weight", torch::ones({width}));
-  head_ = o_.tied ? embedding_.symbols
-                  : parameter("lm_head.weight",
-                              normal_weights({symbols, width}, matrix_deviation(o_.block, width, false, 1)));
-}
-
-/// Before the logits. Tied embeddings of deviation 1 would give logits of deviation √k.
-Tensor Transformer::final_norm(const Tensor& hidden) const {
-  const Tensor normed = block_norm(o_.block, hidden, norm_);
-  return o_.tied && o_.block.weights == Weights::kSimple ? normed / std::sqrt(static_cast<double>(o_.width)) : normed;
-}
-
-ModelOutput Transformer::forward(const ModelInput& input, const State& /*state*/) {
-  const std::int64_t length = input.tokens.size(1);
-  const std::int64_t scored = input.scored > 0 ? input.scored : length;
-  const Tensor embedded = embed(input.tokens, 0);
-  const auto rotation = rotation_of(o_.block, 0, length, embedded);
-  ModelOutput output;
-  output.hidden = final_norm(forward_blocks(blocks_, embedded, rotation, scored, is_training()));  // [B, P, k]
-  output.head = {.weight = head_};
-  return output;
-}
-
-double Transformer::rate_multiplier(const std::string& name) const {
-  if (o_.block.weights != Weights::kSimple) return 1;
-  for (const auto& [parameter, weight] : weights()) {
-    const bool matrix = weight.dim() == 2 && !parameter.starts_with("model.embed_");
-    if (parameter == name && matrix) return 1 / std::sqrt(static_cast<double>(weight.size(1)));
-  }
-  return 1;
-}
-
-/// Two for each multiply-add of matrices, of attention over the keys that are seen, and of the output layer.
-/// paper_flops counts as the program of Slagle 2024 does: attention over as many keys as a block or a window has.
-NamedValues Transformer::costs(std::int64_t block) const {
-  const auto head = static_cast<double>(head_.numel());
-  double seen = head;
-  double published = head;
-  for (const TransformerBlock& each : blocks_) {
-    const std::int64_t window = each.window() > 0 ? std::min(each.window(), block) : block;
-    seen += each.multiply_adds(each.average_keys(block));
-    published += each.multiply_adds(static_cast<double>(window));
-  }
-  return {{"params", static_cast<double>(parameter_count())},
-          {"flops_per_token", 2 * seen},
-          {"paper_flops", 2 * published}};
-}
 
 /// Reads token by token behind a beginning, and keeps keys and values. A text that has reached `context` tokens goes on
 /// behind a new beginning with the later half of them.
@@ -184,13 +184,6 @@ class TransformerReader final : public TextReader {
 std::unique_ptr<TextReader> Transformer::reader(const ReaderSettings& settings) {
   return std::make_unique<TransformerReader>(std::dynamic_pointer_cast<Transformer>(shared_from_this()),
                                              settings.context);
-}
-
-std::map<std::string, std::string> Transformer::companion_files() const {
-  std::optional<Json> config = o_.llama_config();
-  if (!config) return {};
-  (*config)["vocab_size"] = embedding_.symbols.size(0);
-  return {{"config.json", config->dump(2) + "\n"}};
 }
 
 }  // namespace

@@ -23,81 +23,56 @@ namespace {
 /// seed and the row's number.
 class RandomWindowBatches final : public BatchStream {
  public:
-  RandomWindowBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
+  RandomWindowBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
+      : source_(&source), shape_(shape), seed_(seed) {
+    if (source.size() < shape.block) {
+      throw DataError(fmt::format("the training split has {} tokens; train.block={} needs at least as many",
+                                  source.size(), shape.block));
+    }
+    for (const auto& [begin, tokens] : source.documents()) documents_.push_back(begin);
+  }
 
-  Batch next() override;
+  Batch next() override {
+    const torch::Tensor tokens = torch::full({shape_.batch, shape_.block}, kBeginning, torch::kLong);
+    const torch::Tensor targets = torch::empty({shape_.batch, shape_.block}, torch::kLong);
+    const TokenFlags* flags = source_->flags();
+    torch::Tensor boundaries;  // of the input; a beginning has none
+    if (flags != nullptr) boundaries = torch::zeros({shape_.batch, shape_.block}, torch::kBool);
+    for (std::int64_t row = 0; row < shape_.batch; ++row) {
+      const std::int64_t place = draw_place(visited_++);
+      source_->copy(place, shape_.block, targets.data_ptr<std::int64_t>() + row * shape_.block);
+      if (flags == nullptr) continue;
+      flags->copy(place, shape_.block - 1, boundaries.data_ptr<bool>() + row * shape_.block + 1);
+    }
+    tokens.narrow(1, 1, shape_.block - 1).copy_(targets.narrow(1, 0, shape_.block - 1));
+    return {.input = {.tokens = tokens, .boundaries = boundaries}, .targets = targets, .fresh = true};
+  }
+
   Json state() const override { return {{"rows", visited_}}; }
-  void restore(const Json& state) override;
+  void restore(const Json& state) override {
+    visited_ = state.at("rows").get<std::int64_t>();
+    if (visited_ < 0) throw DataError("a checkpoint's place in the text lies outside it");
+  }
 
  private:
-  std::int64_t draw_place(std::int64_t row) const;
+  /// A place is drawn from the whole text. If a document starts within the next T tokens, the window starts there. A
+  /// window that would end behind the text is drawn again.
+  std::int64_t draw_place(std::int64_t row) const {
+    const std::uint64_t bits =
+        random_bits(static_cast<std::uint64_t>(seed_), kRandomWindows, static_cast<std::uint64_t>(row));
+    for (std::uint64_t attempt = 0;; ++attempt) {
+      std::int64_t place = random_below(source_->size(), random_bits(bits, 0, attempt));
+      const auto next = std::lower_bound(documents_.begin(), documents_.end(), place);
+      if (next != documents_.end() && *next < place + shape_.block) place = *next;
+      if (place + shape_.block <= source_->size()) return place;
+    }
+  }
 
   const TokenSource* source_;
   BatchShape shape_;
   std::int64_t seed_;
   std::vector<std::int64_t> documents_;  // the first token of each
   std::int64_t visited_ = 0;             // rows
-};
-
-RandomWindowBatches::RandomWindowBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
-    : source_(&source), shape_(shape), seed_(seed) {
-  if (source.size() < shape.block) {
-    throw DataError(fmt::format("the training split has {} tokens; train.block={} needs at least as many",
-                                source.size(), shape.block));
-  }
-  for (const auto& [begin, tokens] : source.documents()) documents_.push_back(begin);
-}
-
-/// A place is drawn from the whole text. If a document starts within the next T tokens, the window starts there. A
-/// window that would end behind the text is drawn again.
-std::int64_t RandomWindowBatches::draw_place(std::int64_t row) const {
-  const std::uint64_t bits =
-      random_bits(static_cast<std::uint64_t>(seed_), kRandomWindows, static_cast<std::uint64_t>(row));
-  for (std::uint64_t attempt = 0;; ++attempt) {
-    std::int64_t place = random_below(source_->size(), random_bits(bits, 0, attempt));
-    const auto next = std::lower_bound(documents_.begin(), documents_.end(), place);
-    if (next != documents_.end() && *next < place + shape_.block) place = *next;
-    if (place + shape_.block <= source_->size()) return place;
-  }
-}
-
-Batch RandomWindowBatches::next() {
-  const torch::Tensor tokens = torch::full({shape_.batch, shape_.block}, kBeginning, torch::kLong);
-  const torch::Tensor targets = torch::empty({shape_.batch, shape_.block}, torch::kLong);
-  const TokenFlags* flags = source_->flags();
-  torch::Tensor boundaries;  // of the input; a beginning has none
-  if (flags != nullptr) boundaries = torch::zeros({shape_.batch, shape_.block}, torch::kBool);
-  for (std::int64_t row = 0; row < shape_.batch; ++row) {
-    const std::int64_t place = draw_place(visited_++);
-    source_->copy(place, shape_.block, targets.data_ptr<std::int64_t>() + row * shape_.block);
-    if (flags == nullptr) continue;
-    flags->copy(place, shape_.block - 1, boundaries.data_ptr<bool>() + row * shape_.block + 1);
-  }
-  tokens.narrow(1, 1, shape_.block - 1).copy_(targets.narrow(1, 0, shape_.block - 1));
-  return {.input = {.tokens = tokens, .boundaries = boundaries}, .targets = targets, .fresh = true};
-}
-
-void RandomWindowBatches::restore(const Json& state) {
-  visited_ = state.at("rows").get<std::int64_t>();
-  if (visited_ < 0) throw DataError("a checkpoint's place in the text lies outside it");
-}
-
-class RandomWindows final : public Scheme {
- public:
-  std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape, std::int64_t seed) const override {
-    return std::make_unique<RandomWindowBatches>(source, shape, seed);
-  }
-
-  void check_split(const TokenSource& source, const SplitSettings& /*settings*/,
-                   const std::string& name) const override {
-    if (source.size() == 0) throw DataError(fmt::format("{} has no tokens to measure anything on", name));
-  }
-
-  SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const ProgressCallback& progress) const override;
-
-  TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     std::int64_t limit) const override;
 };
 
 /// Windows of `length` tokens, of which the last `scored` are predicted. The first begins at `begin`, each other one a
@@ -174,51 +149,64 @@ class WindowSums {
   ScoredCalls calls_;
 };
 
-/// Every token is scored once, the first one too, unless the model leaves it out and there is no context that could be
-/// shorter. Windows advance by `settings.stride` tokens and score as many, with up to context − stride tokens in front
-/// of them, behind a beginning. At most the first `settings.max_windows` of them. `settings.rows` of one length are
-/// computed at once.
-SplitLoss RandomWindows::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                                  const ProgressCallback& progress) const {
-  check_split(source, settings, "the split");
-  const std::int64_t all = source.size();
-  const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
-  const std::int64_t before = std::max<std::int64_t>(0, settings.context - settings.stride);
-  const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
-  SplitLoss result{.whole = most == all};
-  WindowSums sums(model, source, settings, result);
-  std::int64_t turn = 0;
-  std::int64_t passed = 0;  // predictions, with those that are left out
-  for (std::int64_t first = 0; first < most && !result.stopped;) {
-    const std::int64_t scored = std::min(settings.stride, most - first);
-    const std::int64_t begin = std::max<std::int64_t>(0, first - before);
-    // Only those behind the start of the text have all of their context.
-    const std::int64_t alike = first >= before ? (most - first) / scored : 1;
-    const std::int64_t rows = scored == settings.stride ? std::min(settings.rows, alike) : 1;
-    const WindowRows windows{.rows = rows, .begin = begin, .length = first + scored - begin, .scored = scored};
-    first += rows * scored;
-    const ProcessGroup* group = settings.group;  // whose processes take turns
-    if (group != nullptr && turn++ % group->size() != group->rank()) continue;
-    sums.add(windows);
-    passed += scored * rows;
-    result.stopped = !progress(passed, share);
+class RandomWindows final : public Scheme {
+ public:
+  std::unique_ptr<BatchStream> batches(const TokenSource& source, BatchShape shape, std::int64_t seed) const override {
+    return std::make_unique<RandomWindowBatches>(source, shape, seed);
   }
-  return result;
-}
 
-/// One window of at most `settings.context` inputs: a beginning, and the text's first tokens.
-TracedTokens RandomWindows::trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                                  std::int64_t limit) const {
-  const std::int64_t most = std::max<std::int64_t>(1, settings.context - 1);
-  TracedTokens trace{.tokens = std::min({limit, source.size(), most}), .values = {}};
-  const torch::Tensor beginning = torch::full({1, 1}, kBeginning, torch::kLong);
-  const torch::Tensor tokens = torch::cat({beginning, source.rows(1, 0, 0, trace.tokens)}, 1);
-  const PrecisionScope precision(settings.precision, settings.device);
-  append_values(model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = trace.tokens, .traced = true},
-                              model.initial_state(1)),
-                trace);
-  return trace;
-}
+  void check_split(const TokenSource& source, const SplitSettings& /*settings*/,
+                   const std::string& name) const override {
+    if (source.size() == 0) throw DataError(fmt::format("{} has no tokens to measure anything on", name));
+  }
+
+  /// Every token is scored once, the first one too, unless the model leaves it out and there is no context that could
+  /// be shorter. Windows advance by `settings.stride` tokens and score as many, with up to context − stride tokens in
+  /// front of them, behind a beginning. At most the first `settings.max_windows` of them. `settings.rows` of one length
+  /// are computed at once.
+  SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     const ProgressCallback& progress) const override {
+    check_split(source, settings, "the split");
+    const std::int64_t all = source.size();
+    const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
+    const std::int64_t before = std::max<std::int64_t>(0, settings.context - settings.stride);
+    const std::int64_t share = settings.group == nullptr ? most : most / settings.group->size();
+    SplitLoss result{.whole = most == all};
+    WindowSums sums(model, source, settings, result);
+    std::int64_t turn = 0;
+    std::int64_t passed = 0;  // predictions, with those that are left out
+    for (std::int64_t first = 0; first < most && !result.stopped;) {
+      const std::int64_t scored = std::min(settings.stride, most - first);
+      const std::int64_t begin = std::max<std::int64_t>(0, first - before);
+      // Only those behind the start of the text have all of their context.
+      const std::int64_t alike = first >= before ? (most - first) / scored : 1;
+      const std::int64_t rows = scored == settings.stride ? std::min(settings.rows, alike) : 1;
+      const WindowRows windows{.rows = rows, .begin = begin, .length = first + scored - begin, .scored = scored};
+      first += rows * scored;
+      const ProcessGroup* group = settings.group;  // whose processes take turns
+      if (group != nullptr && turn++ % group->size() != group->rank()) continue;
+      sums.add(windows);
+      passed += scored * rows;
+      result.stopped = !progress(passed, share);
+    }
+    return result;
+  }
+
+  /// One window of at most `settings.context` inputs: a beginning, and the text's first tokens.
+  TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
+                     std::int64_t limit) const override {
+    const std::int64_t most = std::max<std::int64_t>(1, settings.context - 1);
+    TracedTokens trace{.tokens = std::min({limit, source.size(), most}), .values = {}};
+    const torch::Tensor beginning = torch::full({1, 1}, kBeginning, torch::kLong);
+    const torch::Tensor tokens = torch::cat({beginning, source.rows(1, 0, 0, trace.tokens)}, 1);
+    const PrecisionScope precision(settings.precision, settings.device);
+    append_values(
+        model.forward(ModelInput{.tokens = tokens.to(settings.device), .scored = trace.tokens, .traced = true},
+                      model.initial_state(1)),
+        trace);
+    return trace;
+  }
+};
 
 }  // namespace
 

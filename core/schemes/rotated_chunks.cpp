@@ -39,14 +39,65 @@ void copy_around(std::int64_t begin, std::int64_t count, std::int64_t length, It
 /// epoch.
 class RotatedChunkBatches final : public BatchStream {
  public:
-  RotatedChunkBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
+  RotatedChunkBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
+      : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
+    if (row_length_ < 2) {
+      throw DataError(fmt::format("the training split has {} tokens; train.batch={} rows need at least {}",
+                                  source.size(), shape.batch, 2 * shape.batch));
+    }
+    begin_epoch(0);
+  }
 
-  Batch next() override;
+  Batch next() override {
+    const std::int64_t start = order_[static_cast<std::size_t>(visited_)] * shape_.block;
+    const std::int64_t count = std::min(shape_.block, row_length_ - 1 - start);
+    const torch::Tensor tokens = torch::empty({shape_.batch, count + 1}, torch::kLong);  // [B, T + 1]
+    const torch::Tensor positions = torch::empty({shape_.batch, count}, torch::kLong);   // [B, T]
+    const TokenFlags* flags = source_->flags();
+    const torch::Tensor boundaries =
+        flags == nullptr ? torch::Tensor() : torch::empty({shape_.batch, count}, torch::kBool);  // [B, T]
+    for (std::int64_t row = 0; row < shape_.batch; ++row) {
+      const std::int64_t base = row * row_length_;
+      const std::int64_t begin = (start + shifts_[static_cast<std::size_t>(row)]) % row_length_;
+      copy_around(
+          begin, count + 1, row_length_, tokens.data_ptr<std::int64_t>() + row * (count + 1),
+          [&](std::int64_t at, std::int64_t piece, std::int64_t* out) { source_->copy(base + at, piece, out); });
+      copy_around(begin, count, row_length_, positions.data_ptr<std::int64_t>() + row * count,
+                  [](std::int64_t at, std::int64_t piece, std::int64_t* out) { std::iota(out, out + piece, at); });
+      if (flags == nullptr) continue;
+      copy_around(begin, count, row_length_, boundaries.data_ptr<bool>() + row * count,
+                  [&](std::int64_t at, std::int64_t piece, bool* out) { flags->copy(base + at, piece, out); });
+    }
+    if (++visited_ == chunk_count()) begin_epoch(epoch_ + 1);
+    return {
+        .input = {.tokens = tokens.narrow(1, 0, count).contiguous(), .positions = positions, .boundaries = boundaries},
+        .targets = tokens.narrow(1, 1, count).contiguous(),
+        .fresh = true};
+  }
+
   Json state() const override { return {{"epoch", epoch_}, {"visited", visited_}}; }
-  void restore(const Json& state) override;
+  void restore(const Json& state) override {
+    begin_epoch(state.at("epoch").get<std::int64_t>());
+    visited_ = state.at("visited").get<std::int64_t>();
+    if (epoch_ < 0 || visited_ < 0 || visited_ >= chunk_count()) {
+      throw DataError("the checkpoint's place lies outside the training text");
+    }
+  }
 
  private:
-  void begin_epoch(std::int64_t epoch);
+  void begin_epoch(std::int64_t epoch) {
+    epoch_ = epoch;
+    visited_ = 0;
+    const auto seed = static_cast<std::uint64_t>(seed_);
+    const auto number = static_cast<std::uint64_t>(epoch);
+    const std::uint64_t rotation = random_bits(seed, kRotations, number);
+    shifts_.clear();
+    for (std::int64_t row = 0; row < shape_.batch; ++row) {
+      shifts_.push_back(random_below(row_length_, random_bits(rotation, 0, static_cast<std::uint64_t>(row))));
+    }
+    order_ = random_order(static_cast<std::size_t>(chunk_count()), random_bits(seed, kChunkOrder, number));
+  }
+
   std::int64_t chunk_count() const { return (row_length_ - 1 + shape_.block - 1) / shape_.block; }
 
   const TokenSource* source_;
@@ -58,62 +109,6 @@ class RotatedChunkBatches final : public BatchStream {
   std::vector<std::int64_t> shifts_;  // of each row
   std::vector<std::int64_t> order_;   // chunks in the order in which they are visited
 };
-
-RotatedChunkBatches::RotatedChunkBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
-    : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
-  if (row_length_ < 2) {
-    throw DataError(fmt::format("the training split has {} tokens; train.batch={} rows need at least {}", source.size(),
-                                shape.batch, 2 * shape.batch));
-  }
-  begin_epoch(0);
-}
-
-void RotatedChunkBatches::begin_epoch(std::int64_t epoch) {
-  epoch_ = epoch;
-  visited_ = 0;
-  const auto seed = static_cast<std::uint64_t>(seed_);
-  const auto number = static_cast<std::uint64_t>(epoch);
-  const std::uint64_t rotation = random_bits(seed, kRotations, number);
-  shifts_.clear();
-  for (std::int64_t row = 0; row < shape_.batch; ++row) {
-    shifts_.push_back(random_below(row_length_, random_bits(rotation, 0, static_cast<std::uint64_t>(row))));
-  }
-  order_ = random_order(static_cast<std::size_t>(chunk_count()), random_bits(seed, kChunkOrder, number));
-}
-
-Batch RotatedChunkBatches::next() {
-  const std::int64_t start = order_[static_cast<std::size_t>(visited_)] * shape_.block;
-  const std::int64_t count = std::min(shape_.block, row_length_ - 1 - start);
-  const torch::Tensor tokens = torch::empty({shape_.batch, count + 1}, torch::kLong);  // [B, T + 1]
-  const torch::Tensor positions = torch::empty({shape_.batch, count}, torch::kLong);   // [B, T]
-  const TokenFlags* flags = source_->flags();
-  const torch::Tensor boundaries =
-      flags == nullptr ? torch::Tensor() : torch::empty({shape_.batch, count}, torch::kBool);  // [B, T]
-  for (std::int64_t row = 0; row < shape_.batch; ++row) {
-    const std::int64_t base = row * row_length_;
-    const std::int64_t begin = (start + shifts_[static_cast<std::size_t>(row)]) % row_length_;
-    copy_around(begin, count + 1, row_length_, tokens.data_ptr<std::int64_t>() + row * (count + 1),
-                [&](std::int64_t at, std::int64_t piece, std::int64_t* out) { source_->copy(base + at, piece, out); });
-    copy_around(begin, count, row_length_, positions.data_ptr<std::int64_t>() + row * count,
-                [](std::int64_t at, std::int64_t piece, std::int64_t* out) { std::iota(out, out + piece, at); });
-    if (flags == nullptr) continue;
-    copy_around(begin, count, row_length_, boundaries.data_ptr<bool>() + row * count,
-                [&](std::int64_t at, std::int64_t piece, bool* out) { flags->copy(base + at, piece, out); });
-  }
-  if (++visited_ == chunk_count()) begin_epoch(epoch_ + 1);
-  return {
-      .input = {.tokens = tokens.narrow(1, 0, count).contiguous(), .positions = positions, .boundaries = boundaries},
-      .targets = tokens.narrow(1, 1, count).contiguous(),
-      .fresh = true};
-}
-
-void RotatedChunkBatches::restore(const Json& state) {
-  begin_epoch(state.at("epoch").get<std::int64_t>());
-  visited_ = state.at("visited").get<std::int64_t>();
-  if (epoch_ < 0 || visited_ < 0 || visited_ >= chunk_count()) {
-    throw DataError("the checkpoint's place lies outside the training text");
-  }
-}
 
 /// Reads the last `context` tokens again for every token.
 class ContextReader final : public TextReader {
@@ -146,52 +141,49 @@ class RotatedChunks final : public Scheme {
     return std::make_unique<RotatedChunkBatches>(source, shape, seed);
   }
 
+  /// Windows advance by `settings.stride` tokens and score as many; the last one may score fewer. Up to context −
+  /// stride tokens before them are their context. At most the first `settings.max_windows` of a row are evaluated.
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const ProgressCallback& progress) const override;
+                     const ProgressCallback& progress) const override {
+    check_split(source, settings, "the split");
+    const OwnRows own = own_rows(settings.group, settings.rows);
+    const std::int64_t rows = own.count;
+    const std::int64_t row_length = source.size() / settings.rows;
+    const std::int64_t start = own.begin * row_length;
+    const std::int64_t all = row_length - 1;  // predictions of a row
+    const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
+    SplitLoss result{.whole = most == all};
+    if (rows == 0) return result;
+    const PartOfBatch part(own.begin);
+    ScoredCalls calls(model, settings);
+    const State state = model.initial_state(rows);
+    for (std::int64_t first = 0; first < most && !result.stopped; first += settings.stride) {
+      const std::int64_t scored = std::min(settings.stride, most - first);
+      const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
+      const std::int64_t count = first + scored - begin;
+      const torch::Tensor text = source.rows(rows, start + begin, row_length, count + 1);
+      const torch::Tensor targets = text.narrow(1, count + 1 - scored, scored);
+      const ScoredCalls::Scored call =
+          calls.score({.tokens = text.narrow(1, 0, count),
+                       .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
+                       .boundaries = source.flag_rows(rows, start + begin, row_length, count),
+                       .scored = scored},
+                      targets, state);
+      result.loss += call.loss;
+      if (settings.parts != nullptr) settings.parts->add(call.losses, call.targets, start + first + 1, row_length);
+      result.tokens += scored * rows;
+      result.computed += count * rows;
+      result.bytes += source.bytes(targets);
+      result.stopped = !progress(result.tokens, most * rows);
+    }
+    return result;
+  }
 
   std::unique_ptr<TextReader> reader(std::shared_ptr<LanguageModel> model,
                                      const ReaderSettings& settings) const override {
     return std::make_unique<ContextReader>(std::move(model), settings.context);
   }
 };
-
-/// Windows advance by `settings.stride` tokens and score as many; the last one may score fewer. Up to context − stride
-/// tokens before them are their context. At most the first `settings.max_windows` of a row are evaluated.
-SplitLoss RotatedChunks::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                                  const ProgressCallback& progress) const {
-  check_split(source, settings, "the split");
-  const OwnRows own = own_rows(settings.group, settings.rows);
-  const std::int64_t rows = own.count;
-  const std::int64_t row_length = source.size() / settings.rows;
-  const std::int64_t start = own.begin * row_length;
-  const std::int64_t all = row_length - 1;  // predictions of a row
-  const std::int64_t most = first_windows(settings.max_windows, settings.stride, all);
-  SplitLoss result{.whole = most == all};
-  if (rows == 0) return result;
-  const PartOfBatch part(own.begin);
-  ScoredCalls calls(model, settings);
-  const State state = model.initial_state(rows);
-  for (std::int64_t first = 0; first < most && !result.stopped; first += settings.stride) {
-    const std::int64_t scored = std::min(settings.stride, most - first);
-    const std::int64_t begin = std::max<std::int64_t>(0, first - (settings.context - settings.stride));
-    const std::int64_t count = first + scored - begin;
-    const torch::Tensor text = source.rows(rows, start + begin, row_length, count + 1);
-    const torch::Tensor targets = text.narrow(1, count + 1 - scored, scored);
-    const ScoredCalls::Scored call =
-        calls.score({.tokens = text.narrow(1, 0, count),
-                     .positions = torch::arange(begin, begin + count, torch::kLong).expand({rows, count}),
-                     .boundaries = source.flag_rows(rows, start + begin, row_length, count),
-                     .scored = scored},
-                    targets, state);
-    result.loss += call.loss;
-    if (settings.parts != nullptr) settings.parts->add(call.losses, call.targets, start + first + 1, row_length);
-    result.tokens += scored * rows;
-    result.computed += count * rows;
-    result.bytes += source.bytes(targets);
-    result.stopped = !progress(result.tokens, most * rows);
-  }
-  return result;
-}
 
 }  // namespace
 

@@ -23,11 +23,40 @@ namespace {
 /// random offset in [0, M). Random numbers follow from the seed and the round.
 class StreamingBatches final : public BatchStream {
  public:
-  StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed);
+  StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
+      : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
+    if (row_length_ <= shape.block) {
+      throw DataError(
+          fmt::format("the training split has {} tokens; train.batch={} rows of train.block={} need at least {}",
+                      source.size(), shape.batch, shape.block, shape.batch * (shape.block + 1)));
+    }
+  }
 
-  Batch next() override;
+  Batch next() override {
+    const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
+    Batch batch{.input = {.tokens = tokens.narrow(1, 0, shape_.block).contiguous(), .positions = {}, .boundaries = {}},
+                .targets = tokens.narrow(1, 1, shape_.block).contiguous(),
+                .fresh = fresh_};
+    fresh_ = false;
+    position_ += shape_.block;
+    if (position_ >= row_length_ - shape_.block) {
+      ++round_;
+      position_ = random_below(
+          std::min(shape_.block, row_length_ - shape_.block),
+          random_bits(static_cast<std::uint64_t>(seed_), kStreamOffsets, static_cast<std::uint64_t>(round_)));
+      fresh_ = true;
+    }
+    return batch;
+  }
+
   Json state() const override { return {{"position", position_}, {"round", round_}, {"fresh", fresh_}}; }
-  void restore(const Json& state) override;
+  void restore(const Json& state) override {
+    position_ = state.at("position").get<std::int64_t>();
+    round_ = state.at("round").get<std::int64_t>();
+    fresh_ = state.at("fresh").get<bool>();
+    if (position_ < 0 || position_ >= row_length_ - shape_.block)
+      throw DataError("the checkpoint's place lies outside the training text");
+  }
 
  private:
   const TokenSource* source_;
@@ -38,40 +67,6 @@ class StreamingBatches final : public BatchStream {
   std::int64_t round_ = 0;
   bool fresh_ = true;
 };
-
-StreamingBatches::StreamingBatches(const TokenSource& source, BatchShape shape, std::int64_t seed)
-    : source_(&source), shape_(shape), seed_(seed), row_length_(source.size() / shape.batch) {
-  if (row_length_ <= shape.block) {
-    throw DataError(
-        fmt::format("the training split has {} tokens; train.batch={} rows of train.block={} need at least {}",
-                    source.size(), shape.batch, shape.block, shape.batch * (shape.block + 1)));
-  }
-}
-
-Batch StreamingBatches::next() {
-  const torch::Tensor tokens = source_->rows(shape_.batch, position_, row_length_, shape_.block + 1);
-  Batch batch{.input = {.tokens = tokens.narrow(1, 0, shape_.block).contiguous(), .positions = {}, .boundaries = {}},
-              .targets = tokens.narrow(1, 1, shape_.block).contiguous(),
-              .fresh = fresh_};
-  fresh_ = false;
-  position_ += shape_.block;
-  if (position_ >= row_length_ - shape_.block) {
-    ++round_;
-    position_ = random_below(
-        std::min(shape_.block, row_length_ - shape_.block),
-        random_bits(static_cast<std::uint64_t>(seed_), kStreamOffsets, static_cast<std::uint64_t>(round_)));
-    fresh_ = true;
-  }
-  return batch;
-}
-
-void StreamingBatches::restore(const Json& state) {
-  position_ = state.at("position").get<std::int64_t>();
-  round_ = state.at("round").get<std::int64_t>();
-  fresh_ = state.at("fresh").get<bool>();
-  if (position_ < 0 || position_ >= row_length_ - shape_.block)
-    throw DataError("the checkpoint's place lies outside the training text");
-}
 
 /// Carries the state from block to block.
 class StreamReader final : public TextReader {
@@ -111,8 +106,34 @@ class Streaming final : public Scheme {
     return std::make_unique<StreamingBatches>(source, shape, seed);
   }
 
+  /// The last, short block of a row is scored too, unless `settings.max_windows` leaves it out.
   SplitLoss evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                     const ProgressCallback& progress) const override;
+                     const ProgressCallback& progress) const override {
+    check_split(source, settings, "the split");
+    const std::int64_t row_length = source.size() / settings.rows;
+    const OwnRows own = own_rows(settings.group, settings.rows);
+    const std::int64_t scored = first_windows(settings.max_windows, settings.block, row_length - 1);
+    SplitLoss result{.whole = scored == row_length - 1};
+    if (own.count == 0) return result;
+    const PartOfBatch part(own.begin);
+    ScoredCalls calls(model, settings);
+    State state = model.initial_state(own.count);
+    for (std::int64_t position = 0; position < scored && !result.stopped; position += settings.block) {
+      const std::int64_t count = std::min(settings.block, scored - position);
+      const torch::Tensor text = source.rows(own.count, own.begin * row_length + position, row_length, count + 1);
+      ScoredCalls::Scored scored_call =
+          calls.score({.tokens = text.narrow(1, 0, count)}, text.narrow(1, 1, count), state);
+      result.loss += scored_call.loss;
+      if (settings.parts != nullptr) {
+        settings.parts->add(scored_call.losses, scored_call.targets, own.begin * row_length + position + 1, row_length);
+      }
+      state = std::move(scored_call.state);
+      result.tokens += count * own.count;
+      result.bytes += source.bytes(text.narrow(1, 1, count));
+      result.stopped = !progress(result.tokens, scored * own.count);
+    }
+    return result;
+  }
 
   TracedTokens trace(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
                      std::int64_t limit) const override {
@@ -124,35 +145,6 @@ class Streaming final : public Scheme {
     return std::make_unique<StreamReader>(std::move(model), settings);
   }
 };
-
-/// The last, short block of a row is scored too, unless `settings.max_windows` leaves it out.
-SplitLoss Streaming::evaluate(LanguageModel& model, const TokenSource& source, const SplitSettings& settings,
-                              const ProgressCallback& progress) const {
-  check_split(source, settings, "the split");
-  const std::int64_t row_length = source.size() / settings.rows;
-  const OwnRows own = own_rows(settings.group, settings.rows);
-  const std::int64_t scored = first_windows(settings.max_windows, settings.block, row_length - 1);
-  SplitLoss result{.whole = scored == row_length - 1};
-  if (own.count == 0) return result;
-  const PartOfBatch part(own.begin);
-  ScoredCalls calls(model, settings);
-  State state = model.initial_state(own.count);
-  for (std::int64_t position = 0; position < scored && !result.stopped; position += settings.block) {
-    const std::int64_t count = std::min(settings.block, scored - position);
-    const torch::Tensor text = source.rows(own.count, own.begin * row_length + position, row_length, count + 1);
-    ScoredCalls::Scored scored_call =
-        calls.score({.tokens = text.narrow(1, 0, count)}, text.narrow(1, 1, count), state);
-    result.loss += scored_call.loss;
-    if (settings.parts != nullptr) {
-      settings.parts->add(scored_call.losses, scored_call.targets, own.begin * row_length + position + 1, row_length);
-    }
-    state = std::move(scored_call.state);
-    result.tokens += count * own.count;
-    result.bytes += source.bytes(text.narrow(1, 1, count));
-    result.stopped = !progress(result.tokens, scored * own.count);
-  }
-  return result;
-}
 
 }  // namespace
 

@@ -77,7 +77,7 @@ std::optional<NamedSplit> nearest_folder(const SourceFile& source, bool several_
 /// whose name has a word for one split among others (heldout-monolingual.tokenized.shuffled).
 std::optional<NamedSplit> split_in_folders(const SourceFile& source) {
   const std::vector<std::string> own = words_of(source.path.filename().string());
-  if (source.named || std::ranges::any_of(own, split_of_word)) return std::nullopt;
+  if (source.named || std::any_of(own.begin(), own.end(), split_of_word)) return std::nullopt;
   for (fs::path folder = fs::path(source.name).parent_path(); folder.has_filename(); folder = folder.parent_path()) {
     if (auto found = one_split(words_of(folder.filename().string()))) return found;
   }

@@ -210,7 +210,8 @@ std::vector<int> UnigramTokenizer::Model::cut(const std::string& text, std::size
       if (!is_line_space(character)) {
         throw DataError(
             fmt::format("{} does not cover the text: no piece has {}\n"
-                        "use a tokenizer made for this corpus (xlm prepare-data --train-unigram)",
+                        "it was made from other text, or from the training split alone (--train-unigram): clean the "
+                        "text with --clean, or use --split so that training has every character",
                         source, symbol_name(Vocabulary::Unit::kCharacter, surface.substr(at, position - at))));
       }
       lengths.push_back(1);

@@ -83,6 +83,7 @@ NamedByExhibits named_by_exhibits(const Exhibits& exhibits, const ReportedNames&
     for (const Yaml& exhibit : exhibits.of(kind)) add_results(kind, exhibit, "", named.columns);
   }
   if (reported.may_be_others) return named;
+  named.measured = measured;
   std::erase_if(named.columns, [&](const std::string& column) { return !measured.contains(column); });
   return named;
 }

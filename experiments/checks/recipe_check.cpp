@@ -362,7 +362,7 @@ class RecipeChecker {
 
   static constexpr const char* kAskForRuns = "add runs or evaluations that it can show, or remove it";
   static constexpr const char* kTellApart =
-      "separate them by 'where', rows, columns or 'series', or list in 'over' the keys that may differ";
+      "separate them by 'where', rows, columns or 'series', or let 'choose' take the best of them";
 
   const Recipe& recipe_;
   const Exhibits& exhibits_;

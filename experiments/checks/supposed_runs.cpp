@@ -40,12 +40,11 @@ std::map<std::string, double> supposed_values(double number, const std::set<std:
   return values;
 }
 
-void add_evaluation(Run& run, const std::string& split, const Json& settings, double number,
-                    const std::set<std::string>& further) {
+void add_evaluation(Run& run, const std::string& split, const Json& settings, std::map<std::string, double> values) {
   RunEvaluation evaluation{.split = split, .step = run.step, .final = true, .settings = settings};
   evaluation.at = differing_settings(run, settings);
   evaluation.main = evaluation.at.empty();
-  evaluation.values = supposed_values(number, further);
+  evaluation.values = std::move(values);
   run.evaluations.push_back(std::move(evaluation));
 }
 
@@ -80,6 +79,7 @@ ReportedNames names_of_program(const Recipe& recipe, const NamedByExhibits& name
     names.add(column);
     if (!evaluation_column(column)) names.costs.insert(column);
   }
+  names.own.insert(named.measured.begin(), named.measured.end());
   return names;
 }
 
@@ -99,7 +99,7 @@ Run finished_run(const OpenRun& open, const std::vector<OptionEntry>& entries, c
   if (open.options.program) run.params.emplace_back(kProgramFingerprint, "of " + open.options.program->folder);
   if (corpus.empty()) return run;
   run.params.emplace_back("data.name", corpus);
-  run.params.emplace_back("data.fingerprint", "of " + corpus);
+  run.params.emplace_back("data.fingerprint", "of " + open.options.data.path);
   if (tokens) run.params.emplace_back(kTrainTokens, *tokens);
   return run;
 }
@@ -116,7 +116,8 @@ std::set<std::string> setting_keys_of(const OpenRun& open, const std::vector<Opt
 
 /// Equal for points that are the same run.
 std::string identity_of(const Run& run, const std::set<std::string>& setting_keys) {
-  std::string identity;
+  const Json* content = run.param("data.fingerprint");
+  std::string identity = content == nullptr ? "" : content->dump() + "\n";
   for (const std::string& key : setting_keys) {
     const Json* value = run.param(key);
     identity += fmt::format("{}={}\n", key, value == nullptr ? "" : value->dump());
@@ -151,9 +152,15 @@ class SupposedEvaluations {
 
   /// `configuration` is the run's resolved one. An evaluation equal to the run's own is not added.
   void add_to(Run& run, const Yaml& configuration, double number, const ReportedNames& reported) {
-    for (const char* split : {"valid", "test"}) {
-      add_evaluation(run, split, Json::object(), number, reported.evaluations);
+    std::map<std::string, std::map<std::string, double>> own;  // by split
+    if (!reported.may_be_others) {
+      for (const std::string& column : reported.own) {
+        if (const auto evaluation = evaluation_column(column)) own[evaluation->split][evaluation->name] = number;
+      }
+    } else {
+      for (const char* split : {"valid", "test"}) own[split] = supposed_values(number, reported.evaluations);
     }
+    for (auto& [split, values] : own) add_evaluation(run, split, Json::object(), std::move(values));
     for (const SweepEvaluations::Wish& wish : wanted_.wishes_for(configuration)) {
       std::string split = "test";
       Json settings = Json::object();
@@ -172,7 +179,7 @@ class SupposedEvaluations {
       }
       read_run_options(changed);  // fails if the settings do not suit the model
       if (differing_settings(run, settings).empty()) continue;
-      add_evaluation(run, split, settings, number, reported.evaluations);
+      add_evaluation(run, split, settings, supposed_values(number, reported.evaluations));
       ++sweep_.evaluations;
     }
   }
@@ -200,7 +207,7 @@ SupposedSweep suppose(const Recipe& recipe, const NamedByExhibits& named, const 
   SupposedSweep sweep;
   SupposedEvaluations evaluations(recipe, sweep);
   const ReportedNames of_program = names_of_program(recipe, named);
-  const ReportedNames of_model{};
+  const ReportedNames of_model{.may_be_others = true};
   RunLengths lengths;
   std::set<std::string> seen;
   std::vector<Yaml> sources;  // of runs that others begin from

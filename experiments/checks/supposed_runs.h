@@ -22,7 +22,8 @@ namespace xlm {
 struct NamedByExhibits {
   std::map<std::string, std::int64_t> grids;  // and how many rows they need
   std::set<std::string> traces;
-  std::set<std::string> columns;  // of results that only a program knows; its runs have them
+  std::set<std::string> columns;        // of results that only a program knows; its runs have them
+  std::set<std::string> measured = {};  // columns that runs have, beyond what the program says that it reports
 };
 
 struct SupposedSweep {

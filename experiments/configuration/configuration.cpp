@@ -275,7 +275,9 @@ RunConfiguration read_program_run(Yaml tree, const Yaml& demanded) {
   drop_model(tree);
   RunConfiguration run;
   run.program = take_program_options(tree);
-  OptionReader reader(tree, {kKeysBesidesRun.begin(), kKeysBesidesRun.end()});
+  std::vector<std::string> others(kKeysBesidesRun.begin(), kKeysBesidesRun.end());
+  for (const auto& [name, value] : run.program->options) others.push_back("options." + name);
+  OptionReader reader(tree, std::move(others));
   ProgramOptions program = *std::exchange(run.program, ProgramOptions{});  // is read already
   visit_options(run, reader);
   reader.finish();

@@ -31,18 +31,20 @@ bool has_metrics(const Yaml& program) {
 
 void add_names_in(const Yaml& tree, const Yaml& program, ReportedNames& names) {
   add_names_of(program.find("metrics"), names);
-  const std::set<std::string> validated = names.validated;
   for (const auto& [name, better] : declared_directions(tree)) {
     names.evaluations.insert(name);
     names.costs.insert(name);
     names.series.insert(name);
+    for (const char* split : {"valid.", "test."}) names.own.insert(split + name);
   }
   const Yaml* evaluate = tree.find("evaluate");
   if (evaluate == nullptr) return;
+  const ReportedNames of_program = names;
   const auto add = [&](const Yaml& part) { add_names_of(part.is_map() ? part.find("metrics") : nullptr, names); };
   if (evaluate->is_map()) add(*evaluate);
   for (const Yaml& part : evaluate->items) add(part);
-  names.validated = validated;
+  names.validated = of_program.validated;
+  names.own = of_program.own;
 }
 
 }  // namespace
@@ -56,6 +58,7 @@ void ReportedNames::add(const std::string& name) {
   }
   if (place.split == "valid") validated.insert(place.name);
   evaluations.insert(place.name);  // a second command reports it of its split
+  if (!place.split.empty()) own.insert(place.split + "." + place.name);
   if (place.kind == QuantityPlace::Kind::kTraining) series.insert(place.name);
 }
 

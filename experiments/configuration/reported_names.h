@@ -14,6 +14,7 @@ struct ReportedNames {
   std::set<std::string> costs;
   std::set<std::string> series;     // of training
   std::set<std::string> validated;  // by evaluations of `valid` while it trains
+  std::set<std::string> own;        // evaluations of the program itself, with the split: "valid.ppl"
   bool may_be_others = false;       // nothing that the configuration says limits them
 
   /// Adds a name as a program gives it: "valid.ppl", "costs.hours", "ppl".

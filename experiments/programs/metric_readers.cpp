@@ -125,12 +125,12 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
   const Json of_readers = position.is_object() ? position.value("readers", Json::array()) : Json::array();
   for (const auto& reader : readers_) reader->begin_again(of_readers.empty() ? Json() : of_readers.back());
   // Attempt by attempt: what a later one reports takes the place of what the one before it had.
-  const Json attempts = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
-  for (std::size_t attempt = 1; attempt < attempts.size(); ++attempt) {
+  attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  for (std::size_t attempt = 1; attempt < attempts_.size(); ++attempt) {
     read([&] {
       for_each_reader([&](MetricReader& reader) {
         const Json place = reader.place();
-        const Json& places = attempts[attempt];
+        const Json& places = attempts_[attempt];
         const auto then = std::ranges::find_if(places, [&](const Json& one) {
           return one.is_object() && place.is_object() && one.at("of") == place.at("of");
         });

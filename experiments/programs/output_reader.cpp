@@ -239,7 +239,9 @@ class OutputReader : public MetricReader {
       if (pattern.names[i] == nullptr || groups_[i].data() == nullptr) continue;
       const std::optional<double> number = number_in(pattern, groups_[i]);
       if (!number) {
-        const std::string remedy = pattern.thousands == 0 ? thousands_remedy(groups_[i]) : "";
+        const std::string remedy = groups_[i].ends_with("%") ? "\nin the pattern, write the % behind the group"
+                                   : pattern.thousands == 0  ? thousands_remedy(groups_[i])
+                                                             : "";
         note_unread(*pattern.names[i], place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }

@@ -121,7 +121,11 @@ void ProgramRecords::evaluation(const ProgramEvaluation& evaluation) {
     flush_evaluation(latest);
     latest = {.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}}};
   }
-  for (const auto& [name, value] : evaluation.values) latest.evaluation.values[name] = value;
+  const bool is_behind_final = latest.evaluation.final && !evaluation.final;  // it changes no final number
+  for (const auto& [name, value] : evaluation.values) {
+    const auto [known, is_new] = latest.evaluation.values.try_emplace(name, value);
+    if (!is_new && !is_behind_final) known->second = value;
+  }
   latest.evaluation.final = latest.evaluation.final || evaluation.final;
   latest.is_new = true;
   if (evaluation.final) final_splits_.insert(evaluation.split);

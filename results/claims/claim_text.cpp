@@ -57,7 +57,7 @@ std::string sentence_of(const ClaimDescription& claim, const ClaimPart& part) {
   std::string text = claim_number(claim, part);
   if (part.is_exact) return text + ", follows from the configuration";
   if (part.half_width) text += ", 95 % interval " + claim_interval(claim, part);
-  if (part.p) text += ", " + p_in_words(*part.p) + (claim.margin > 0 ? " against the margin" : "");
+  if (part.p) text += ", " + claim_p(claim, part);
   const bool pairs = part.is_paired && claim.expects != Expectation::kTrend;
   text +=
       fmt::format(", {}{}", pairs && !claim.is_over_sides() ? "pairs of " : "", counted_over(part.seeds, claim.over));
@@ -196,6 +196,11 @@ std::string counted_claims(const ClaimCounts& counts) {
 
 std::string claim_number(const ClaimDescription& claim, const ClaimPart& part) {
   return part.value ? shown(claim, *part.value, part.half_width) : "";
+}
+
+std::string claim_p(const ClaimDescription& claim, const ClaimPart& part) {
+  const bool is_against_margin = claim.margin > 0 && part.limits.low != 0 && part.limits.high != 0;
+  return p_in_words(*part.p) + (is_against_margin ? " against the margin" : "");
 }
 
 std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part) {

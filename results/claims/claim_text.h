@@ -37,6 +37,9 @@ std::string claim_number(const ClaimDescription& claim, const ClaimPart& part);
 /// "−0.030 to −0.012"; empty without an interval, "exact" if no seed changes the number.
 std::string claim_interval(const ClaimDescription& claim, const ClaimPart& part);
 
+/// "p = 0.003 against the margin"; without a margin, or where zero is the limit, "p = 0.003". `part` has a p.
+std::string claim_p(const ClaimDescription& claim, const ClaimPart& part);
+
 /// "−0.021, consistent"; empty if the paper prints no number.
 std::string claim_printed(const JudgedClaim& claim);
 

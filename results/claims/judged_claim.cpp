@@ -289,6 +289,10 @@ class ClaimJudge {
       for (const std::string& note : part.left_out) {
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
       }
+      if (part.is_of_other_data) {
+        notes.push_back(
+            fmt::format("{}: the sides were measured on different data, as their conditions ask", part.label));
+      }
       if (part.is_of_other_code) {
         notes.push_back(fmt::format("{}: the sides were run with different versions of the program's code ({})",
                                     part.label, kProgramFingerprint));

@@ -50,6 +50,7 @@ struct ClaimPart {
   /// Whether planned seeds are still missing.
   bool is_a_look() const { return looked_at < planned; }
 
+  bool is_of_other_data = false;  // its sides were measured on different data, as their conditions ask
   bool is_of_other_code = false;  // its sides are runs of one program, with different versions of its code
 };
 

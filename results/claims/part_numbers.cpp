@@ -128,17 +128,21 @@ class PartMaker {
       return std::ranges::any_of(side.where, [](const Filter& filter) {
         const std::string key =
             filter.column.starts_with(kSettingPrefix) ? filter.column.substr(kSettingPrefix.size()) : filter.column;
-        return key.starts_with("data.") || key == "eval.max_windows";
+        return says_which_text(key);
       });
     });
   }
 
-  /// Numbers of different corpora cannot be compared, unless that is asked for. A grid
-  /// is of the model, not of a text.
+  /// Numbers of different corpora cannot be compared, unless that is asked for. Bits per byte compare units, which needs
+  /// one text. A grid is of the model, not of a text.
   void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
                          const std::vector<std::size_t>& other_rows, const std::string& column, bool is_paired) {
-    if (!part.missing.empty() || column.empty() || asks_for_corpora()) return;
+    if (!part.missing.empty() || column.empty()) return;
     if (are_alike(runs_, rows, other_rows, column, claim_.over, is_paired)) return;
+    if (asks_for_corpora() && quantity_in(column) != "bits_per_byte") {
+      part.is_of_other_data = true;
+      return;
+    }
     part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 

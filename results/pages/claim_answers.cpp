@@ -98,7 +98,7 @@ std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part) 
 /// What a comparison is of, and what its verdict rests on.
 std::string grounds_html(const JudgedClaim& judged, const ClaimPart& part) {
   std::vector<std::string> grounds;
-  if (part.p) grounds.push_back(p_in_words(*part.p) + (judged.description.margin > 0 ? " against the margin" : ""));
+  if (part.p) grounds.push_back(claim_p(judged.description, part));
   if (part.seeds > 0) grounds.push_back(counted_over(part.seeds, judged.description.over));
   if (const std::string more = beside_verdict(part); !more.empty()) grounds.push_back(more);
   return html_escape(join(grounds, ", "));

@@ -271,7 +271,7 @@ Json RunExplorer::curves(const CurveQuery& query) {
   for (const char* axis : kSpentAxes) {
     if (is_listed(names, axis_series(axis))) axes.push_back(axis);
   }
-  const bool has_axis = std::ranges::find(axes, query.axis) != axes.end();
+  const bool has_axis = std::find(axes.begin(), axes.end(), query.axis) != axes.end();
   const std::string axis = has_axis ? query.axis : "step";
   Json out = {{"quantities", names}, {"quantity", quantity}, {"axes", axes}, {"axis", axis}};
   if (quantity.empty()) {

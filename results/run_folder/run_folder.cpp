@@ -188,7 +188,7 @@ class Assembler {
     for (auto& [key, evaluation] : evaluations_) {
       if (evaluation.step < step || !evaluation.settings.empty()) continue;
       std::erase_if(evaluation.values, [&, &split = evaluation.split](const auto& value) {
-        return std::ranges::find(names, split + "." + value.first) != names.end();
+        return std::find(names.begin(), names.end(), split + "." + value.first) != names.end();
       });
     }
     std::erase_if(evaluations_, [](const auto& entry) { return entry.second.values.empty(); });

@@ -62,6 +62,17 @@ bool holds_for_tags(const Filter& filter, const Value& tags) {
                                                         : std::ranges::any_of(names, holds);
 }
 
+constexpr std::string_view kDataPath = "data.path";
+
+/// Runs keep absolute paths, and people write those of their sweeps.
+Filter with_absolute_paths(Filter filter) {
+  for (std::size_t i = 0, count = filter.values.size(); i < count; ++i) {
+    const auto* path = std::get_if<std::string>(&filter.values[i].value);
+    if (path != nullptr && !path->empty()) filter.values.push_back({fs::absolute(*path).lexically_normal().string()});
+  }
+  return filter;
+}
+
 /// A setting that has the words true and false alone, in all rows.
 void mark_booleans(std::vector<Value>& values) {
   const auto may_be = [](const Value& value) {
@@ -335,12 +346,13 @@ RunTable::Column RunTable::load(const std::string& name) {
   if (name.starts_with(kSettingPrefix)) return load_setting(name.substr(kSettingPrefix.size()));
   if (contains(kFields, name)) return load_field(name);
   if (name == kIsBad) return load_field("(bad IS NOT NULL)");
-  const auto evaluation = evaluation_column(name);
-  if (evaluation) {
-    Column column = load_evaluation(evaluation->split, evaluation->name);
-    if (column.measured) return column;
-  }
   Column column{std::vector<Value>(ids_.size() + further_.size())};
+  const auto evaluation = evaluation_column(name);
+  // train.flops is a setting, though an evaluation of the training split has flops, too.
+  if (evaluation && !load_rows(kSettings, {name}, column.values)) {
+    Column evaluated = load_evaluation(evaluation->split, evaluation->name);
+    if (evaluated.measured) return evaluated;
+  }
   const bool is_cost = load_rows(kNumbers, {"", name}, column.values);
   const bool is_set = !is_cost && load_rows(kSettings, {name}, column.values);
   if (is_set && has_booleans(name)) mark_booleans(column.values);
@@ -432,8 +444,9 @@ std::vector<std::size_t> RunTable::select(const std::vector<std::size_t>& rows, 
       const std::vector<Value>& tags = column(filter.column);
       std::erase_if(kept, [&](std::size_t row) { return !holds_for_tags(filter, tags[row]); });
     } else {
+      const Filter whole = filter.column.ends_with(kDataPath) ? with_absolute_paths(filter) : filter;
       const std::vector<Value>& values = column(filter.column);
-      std::erase_if(kept, [&](std::size_t row) { return !filter.holds_for(values[row]); });
+      std::erase_if(kept, [&](std::size_t row) { return !whole.holds_for(values[row]); });
     }
   }
   return kept;

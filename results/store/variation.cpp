@@ -167,6 +167,8 @@ std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::siz
   return keys;
 }
 
+bool says_which_text(std::string_view key) { return key.starts_with("data.") || key == "eval.max_windows"; }
+
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns) {
   std::vector<std::string> corpora(rows.size());

@@ -26,6 +26,9 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
 std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::size_t>& a,
                                       const std::vector<std::size_t>& b, const std::string& over);
 
+/// Whether a key says which text is measured.
+bool says_which_text(std::string_view key);
+
 /// On which corpus the numbers of `columns` in each of `rows` were measured; equal where they can be compared. A corpus
 /// is called by its name, with the part of it if that is not all (eval.max_windows), and where `rows` have several
 /// contents of one name by the beginning of its fingerprint too: "text8", "text8 (data.fingerprint 3fa9c1d2)". Empty

@@ -76,7 +76,10 @@ std::string same_numbers_note(const Table& table) {
   std::vector<std::string> rows;
   for (const TableRow& row : table.rows) {
     const auto same = std::ranges::find_if(row.cells, [](const TableCell& cell) { return !cell.same_as.empty(); });
-    if (same != row.cells.end()) rows.push_back(fmt::format("{} and {}", same->same_as, row.label));
+    if (same == row.cells.end()) continue;
+    const std::string& column = table.columns[static_cast<std::size_t>(same - row.cells.begin())].label;
+    rows.push_back(
+        fmt::format("{} and {}{}", same->same_as, row.label, table.columns.size() > 1 ? " in " + column : ""));
   }
   return rows.empty() ? "" : fmt::format("{}: {}.", some_listed(rows), kSidesSayNothing);
 }
@@ -125,9 +128,8 @@ std::string cells_at(const Table& table, const std::set<std::pair<std::size_t, s
 std::string stars_note(const Table& table, const TableNotes& notes) {
   const Stars& stars = *notes.stars;
   const std::string without_pairs =
-      notes.unpaired.empty()
-          ? ""
-          : fmt::format(" (Welch's t-test for {}, without two in common)", cells_at(table, notes.unpaired));
+      notes.unpaired.empty() ? ""
+                             : fmt::format(" (Welch's t-test over all seeds for {})", cells_at(table, notes.unpaired));
   return fmt::format("* better than {} by a two-sided paired t-test over common seeds{}, p < {}, {}.",
                      join(stars.against, " and "), without_pairs, stars.p,
                      stars.correct == Correction::kNone

@@ -54,6 +54,12 @@ TEST_F(BestSettings, AreNotComparedAcrossCorpora) {
   EXPECT_EQ(best(), "");
 }
 
+TEST_F(BestSettings, AreNotComparedAcrossPartsOfACorpus) {
+  add(point("eval.max_windows", "0", "1"), 1.5);
+  add(point("eval.max_windows", "2", "1"), 1.4);
+  EXPECT_EQ(best(), "");
+}
+
 TEST_F(BestSettings, AreNotShownForOneSetting) {
   add(point("optimizer.lr", "0.1", "1"), 1.5);
   add(point("optimizer.lr", "0.1", "2"), 1.4);

@@ -36,6 +36,17 @@ TEST_F(ProgramCheck, KnowsWhatPatternsDeclareAndNothingElse) {
   EXPECT_EQ(check().code, kDone) << "it is declared";
 }
 
+TEST_F(ProgramCheck, ANameOfAPatternIsOfTheSplitThatItSays) {
+  const char* both = "  metrics: [{lines: 'train (?<train.loss>\\S+) val (?<val.loss>\\S+)'}]\n";
+  configure_checked(both, "columns: [{value: train.loss}, {value: valid.loss}]");
+  ProgramResult result = check();
+  EXPECT_EQ(result.code, kDone) << result.out << result.err;
+  configure_checked(both, "columns: [{value: valid.loss}, {value: test.loss}]");
+  result = check();
+  EXPECT_EQ(result.code, kUsage);
+  EXPECT_THAT(result.out + result.err, HasSubstr("the column 'test loss' is filled by no run"));
+}
+
 TEST_F(ProgramCheck, TakesAnyNameOfAProgramThatDeclaresNone) {
   configure_checked("", "cells: {value: '=100 * test.accuracy'}");
   ProgramResult result = check();

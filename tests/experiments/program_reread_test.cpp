@@ -113,11 +113,13 @@ echo ready
 while :; do sleep 0.01; done)");
   configure_talk(R"([{lines: 'step (?<step>\S+) loss (?<loss>\S+)'}])");
   stop_and_resume();
-  ASSERT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
-  EXPECT_EQ(value(only_run(), "loss", 2), 1);
-  EXPECT_EQ(value(only_run(), "loss", 5), 3);
-  EXPECT_EQ(only_run().metrics.at("loss").size(), 7U);
-  EXPECT_EQ(only_run().reason, "") << "no warning that steps went back";
+  for (int i = 0; i < 2; ++i) {  // the second one knows the attempts, too
+    ASSERT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+    EXPECT_EQ(value(only_run(), "loss", 2), 1);
+    EXPECT_EQ(value(only_run(), "loss", 5), 3);
+    EXPECT_EQ(only_run().metrics.at("loss").size(), 7U);
+    EXPECT_EQ(only_run().reason, "") << "no warning that steps went back";
+  }
 }
 
 TEST_F(ProgramReread, FilesAreReadAgainAndAnEvaluationOfASecondCommandStays) {

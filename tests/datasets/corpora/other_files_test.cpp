@@ -118,7 +118,10 @@ TEST_F(OtherFiles, JsonLinesAreReadByAColumn) {
   expect_error<DataError>(wanted, "c.jsonl:2 is not a JSON object, but array");
   wanted.from = {file("e.csv", "content,number\none,1\n")};
   expect_error<DataError>(wanted,
-                          "e.csv is neither a table nor JSON lines: it has no column 'text'\nleave --column out");
+                          "e.csv has no column 'text': its first line is content,number\nname another with --column");
+  wanted.from = {file("e.txt", "content,number\none,1\n")};
+  expect_error<DataError>(wanted,
+                          "e.txt is neither a table nor JSON lines: it has no column 'text'\nleave --column out");
   wanted.from = {file("d.json", "[{\"text\": \"one\"},\n{\"text\": \"two\"}]")};
   expect_error<DataError>(wanted, "d.json is a JSON document\nconvert it to JSON lines");
 }

@@ -115,6 +115,10 @@ TEST_F(OwnSplits, OfADatasetFolderAreFoundByTheNamesOfShardsOrFolders) {
   const PreparedData saved = make(wanted);
   EXPECT_EQ(text(saved, "train"), "d");
   EXPECT_EQ(text(saved, "test"), "e");
+  wanted.out = path("divided");
+  wanted.split = "1,1,0";
+  const PreparedData divided = make(wanted);
+  EXPECT_EQ(text(divided, "train") + text(divided, "valid"), "ed") << "test comes before train";
 }
 
 TEST_F(OwnSplits, OfADatasetWithoutAnyAreShares) {

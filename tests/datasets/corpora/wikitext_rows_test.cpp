@@ -106,7 +106,7 @@ TEST_F(RowsOfWikitext, OtherTablesKeepTheirRows) {
   EXPECT_EQ(pages.split("test").documents.size(), 2U) << "not all rows are lines";
   PrepareRequest articles = bpe_request("text", "pages", "articles");
   articles.documents = "articles";
-  expect_error_in<DataError>(articles, "has no lines of WikiText");
+  expect_error_in<DataError>(articles, "is no table whose rows are lines of WikiText");
 }
 
 TEST_F(RowsOfWikitext, AreNotMixedWithOtherText) {

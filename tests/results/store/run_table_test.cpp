@@ -58,6 +58,31 @@ TEST_F(Columns, AreKeysEvaluationsCostsAndFields) {
               ElementsAre(Value(std::int64_t{100}), Value(std::int64_t{100}), Value(std::int64_t{100})));
 }
 
+TEST_F(Columns, OfSettingsStayThoseWhereTrainingIsEvaluated) {
+  maker_.journal({.id = "a"})
+      .append("evaluation", {{"step", 100},
+                             {"split", "train"},
+                             {"final", true},
+                             {"loss", 1.0},
+                             {"values", {{"bpc", 1.4}, {"steps", 7}}}});
+  store_.sync(maker_.runs());
+  RunTable runs(store_);
+  const Value steps(std::int64_t{100});
+  EXPECT_THAT(runs.column("train.steps"), ElementsAre(steps, steps, steps));
+  EXPECT_FALSE(runs.is_measured("train.steps"));
+  EXPECT_THAT(runs.column("train.bpc"), ElementsAre(Value(1.4), Value(), Value()));
+}
+
+TEST_F(Columns, OfDataAreMeantByTheirPathsFromHere) {
+  const MadeRun run{.id = "d"};
+  maker_.make(run);
+  write_file(RunPaths{maker_.folder(run.id)}.config(),
+             "data: {path: " + fs::absolute("data/text8").string() + "}\nseed: 1\n");
+  store_.sync(maker_.runs());
+  EXPECT_THAT(selected({"data.path=data/text8"}), ElementsAre("a", "b", "c", "d"));
+  EXPECT_THAT(selected({"data.path!=./data/text8"}), ElementsAre("a", "b", "c")) << "theirs is written as it is";
+}
+
 TEST_F(Columns, MeansOfTheLastEvaluations) {
   Journal a = maker_.journal({.id = "a"});
   for (const auto& [step, bpc] : {std::pair(60, 1.5), std::pair(70, 1.45), std::pair(80, 1.48)}) {

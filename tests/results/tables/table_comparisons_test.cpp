@@ -86,8 +86,8 @@ TEST_F(Tables, StarsAreWelchsWhereSeedsDoNotPair) {
   EXPECT_NEAR(*result.rows[0].cells[0].p, 0.00453184706106562, 1e-10);
   EXPECT_TRUE(result.rows[0].cells[0].star);
   EXPECT_THAT(render_table(result, TableFormat::kText),
-              AllOf(HasSubstr("* better than b by a two-sided paired t-test over common seeds (Welch's t-test for a, "
-                              "without two in common), p < 0.05, Holm's correction for 1 compared cell."),
+              AllOf(HasSubstr("* better than b by a two-sided paired t-test over common seeds (Welch's t-test over all "
+                              "seeds for a), p < 0.05, Holm's correction for 1 compared cell."),
                     Not(HasSubstr("No star can be given"))));
   EXPECT_EQ(*table(description + "stars: {against: [a]}\n").rows[1].cells[0].p, 1) << "different, but worse";
 }
