@@ -16,7 +16,7 @@ void add_names_of(const Yaml* metrics, ReportedNames& names) {
   for (const MetricDescription& metric : metric_descriptions(to_json(*metrics))) {
     if (metric.kind == MetricKind::kLines) {
       const LinePattern pattern(metric.target);
-      for (const std::string& name : pattern.names()) names.add(name);
+      for (const std::string& name : pattern.names()) names.add(quantity_of_group(name));
       continue;
     }
     for (const auto& [theirs, ours] : metric.names) names.add(ours);

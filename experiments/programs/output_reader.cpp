@@ -222,7 +222,7 @@ class OutputReader : public MetricReader {
     records_.reading(place);
     if (pattern.matches++ == 0) {
       for (const std::string& name : names)
-        pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(quantity_of(name), place));
+        pattern.names.push_back(name == kStepGroup ? nullptr : records_.name(quantity_of_group(name), place));
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] != kStepGroup || groups_[i].data() == nullptr) continue;
@@ -325,11 +325,6 @@ class OutputReader : public MetricReader {
       warning += "\n  " + shown_line(kept_[i % kKeptLines]);
     }
     return warning;
-  }
-
-  /// "val_loss" is "valid.loss", as in files.
-  static std::string quantity_of(const std::string& group) {
-    return quantity_place(group).kind == QuantityPlace::Kind::kEvaluation ? group : quantity_name_from(group);
   }
 
   static constexpr std::string_view kStepGroup = "step";

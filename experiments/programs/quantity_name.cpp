@@ -97,6 +97,10 @@ QuantityPlace quantity_place(std::string_view name) {
   return {known != nullptr && known->by == ReportedBy::kRun ? Kind::kRun : Kind::kTraining, "", std::string(name)};
 }
 
+std::string quantity_of_group(const std::string& group) {
+  return quantity_place(group).kind == QuantityPlace::Kind::kEvaluation ? group : quantity_name_from(group);
+}
+
 bool is_split(std::string_view name) {
   const auto column = evaluation_column(fmt::format("{}.loss", name));
   return column && column->split == name;

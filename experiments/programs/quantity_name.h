@@ -34,6 +34,9 @@ struct QuantityPlace {
 /// "valid.bpc" belongs to an evaluation, "costs.hours" and "params" to the run, "bpc" and anything else to training.
 QuantityPlace quantity_place(std::string_view name);
 
+/// What a group of a pattern names: "val_loss" is "valid.loss", as in files.
+std::string quantity_of_group(const std::string& group);
+
 /// Whether evaluations may be of this split: train, valid or test.
 bool is_split(std::string_view name);
 
