@@ -133,8 +133,8 @@ class PartMaker {
     });
   }
 
-  /// Numbers of different corpora cannot be compared, unless that is asked for. Bits per byte compare units, which needs
-  /// one text. A grid is of the model, not of a text.
+  /// Numbers of different corpora cannot be compared, unless that is asked for. Bits per byte compare units, which
+  /// needs one text. A grid is of the model, not of a text.
   void need_same_corpora(ClaimPart& part, const std::vector<std::size_t>& rows,
                          const std::vector<std::size_t>& other_rows, const std::string& column, bool is_paired) {
     if (!part.missing.empty() || column.empty()) return;

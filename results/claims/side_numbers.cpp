@@ -12,7 +12,6 @@
 #include "results/claims/trend.h"
 #include "results/quantities/number_format.h"
 #include "results/quantities/quantities.h"
-#include "results/run_folder/imported.h"
 #include "results/store/formula.h"
 #include "results/store/statistics.h"
 #include "results/store/unmet_condition.h"
@@ -214,12 +213,8 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   numbers.ignores_seeds = !numbers.is_exact && claim_.over == "seed" && ignores_seeds(runs_, numbers.values);
   if (numbers.values.by_group.empty()) {
-    numbers.missing = fmt::format("no run has {} yet ({})", column.empty() ? claim_.grid.name : column,
-                                  numbers.values.without_number_text());
-    const std::vector<Value>& sources = runs_.column_or_nothing(kImportedSource);
-    if (std::ranges::none_of(rows, [&](std::size_t row) { return is_missing(sources[row]); })) {
-      numbers.missing += "; these runs are imported: xlm runs import --split says which numbers are evaluations";
-    }
+    numbers.missing = fmt::format("no run has {} yet ({}){}", column.empty() ? claim_.grid.name : column,
+                                  numbers.values.without_number_text(), numbers.values.import_hint());
   }
   return numbers;
 }

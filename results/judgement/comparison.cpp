@@ -22,7 +22,7 @@ namespace {
 
 /// Why a setting has no number at all: " (2 diverged, 1 queued)".
 std::string why_empty(const Setting& setting) {
-  if (!setting.without_number.empty()) return " (" + setting.without_number_text() + ")";
+  if (!setting.without_number.empty()) return " (" + setting.without_number_text() + ")" + setting.import_hint();
   return setting.left_out.empty() ? ": no such run" : ": " + why_all_are_hidden(setting.left_out);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "results/judgement/student.h"
+#include "results/run_folder/imported.h"
 #include "results/run_folder/run_folder.h"
 #include "results/store/statistics.h"
 #include "results/store/variation.h"
@@ -51,6 +52,10 @@ std::string SeedValues::without_number_text() const {
   return join(parts, ", ");
 }
 
+std::string SeedValues::import_hint() const {
+  return are_imported ? "; these runs are imported: xlm runs import --split says which numbers are evaluations" : "";
+}
+
 SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, const std::string& column,
                        const std::string& over) {
   const std::vector<Value>& values = runs.column(column);
@@ -64,6 +69,8 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   const std::vector<Value>& groups = runs.column(over);
   const std::vector<Value>& status = runs.column("status");
   const std::vector<Value>& reasons = runs.column_or_nothing("reason");
+  const std::vector<Value>& sources = runs.column_or_nothing(kImportedSource);
+  setting.are_imported = std::ranges::none_of(rows, [&](std::size_t row) { return is_missing(sources[row]); });
   for (const std::size_t row : rows) {
     const std::optional<double> number = number_of(row);
     if (!number || !std::isfinite(*number)) {

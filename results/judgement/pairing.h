@@ -33,10 +33,13 @@ struct SeedValues {
   std::vector<std::string> mixes;  // keys in which they differ, without the one that pairs them
   std::map<std::string, std::set<std::string>> without_number;  // ids of other runs of the rows, by status
   std::set<std::string> diverged;                               // groups without a number of which a run diverged
+  bool are_imported = false;                                    // all runs of the rows
 
   std::vector<double> means() const { return means_of(by_group); }
   /// "1 diverged, 2 running": how many runs have no number; empty if all have one.
   std::string without_number_text() const;
+  /// What to do about that if all runs were imported: "; these runs …"; otherwise empty.
+  std::string import_hint() const;
 };
 
 /// Whether these are runs of a program that printed the same number with each of several seeds, or one of many digits

@@ -213,7 +213,7 @@ class TableBuilder {
     const SeedValues values = seed_values(runs_, members, column.cells.value, column.cells.over);
     const std::string without = missing_reason(values, column.cells.value);
     if (values.numbers.empty()) {
-      result.missing = without;
+      result.missing = without + values.import_hint();
       return result;
     }
     result.runs = values.runs;
