@@ -247,8 +247,7 @@ void read_separated(const TextFile& file, const std::string& name, BadRows& bad,
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (rows) return rows->add(line, place, bad, take_row);
     if (rows.emplace().begin(line, name, place())) return;
-    const bool is_called_csv = file.label.ends_with(".csv");
-    if (is_called_csv || file.label.ends_with(".tsv")) {
+    if (file.label.ends_with(".csv") || file.label.ends_with(".tsv")) {
       throw DataError(fmt::format("{} has no column '{}': its first line is {}\nname another with --column", file.label,
                                   name, printable(line.substr(0, 80))));
     }

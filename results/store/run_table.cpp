@@ -68,7 +68,7 @@ constexpr std::string_view kDataPath = "data.path";
 Filter with_absolute_paths(Filter filter) {
   for (std::size_t i = 0, count = filter.values.size(); i < count; ++i) {
     const auto* path = std::get_if<std::string>(&filter.values[i].value);
-    if (path != nullptr && !path->empty()) filter.values.push_back({fs::absolute(*path).lexically_normal().string()});
+    if (path != nullptr && !path->empty()) filter.values.emplace_back(fs::absolute(*path).lexically_normal().string());
   }
   return filter;
 }
