@@ -41,7 +41,7 @@ std::vector<Quantity> known_quantities() {
       {.name = "bytes", .meaning = "bytes of the split", .texts = Text::kBytePairs, .digits = 0},
       {.name = "seconds", .meaning = "of the evaluation"},
       {.name = "flops", .label = "FLOPs", .meaning = "FLOPs of the evaluation", .format = kCount, .digits = -1},
-      {.name = "average_span", .meaning = "mean attention span, in tokens", .digits = 0, .live = "span", .live_head = "avg. span", .live_most = "max_span"},
+      {.name = "average_span", .meaning = "mean attention span, in tokens; each layer's mean is rounded up", .digits = 0, .live = "span", .live_head = "avg. span", .live_most = "max_span"},
       {.name = "max_span", .meaning = "longest attention span, in tokens", .digits = 0},
       {.name = "shortening_factor", .head = "SF", .meaning = "tokens per group", .better = kHigher, .digits = 2},
       {.name = "boundary_accuracy", .meaning = "share of places where a boundary is predicted rightly", .better = kHigher},
