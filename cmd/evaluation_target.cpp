@@ -24,11 +24,9 @@ namespace {
 void warn_of_new_data(const Run& run, const std::string& data) {
   std::error_code ignored;
   const std::string known = run.environment.value("fingerprint", "");
-  const Yaml config = read_yaml(RunPaths{run.folder}.config());
-  const Yaml* own = find_path(config, "data.path");
-  if (known.empty() || own == nullptr || !fs::equivalent(own->scalar, data, ignored) ||
-      summarize_prepared(data).fingerprint == known)
-    return;
+  const Json* own = run.param("data.path");
+  const bool is_own = own != nullptr && own->is_string() && fs::equivalent(own->get<std::string>(), data, ignored);
+  if (known.empty() || !is_own || summarize_prepared(data).fingerprint == known) return;
   spdlog::warn(
       "{} was prepared again after {} was trained: this is a number of other data, of which the run may have "
       "seen a part",

@@ -331,8 +331,8 @@ std::vector<std::string> ProgramRecords::warnings() const {
   }
   if (repeated_steps_ > 0) {
     warnings.push_back(
-        fmt::format("{} replaced another one of the same name and step\nfirst at {}\nreport the step of each, from "
-                    "one process",
+        fmt::format("{} came behind another one of the same name and step\nfirst at {}\nof those the later one counts, "
+                    "or the final one; report the step of each, from one process",
                     counted(static_cast<std::size_t>(repeated_steps_), "number"), first_repeated_));
   }
   return warnings;

@@ -62,8 +62,6 @@ bool holds_for_tags(const Filter& filter, const Value& tags) {
                                                         : std::ranges::any_of(names, holds);
 }
 
-constexpr std::string_view kDataPath = "data.path";
-
 /// Runs keep absolute paths, and people write those of their sweeps.
 Filter with_absolute_paths(Filter filter) {
   for (std::size_t i = 0, count = filter.values.size(); i < count; ++i) {
@@ -444,7 +442,8 @@ std::vector<std::size_t> RunTable::select(const std::vector<std::size_t>& rows, 
       const std::vector<Value>& tags = column(filter.column);
       std::erase_if(kept, [&](std::size_t row) { return !holds_for_tags(filter, tags[row]); });
     } else {
-      const Filter whole = filter.column.ends_with(kDataPath) ? with_absolute_paths(filter) : filter;
+      const bool is_path = filter.column == "data.path" || filter.column == std::string(kSettingPrefix) + "data.path";
+      const Filter whole = is_path ? with_absolute_paths(filter) : filter;
       const std::vector<Value>& values = column(filter.column);
       std::erase_if(kept, [&](std::size_t row) { return !whole.holds_for(values[row]); });
     }

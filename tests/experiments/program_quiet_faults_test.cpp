@@ -135,7 +135,7 @@ TEST_F(ProgramQuietFaults, AnEvaluationThatPrintsItsNumberTwice) {
   write_script("own.py", kSteps);
   configure("[python3, own.py]", "  metrics: [{lines: 'step (?<step>.+) loss (?<loss>.+)'}]\n", evaluate);
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
-  EXPECT_THAT(only_run().reason, HasSubstr("e.sh: 1 number replaced another one of the same name and step"));
+  EXPECT_THAT(only_run().reason, HasSubstr("e.sh: 1 number came behind another one of the same name and step"));
 }
 
 TEST_F(ProgramQuietFaults, VariablesOfTheShellThatItReads) {

@@ -81,7 +81,7 @@ TEST_F(ProgramWords, WhatMayHaveChangedANumberStandsWhereItStands) {
             "claims: [{claim: C, value: valid.loss, at_most: 5}]\n");
   const ProgramResult trained = run({"sweep", "run.yaml"});
   EXPECT_EQ(trained.code, kDone) << trained.err;
-  const std::string doubt = "replaced another one of the same name and step";
+  const std::string doubt = "came behind another one of the same name and step";
   EXPECT_THAT(run({"runs", "ls"}).out, HasSubstr(doubt));
   EXPECT_THAT(run({"table", "run.yaml"}).out, HasSubstr(doubt));
   EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr(doubt));

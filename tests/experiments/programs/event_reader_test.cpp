@@ -208,8 +208,9 @@ TEST_F(ProgramEvents, NumbersWithoutAStepAreTold) {
   write_tag(file("c.tfevents"), "loss", {{0, 2}});
   EXPECT_THAT(polled(), ElementsAre("0: loss=2"));
   EXPECT_THAT(readers_->warnings(),
-              ElementsAre("2 numbers replaced another one of the same name and step\nfirst at b.tfevents: at step 0 "
-                          "'loss' is 2.5 after 3\nreport the step of each, from one process"));
+              ElementsAre("2 numbers came behind another one of the same name and step\nfirst at b.tfevents: at step 0 "
+                          "'loss' is 2.5 after 3\nof those the later one counts, or the final one; report the step of "
+                          "each, from one process"));
 }
 
 TEST_F(ProgramEvents, NamesAreOfFoldersToo) {

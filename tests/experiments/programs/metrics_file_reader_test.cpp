@@ -49,6 +49,14 @@ TEST_F(MetricsFile, HasRecordsOfEachKind) {
   EXPECT_THAT(records_of("  "), IsEmpty());
 }
 
+TEST_F(MetricsFile, WhatFollowsAFinalNumberDoesNotReplaceIt) {
+  const std::string final = R"({"step": 9, "split": "test", "bpc": 1.25, "final": true})";
+  EXPECT_THAT(records_of(final + "\n" + R"({"step": 9, "split": "test", "bpc": 1.75, "acc": 0.5})"),
+              ElementsAre("test 9: acc=0.5 bpc=1.25 final"));
+  EXPECT_THAT(records_of(R"({"step": 9, "split": "test", "bpc": 1.75})" + ("\n" + final)),
+              ElementsAre("test 9: bpc=1.25 final"));
+}
+
 TEST_F(MetricsFile, WhatIsNoRecordIsAnErrorWithItsLine) {
   const std::vector<std::pair<std::string, std::string>> wrong{
       {"hello", R"(a line is a record such as {"step": 100, "loss": 2.1})"},

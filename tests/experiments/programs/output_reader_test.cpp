@@ -66,8 +66,9 @@ TEST_F(ProgramOutput, NumbersThatReplaceOthersAreTold) {
   };
   EXPECT_THAT(
       warnings("step 1 loss 2.5\nstep 1 loss 2.25\nvalid 1\n"),
-      ElementsAre("1 number replaced another one of the same name and step\nfirst at output:2: at step 1 'loss' "
-                  "is 2.25 after 2.5\nreport the step of each, from one process"));
+      ElementsAre("1 number came behind another one of the same name and step\nfirst at output:2: at step 1 'loss' "
+                  "is 2.25 after 2.5\nof those the later one counts, or the final one; report the step of each, from "
+                  "one process"));
   EXPECT_THAT(warnings("step 1 loss 2\nvalid 1\nvalid 2\nstep 2 loss 2\nvalid 2\n"),
               ElementsAre(HasSubstr("first at output:3: at step 1 'valid.loss' is 2 after 1")));
   EXPECT_EQ(readers_->replaced_evaluations(), "") << "the best weights may be evaluated once more";

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "results/claims/claim_text.h"
 #include "results/run_folder/remark.h"
 #include "tests/results/claims/claims.h"
 #include "tests/results/tables/paper_with.h"
@@ -344,6 +345,10 @@ TEST_F(Claims, WhatFallsFallsAtEachStep) {
   EXPECT_EQ(falls.verdict, Verdict::kConfirmed);
   ASSERT_THAT(falls.parts, SizeIs(2));
   EXPECT_EQ(falls.parts.front().label, "span limit 128 − 64 of fixed");
+  const JudgedClaim with_margin = judged(start + "trend: falls\nmargin: 0.5\n");
+  EXPECT_THAT(claim_p(with_margin.description, with_margin.parts.front()), HasSubstr(" against the margin"));
+  EXPECT_THAT(claim_p(with_margin.description, with_margin.parts.back()), ::testing::Not(HasSubstr("margin")))
+      << "first to last";
   EXPECT_EQ(verdict(start + "trend: rises\n"), Verdict::kRefuted);
   for (const int seed : {1, 2, 3}) add("fixed", 512, seed, 1.77 + 0.01 * seed + 0.0001 * (seed % 2));
   EXPECT_EQ(verdict(start + "trend: falls\n"), Verdict::kRefuted) << "it turns at 256";
