@@ -15,7 +15,7 @@
 //   seed=2:fail-at=5       the same, of the run with seed 2 alone
 // It evaluates every train.eval_every steps: the loss is 2 + the learning rate + 0.01 · the seed, and 1 / step more.
 // With train.keep_every it also keeps files that are named as the real checkpoints, each with its step.
-// At step 3 it waits while the file that XLM_FAKE_HOLD names exists.
+// From step 3 on it waits while the file that XLM_FAKE_HOLD names exists.
 #pragma once
 
 #include <unistd.h>
@@ -216,7 +216,7 @@ class FakeCore : public Core {
 
   void one_step(const TrainJob& job, std::int64_t step, TrainSink& sink) const {
     const char* hold = std::getenv("XLM_FAKE_HOLD");
-    while (step == 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
+    while (step >= 3 && hold != nullptr && fs::exists(hold) && !sink.should_stop()) {
       // Another process removes the file when it has seen enough.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }

@@ -1,6 +1,7 @@
 // The program with a core that needs no torch, in its own folder with data and a configuration.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -48,22 +49,23 @@ class ProgramTest : public ::testing::Test {
     }
   }
 
-  std::vector<fs::path> run_folders() const {
+  std::vector<fs::path> run_folders() const { return run_folders_of(runs_); }
+  static std::vector<fs::path> run_folders_of(const fs::path& runs) {
     std::vector<fs::path> folders;
-    for (const auto& entry : fs::directory_iterator(runs_)) {
+    for (const auto& entry : fs::directory_iterator(runs)) {
       const bool hidden = entry.path().filename().string().front() == '.';  // under construction
       if (!hidden && fs::exists(entry.path() / "journal.jsonl")) folders.push_back(entry.path());
     }
     return folders;
   }
 
-  std::size_t count_running() const {
-    if (!fs::exists(runs_)) return 0;
-    std::size_t count = 0;
-    for (const fs::path& folder : run_folders()) {
-      if (read_live_run(folder).status == RunStatus::kRunning && steps(folder).size() >= 2) ++count;
-    }
-    return count;
+  std::size_t count_running() const { return count_in(runs_, RunStatus::kRunning); }
+  /// Those of a folder of runs that have this status and at least two steps.
+  static std::size_t count_in(const fs::path& runs, RunStatus status) {
+    if (!fs::exists(runs)) return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(run_folders_of(runs), [&](const fs::path& folder) {
+      return read_live_run(folder).status == status && steps(folder).size() >= 2;
+    }));
   }
 
   static std::vector<int> steps(const fs::path& run) {

@@ -382,15 +382,7 @@ class ProgramApart : public ProgramOverSsh {
     return all;
   }
   fs::path copy() const { return there_.path() / folder_.path().filename(); }
-  std::size_t count_there(RunStatus status) const {
-    std::size_t count = 0;
-    if (!fs::exists(copy() / "runs")) return 0;
-    for (const auto& entry : fs::directory_iterator(copy() / "runs")) {
-      if (!fs::exists(entry.path() / "journal.jsonl")) continue;
-      if (read_live_run(entry.path()).status == status && steps(entry.path()).size() >= 2) ++count;
-    }
-    return count;
-  }
+  std::size_t count_there(RunStatus status) const { return count_in(copy() / "runs", status); }
 
   TemporaryFolder there_;
 };
