@@ -216,12 +216,12 @@ void Bpe::add_merges(const std::vector<Line>& merges, const std::string& name) {
       if (found == ids.end()) throw bad(fmt::format("the vocabulary has no token '{}'", token));
       return found->second;
     };
-    const std::uint64_t pair = key(id_of(line.left), id_of(line.right));
+    const std::uint64_t pair = std::uint64_t{id_of(line.left)} << 32U | id_of(line.right);
     Entry& entry = table_[slot_of(pair)];
-    if (entry.merge.rank != kNone) throw bad(fmt::format("the pair '{} {}' occurs twice", line.left, line.right));
-    entry = {pair, {static_cast<std::uint32_t>(merged_.size()), id_of(line.left + line.right)}};
+    if (entry.rank != kNone) throw bad(fmt::format("the pair '{} {}' occurs twice", line.left, line.right));
+    entry = {hash_of(pair), static_cast<std::uint32_t>(merged_.size())};
     pairs_.push_back(pair);
-    merged_.push_back(entry.merge.token);
+    merged_.push_back(id_of(line.left + line.right));
   }
 }
 
@@ -241,16 +241,6 @@ void Bpe::check_tokens(const std::string& vocabulary_name, const std::string& me
                               merges_name, vocabulary_name, merged_.size(), first,
                               missing == 1 ? "" : fmt::format(", nor {} more", missing - 1)));
 }
-
-std::size_t Bpe::slot_of(std::uint64_t pair) const {
-  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-  const std::size_t last = table_.size() - 1;
-  std::size_t slot = static_cast<std::size_t>(pair * kGolden >> 32U) & last;
-  while (table_[slot].merge.rank != kNone && table_[slot].pair != pair) slot = (slot + 1) & last;
-  return slot;
-}
-
-Bpe::Merge Bpe::find(std::uint32_t left, std::uint32_t right) const { return table_[slot_of(key(left, right))].merge; }
 
 std::string Bpe::merges_text() const {
   std::string text = "#version: 0.2\n";

@@ -15,11 +15,6 @@ namespace xlm {
 /// Tables of an encoding. `BpeEncoder` (bpe_encoder.h) applies them; `StreamingDecoder` (decoder.h) reverses it.
 class Bpe {
  public:
-  /// A merge. Merges of earlier lines are applied first.
-  struct Merge {
-    std::uint32_t rank = kNone;  // its place among the lines
-    std::uint32_t token = 0;     // the merged token
-  };
   static constexpr std::uint32_t kNone = 0xFFFFFFFF;
   /// A merge in a file.
   struct Line {
@@ -40,19 +35,31 @@ class Bpe {
   std::string merges_text() const;
 
   std::uint32_t byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
-  /// The merge of two neighbours; rank kNone if no line merges them.
-  Merge find(std::uint32_t left, std::uint32_t right) const;
+  /// The place among the lines of the merge of two neighbours, of which earlier ones are applied first; kNone if no line
+  /// merges them.
+  std::uint32_t rank(std::uint32_t left, std::uint32_t right) const {
+    return table_[slot_of(std::uint64_t{left} << 32U | right)].rank;
+  }
   /// The token that the merge of this rank makes.
   std::uint32_t merged(std::uint32_t rank) const { return merged_[rank]; }
 
  private:
+  /// Small, so that nearly all stay in the processor's caches.
   struct Entry {
-    std::uint64_t pair = 0;
-    Merge merge;
+    std::uint32_t hash = 0;
+    std::uint32_t rank = kNone;  // kNone: free
   };
 
-  static std::uint64_t key(std::uint32_t left, std::uint32_t right) { return std::uint64_t{left} << 32U | right; }
-  std::size_t slot_of(std::uint64_t pair) const;
+  static std::uint32_t hash_of(std::uint64_t pair) {
+    return static_cast<std::uint32_t>(pair * 0x9E3779B97F4A7C15U >> 32U);
+  }
+  std::size_t slot_of(std::uint64_t pair) const {
+    const std::uint32_t hash = hash_of(pair);
+    for (std::size_t slot = hash;; ++slot) {
+      const Entry& entry = table_[slot &= table_.size() - 1];
+      if (entry.rank == kNone || (entry.hash == hash && pairs_[entry.rank] == pair)) return slot;
+    }
+  }
   void add_merges(const std::vector<Line>& merges, const std::string& name);
   void check_tokens(const std::string& vocabulary_name, const std::string& merges_name) const;
 
@@ -60,7 +67,7 @@ class Bpe {
   std::array<std::uint32_t, 256> byte_tokens_{};
   std::vector<std::uint64_t> pairs_;   // by rank
   std::vector<std::uint32_t> merged_;  // by rank
-  std::vector<Entry> table_;           // open addressing; rank kNone: free
+  std::vector<Entry> table_;           // open addressing
 };
 
 /// Whether a token is in <…> or […], as those that no text is encoded to, such as <|endoftext|>.

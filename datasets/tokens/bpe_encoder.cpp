@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kShortPieces = std::size_t{1} << 20;  // 32 MB: nearly all words of a text
 constexpr std::size_t kLongPieces = std::size_t{1} << 15;   // 4 MB
 constexpr std::size_t kMaxShares = 16;
-constexpr std::size_t kFoundPieces = 64;
+constexpr std::size_t kFoundPieces = 192;
 constexpr std::uint16_t kIsAmongLong = UINT16_MAX;  // in place of a short piece's number of tokens
 constexpr std::size_t kScratchTokens = std::size_t{1} << 14;
 constexpr std::uint32_t kNoNode = 0xFFFFFFFF;
@@ -63,23 +63,30 @@ std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector
   const char* at = text.data();
   const char* const end = at + text.size();
   std::size_t count = 0;
-  while (true) {
-    const bool padded = end - at >= static_cast<std::ptrdiff_t>(kShortWordBytes);
-    std::size_t bytes = padded ? short_word(at) : 0;
-    if (bytes == 0 && padded) bytes = single_sign(at);
-    if (bytes == 0) bytes = first_piece({at, end}, whole);
-    if (bytes == 0) break;
-    check(bytes);
+  const auto add = [&](std::size_t bytes) {
     FoundPiece& found = found_[count++];
-    found.begin = at;
-    found.bytes = bytes;
+    found = {.begin = at, .bytes = bytes, .key = {}, .place = nullptr};
     if (bytes <= ShortPiece::kMaxBytes) {
-      found.key = short_key(at, bytes, padded);
+      found.key = short_key(at, bytes, end - at >= static_cast<std::ptrdiff_t>(sizeof found.key));
       found.place = &short_pieces_[2 * slot_of(found.key, short_pieces_.size() / 2)];
       __builtin_prefetch(found.place);
     }
     at += bytes;
-    if (count == kFoundPieces) encode_found(std::exchange(count, 0), tokens);
+  };
+  while (true) {
+    if (count + kStretchBytes > kFoundPieces) encode_found(std::exchange(count, 0), tokens);
+    if (end - at >= static_cast<std::ptrdiff_t>(kStretchBytes + sizeof(TextKey<16>))) {
+      std::uint64_t beginnings = piece_beginnings(at);
+      const bool any = beginnings != 0;
+      for (const char* const from = at; beginnings != 0; beginnings &= beginnings - 1) {
+        add(static_cast<std::size_t>(std::countr_zero(beginnings)) - static_cast<std::size_t>(at - from));
+      }
+      if (any) continue;
+    }
+    const std::size_t bytes = first_piece({at, end}, whole);
+    if (bytes == 0) break;
+    check(bytes);
+    add(bytes);
   }
   encode_found(count, tokens);
   check(static_cast<std::size_t>(end - at));
@@ -87,14 +94,12 @@ std::string_view BpeEncoder::take(std::string_view text, bool whole, std::vector
 }
 
 void BpeEncoder::encode_found(std::size_t count, std::vector<std::uint32_t>& tokens) {
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) bytes += found_[i].bytes;
+  if (scratch_.size() < bytes + LongPiece::kMaxTokens) scratch_.resize(bytes + LongPiece::kMaxTokens);
   std::uint32_t* out = scratch_.data();
   for (std::size_t i = 0; i < count; ++i) {
     const FoundPiece& found = found_[i];
-    const auto filled = static_cast<std::size_t>(out - scratch_.data());
-    if (const std::size_t needed = filled + found.bytes + LongPiece::kMaxTokens; needed > scratch_.size()) {
-      scratch_.resize(needed);
-      out = scratch_.data() + filled;
-    }
     out = found.bytes <= ShortPiece::kMaxBytes ? encode_short_piece(found, out)
                                                : encode_long_piece({found.begin, found.bytes}, out);
   }
@@ -143,7 +148,7 @@ std::uint32_t* BpeEncoder::encode_long_piece(std::string_view piece, std::uint32
 /// Merges a piece of up to LongPiece::kMaxBytes bytes: looking through a few pairs is faster than a queue.
 std::uint32_t* BpeEncoder::merge_short(std::string_view piece, std::uint32_t* out) const {
   std::array<std::uint32_t, LongPiece::kMaxBytes + 1> ranks;  // of the merge of each token with the next
-  const auto rank_of = [&](std::size_t i) { return bpe_->find(out[i], out[i + 1]).rank; };
+  const auto rank_of = [&](std::size_t i) { return bpe_->rank(out[i], out[i + 1]); };
   std::size_t count = piece.size();
   for (std::size_t i = 0; i < count; ++i) out[i] = bpe_->byte_token(static_cast<unsigned char>(piece[i]));
   for (std::size_t i = 0; i + 1 < count; ++i) ranks[i] = rank_of(i);
@@ -165,7 +170,7 @@ std::uint32_t* BpeEncoder::merge_short(std::string_view piece, std::uint32_t* ou
 /// Looks up the merge of the node and its next, and puts it into the queue.
 void BpeEncoder::rank_pair(std::uint32_t left) {
   Node& node = nodes_[left];
-  node.rank = node.next == kNoNode ? Bpe::kNone : bpe_->find(node.token, nodes_[node.next].token).rank;
+  node.rank = node.next == kNoNode ? Bpe::kNone : bpe_->rank(node.token, nodes_[node.next].token);
   if (node.rank != Bpe::kNone) queue_.push_back(std::uint64_t{node.rank} << 32U | left);
 }
 

@@ -1,6 +1,7 @@
 // libFuzzer target: any bytes as text to encode, as merges.txt, as vocab.json and as tokenizer.json. Tokens decode to
 // the same bytes and do not depend on the pieces of the text. Files may only throw an Error.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -36,14 +37,13 @@ xlm::Vocabulary vocabulary() {
 
 constexpr std::string_view kMerges = "t h\nth e\ni n\na a\naa aa\n\xC3\x83 \xC2\xA9\n' '\n\xC4\xA0 \xC4\xA0\n";
 
-/// The quick way to a piece, and the way to a place between two, against first_piece.
+/// The quick way to pieces, and the way to a place between two, against first_piece.
 void check_pieces(std::string_view text) {
   std::size_t place = 0;
   while (const std::size_t bytes = xlm::first_piece(text.substr(place), false)) {
-    if (text.size() - place >= xlm::kShortWordBytes) {
-      for (const std::size_t quick : {xlm::short_word(text.data() + place), xlm::single_sign(text.data() + place)}) {
-        if (quick != 0 && quick != bytes) std::abort();
-      }
+    if (text.size() - place >= xlm::kStretchBytes) {
+      const std::uint64_t beginnings = xlm::piece_beginnings(text.data() + place);
+      if (beginnings != 0 && static_cast<std::size_t>(std::countr_zero(beginnings)) != bytes) std::abort();
     }
     place += bytes;
   }

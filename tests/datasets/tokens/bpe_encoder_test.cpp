@@ -1,6 +1,8 @@
 // Encoding in any blocks, against tokens of other programs (tests/golden/README.md says which).
 #include "datasets/tokens/bpe_encoder.h"
 
+#include <algorithm>
+#include <bit>
 #include <random>
 
 #include <gmock/gmock.h>
@@ -131,30 +133,45 @@ std::string text_of_any_kind(std::mt19937& random, std::size_t size) {
   return text;
 }
 
-TEST(BpePieces, AShortWordAndASingleSignArePieces) {
-  std::mt19937 random(3);
-  std::size_t quick = 0;
-  for (int round = 0; round < 20'000; ++round) {
-    const std::string text = text_of_any_kind(random, kShortWordBytes);
-    for (const std::size_t bytes : {short_word(text.data()), single_sign(text.data())}) {
-      if (bytes == 0) continue;
-      ASSERT_EQ(bytes, first_piece(text, false)) << text;
-      ++quick;
-    }
+/// Where first_piece begins pieces in the bytes 1 to 62 of a text.
+std::uint64_t beginnings_one_by_one(std::string_view text) {
+  std::uint64_t all = 0;
+  for (std::size_t place = 0; const std::size_t bytes = first_piece(text.substr(place), false);) {
+    place += bytes;
+    if (place > 62) break;
+    all |= std::uint64_t{1} << place;
   }
+  return all;
+}
+
+TEST(BpePieces, OfAStretchBeginWhereEachOneDoes) {
+  std::mt19937 random(3);
+  std::int64_t found = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    const std::string text = text_of_any_kind(random, 200);
+    const std::uint64_t beginnings = piece_beginnings(text.data());
+    const std::uint64_t all = beginnings_one_by_one(text);
+    ASSERT_EQ(beginnings, beginnings == 0 ? 0 : all & ~std::uint64_t{0} >> std::countl_zero(beginnings)) << text;
+    const bool is_ascii = std::ranges::all_of(text, [](char byte) { return byte >= 0; });
+    if (is_ascii) {
+      ASSERT_EQ(beginnings, all) << text;
+    }
+    found += std::popcount(beginnings);
+  }
+  EXPECT_GT(found, 50'000 * 5);
+}
+
+TEST(BpePieces, OfAStretchBeginAtAnyPairOfBytes) {
   for (int first = 0; first < 256; ++first) {
     for (int second = 0; second < 256; ++second) {
-      const std::string text{static_cast<char>(first), static_cast<char>(second), 'x'};
-      if (single_sign(text.data()) == 0) continue;
-      ASSERT_EQ(first_piece(text, false), 1U) << first << ' ' << second;
+      const std::string text = "x " + std::string{static_cast<char>(first), static_cast<char>(second)} +
+                               "'ll 's'd'es, 12\n\n  e" + std::string(100, 'x');
+      const std::uint64_t beginnings = piece_beginnings(text.data());
+      ASSERT_EQ(beginnings,
+                beginnings == 0 ? 0 : beginnings_one_by_one(text) & ~std::uint64_t{0} >> std::countl_zero(beginnings))
+          << first << ' ' << second;
     }
   }
-  EXPECT_EQ(single_sign(", "), 1U);
-  EXPECT_EQ(single_sign("\nx"), 1U);
-  EXPECT_GT(quick, 1000U);
-  EXPECT_EQ(short_word("A short word of l"), 1U);
-  EXPECT_EQ(short_word(" fifteenletters15"), 15U);
-  EXPECT_EQ(short_word("word\xC3\xA4 and more words"), 0U) << "a letter follows";
 }
 
 TEST(BpePieces, EncodedApartAreEncodedAsInOne) {

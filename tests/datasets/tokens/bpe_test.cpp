@@ -19,11 +19,11 @@ using ::testing::ThrowsMessage;
 TEST(Bpe, KnowsItsMergesByRank) {
   const Bpe bpe(byte_vocabulary({"th", "the", "<|endoftext|>"}), merges_text({"t h", "th e"}), "v", "m");
   EXPECT_EQ(bpe.byte_token('t'), 't');
-  EXPECT_EQ(bpe.find('t', 'h').rank, 0U);
-  EXPECT_EQ(bpe.find(256, 'e').rank, 1U);
-  EXPECT_EQ(bpe.find(256, 'e').token, 257U);
+  EXPECT_EQ(bpe.rank('t', 'h'), 0U);
+  EXPECT_EQ(bpe.rank(256, 'e'), 1U);
+  EXPECT_EQ(bpe.merged(1), 257U);
   EXPECT_EQ(bpe.merged(0), 256U);
-  EXPECT_EQ(bpe.find('h', 't').rank, Bpe::kNone);
+  EXPECT_EQ(bpe.rank('h', 't'), Bpe::kNone);
   EXPECT_EQ(bpe.merges_text(), "#version: 0.2\nt h\nth e\n");
 }
 
