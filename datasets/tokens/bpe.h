@@ -35,8 +35,8 @@ class Bpe {
   std::string merges_text() const;
 
   std::uint32_t byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
-  /// The place among the lines of the merge of two neighbours, of which earlier ones are applied first; kNone if no line
-  /// merges them.
+  /// The place among the lines of the merge of two neighbours, of which earlier ones are applied first; kNone if no
+  /// line merges them.
   std::uint32_t rank(std::uint32_t left, std::uint32_t right) const {
     return table_[slot_of(std::uint64_t{left} << 32U | right)].rank;
   }
