@@ -178,14 +178,21 @@ class PartMaker {
                                         compared.left_out == 1 ? "is" : "are"));
   }
 
+  /// Which way numbers are worse: +1 where higher ones are, otherwise −1, and both where nothing says it.
+  std::vector<int> worse_ways(const std::vector<std::size_t>& rows) const {
+    if (claim_.expects == Expectation::kAlike || claim_.expects == Expectation::kValue) return {1, -1};
+    const bool may_lack_it = claim_.expects == Expectation::kTrend && claim_.direction == Direction::kOfTheQuantity;
+    if (may_lack_it && (claim_.value.empty() || !direction_of(runs_, rows, claim_.value))) return {1, -1};
+    return {sign(rows) > 0 ? -1 : 1};
+  }
+
   /// What a difference may be if the diverged seeds count as the worst.
-  std::vector<Estimate> worst_differences(const ClaimPart& part, const SideNumbers& a, const SideNumbers& b) {
-    if (part.diverged == 0) return {};
-    std::vector<int> ways{1, -1};
-    const bool has_direction = claim_.expects != Expectation::kAlike && claim_.expects != Expectation::kValue;
-    if (has_direction) ways = {sign(part.rows) > 0 ? -1 : 1};
+  std::vector<Estimate> worst_differences(const ClaimPart& part, const SideNumbers& a, const SideNumbers& b) const {
     std::vector<Estimate> worst;
-    for (const int worse : ways) worst.push_back(compare_with_worst(a.values, b.values, worse).difference);
+    if (part.diverged == 0) return worst;
+    for (const int worse : worse_ways(part.rows)) {
+      worst.push_back(compare_with_worst(a.values, b.values, worse).difference);
+    }
     return worst;
   }
 
@@ -254,36 +261,52 @@ class PartMaker {
       }
       for (TrendPoint& point : points) point.x = std::log(point.x);
     }
-    const std::optional<Trend> found = part.missing.empty() ? trend_of(points) : std::nullopt;
-    if (!found) {
-      if (part.missing.empty()) part.missing = fmt::format("no seed has runs at several values of {}", claim_.along);
-      return {number};
+    if (part.missing.empty() && by_place(points).size() < 2) {
+      part.missing = fmt::format("no runs have a number at several values of {}", claim_.along);
     }
-    if (!claim_.tends) return steps(number, by_place(points), of);
-    set_slope(number, *found, is_log);
+    if (part.missing.empty() && !claim_.tends) return steps(number, points, of);
+    if (part.missing.empty()) set_slope(number, points, is_log);
     return {number};
   }
 
-  void set_slope(PartNumber& number, const Trend& found, bool is_log) const {
+  void set_slope(PartNumber& number, const std::vector<TrendPoint>& points, bool is_log) const {
     ClaimPart& part = number.part;
+    const std::optional<Trend> all = trend_of(points);
+    if (!all) {
+      part.missing = fmt::format("no {} has a number at every value of {}", claim_.over, claim_.along);
+      return;
+    }
+    const Trend& found = *all;
     number.estimate = found.slope;
     part.is_paired = true;
-    if (found.without_slope > 0) {
-      part.left_out.push_back(fmt::format("{}: {} with a single value of {} {} left out", part.label,
-                                          counted_over(found.without_slope, claim_.over), claim_.along,
-                                          found.without_slope == 1 ? "is" : "are"));
+    for (const int worse : part.diverged > 0 ? worse_ways(part.rows) : std::vector<int>()) {
+      if (const auto of_all = trend_of(with_worst(points, worse))) number.worst.push_back(of_all->slope);
     }
-    std::vector<std::string> turns;
-    for (const double turn : found.turns) turns.push_back(fmt::format("{:g}", is_log ? std::exp(turn) : turn));
-    if (!turns.empty()) {
-      part.left_out.push_back(fmt::format("{}: the means turn at {}", part.label, listed_names(turns, turns.size())));
+    if (found.incomplete > 0) {
+      part.left_out.push_back(fmt::format("{}: {} without a number at every value of {} {} left out", part.label,
+                                          counted_over(found.incomplete, claim_.over), claim_.along,
+                                          found.incomplete == 1 ? "is" : "are"));
     }
+    const auto listed = [&](const std::vector<double>& places) {
+      std::vector<std::string> names;
+      for (const double place : places) names.push_back(fmt::format("{:g}", is_log ? std::exp(place) : place));
+      return listed_names(names, names.size());
+    };
+    if (!found.lone.empty()) {
+      part.left_out.push_back(fmt::format("{}: values of {} that a single {} has are left out ({})", part.label,
+                                          claim_.along, claim_.over, listed(found.lone)));
+    }
+    if (!found.turns.empty())
+      part.left_out.push_back(fmt::format("{}: the means turn at {}", part.label, listed(found.turns)));
   }
 
   /// Each step from a place to the next. With a margin, no step goes the other way by more than that, and the last
   /// place lies beyond the first.
-  std::vector<PartNumber> steps(const PartNumber& whole, const std::map<double, ByGroup>& places,
+  std::vector<PartNumber> steps(const PartNumber& whole, const std::vector<TrendPoint>& points,
                                 const std::string& of) const {
+    const std::map<double, ByGroup> places = by_place(points);
+    std::vector<std::map<double, ByGroup>> worst;
+    for (const int worse : worse_ways(whole.part.rows)) worst.push_back(by_place(with_worst(points, worse)));
     std::vector<PartNumber> numbers;
     const auto add = [&](auto from, auto to, double least) {
       PartNumber step = whole;
@@ -293,6 +316,12 @@ class PartMaker {
       step.estimate = compared.difference;
       step.part.is_paired = compared.is_paired;
       note_left_out(step.part, compared);
+      step.part.diverged = std::ranges::count_if(points, [&](const TrendPoint& point) {
+        return point.diverged != 0 && (point.x == from->first || point.x == to->first);
+      });
+      for (std::size_t i = 0; step.part.diverged > 0 && i < worst.size(); ++i) {
+        step.worst.push_back(compare_seeds(worst[i].at(to->first), worst[i].at(from->first)).difference);
+      }
       numbers.push_back(std::move(step));
     };
     for (auto from = places.begin(); std::next(from) != places.end(); ++from) {
@@ -317,13 +346,15 @@ class PartMaker {
     return points;
   }
 
-  /// Where both have a point of the same seed and place, their difference.
+  /// Where both have a point of the same seed and place, their difference, or which of them diverged.
   static std::vector<TrendPoint> less(const std::vector<TrendPoint>& a, const std::vector<TrendPoint>& b) {
     std::vector<TrendPoint> differences;
     for (const TrendPoint& point : a) {
       const auto other = std::ranges::find_if(
           b, [&](const TrendPoint& candidate) { return candidate.seed == point.seed && candidate.x == point.x; });
-      if (other != b.end()) differences.push_back({point.seed, point.x, point.y - other->y});
+      if (other == b.end()) continue;
+      const int diverged = point.diverged != 0 ? 1 : -other->diverged;
+      differences.push_back({point.seed, point.x, point.y - other->y, diverged});
     }
     return differences;
   }
@@ -401,6 +432,12 @@ class PartMaker {
     }
     number.part.is_paired = true;
     number.estimate = estimate_of(values);
+    for (const int worse : number.part.diverged > 0 ? worse_ways({}) : std::vector<int>()) {
+      std::vector<SideNumbers> all = columns;
+      for (SideNumbers& column : all) column.values.by_group = with_worst(column.values, {}, worse);
+      if (const auto of_all = values_by_seed(formula, all); !of_all.empty())
+        number.worst.push_back(estimate_of(of_all));
+    }
     set_exact(number, is_exact);
   }
 

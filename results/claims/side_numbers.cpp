@@ -208,7 +208,8 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";
     return numbers;
   }
-  numbers.values = of_rows(claim_.planned > 0 ? planned_of(rows, column, numbers) : rows, column);
+  numbers.rows = claim_.planned > 0 ? planned_of(rows, column, numbers) : rows;
+  numbers.values = of_rows(numbers.rows, column);
   report_.used.insert(numbers.values.rows.begin(), numbers.values.rows.end());
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   numbers.ignores_seeds = !numbers.is_exact && claim_.over == "seed" && ignores_seeds(runs_, numbers.values);
@@ -277,10 +278,12 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
   std::vector<TrendPoint> points;
   std::map<double, std::vector<std::size_t>> places;
   const std::vector<Value>& column = runs_.column(claim_.along);
+  for (const std::size_t row : numbers.rows) {
+    if (const auto x = as_number(column[row])) places[*x].push_back(row);
+  }
   std::vector<std::size_t> placed;
   for (const std::size_t row : numbers.values.rows) {
-    if (const auto x = as_number(column[row])) {
-      places[*x].push_back(row);
+    if (as_number(column[row])) {
       placed.push_back(row);
     } else {
       numbers.values.without_number[fmt::format("without {}", claim_.along)].insert(runs_.id(row));
@@ -290,9 +293,12 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
   numbers.values.runs.clear();
   for (const std::size_t row : numbers.values.rows) numbers.values.runs.push_back(runs_.id(row));
   numbers.values.mixes.clear();
+  numbers.values.diverged.clear();
   for (const auto& [x, rows] : places) {
     const SeedValues values = of_rows(rows, claim_.value);
     for (const auto& [seed, of_seed] : values.by_group) points.push_back({seed, x, mean(of_seed)});
+    for (const std::string& seed : values.diverged) points.push_back({seed, x, 0, 1});
+    numbers.values.diverged.insert(values.diverged.begin(), values.diverged.end());
     for (const std::string& key : values.mixes) {
       if (std::ranges::find(numbers.values.mixes, key) == numbers.values.mixes.end()) {
         numbers.values.mixes.push_back(key);

@@ -20,6 +20,7 @@ namespace xlm {
 /// What the runs of one side have in one column.
 struct SideNumbers {
   SeedValues values;
+  std::vector<std::size_t> rows = {};          // all that were looked at, with and without a number
   std::string missing;                         // why there are none
   bool is_exact = false;                       // they follow from the configuration
   bool ignores_seeds = false;                  // and if they do not, no seed changes them either

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -159,14 +160,18 @@ SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b) {
   return compared;
 }
 
-ByGroup with_worst(const SeedValues& values, const ByGroup& others, int worse) {
+double far_worse(const std::vector<double>& numbers, int worse) {
   constexpr double kFar = 1e6;  // times the size of the numbers: what they are no longer matters
   double size = 1;
-  for (const ByGroup* side : {&values.by_group, &others}) {
-    for (const double value : means_of(*side)) size = std::max(size, std::abs(value));
-  }
+  for (const double number : numbers) size = std::max(size, std::abs(number));
+  return worse * kFar * size;
+}
+
+ByGroup with_worst(const SeedValues& values, const ByGroup& others, int worse) {
+  std::vector<double> numbers = values.means();
+  std::ranges::copy(means_of(others), std::back_inserter(numbers));
   ByGroup all = values.by_group;
-  for (const std::string& group : values.diverged) all[group] = {worse * kFar * size};
+  for (const std::string& group : values.diverged) all[group] = {far_worse(numbers, worse)};
   return all;
 }
 

@@ -70,8 +70,10 @@ struct SeedComparison {
 /// Neither is empty.
 SeedComparison compare_seeds(const ByGroup& a, const ByGroup& b);
 
-/// The numbers with those of diverged seeds: worse than all numbers of `values` and `others` by far. `worse`: +1 where
-/// higher numbers are worse, otherwise −1.
+/// A number that is worse than these by far. `worse`: +1 where higher numbers are worse, otherwise −1.
+double far_worse(const std::vector<double>& numbers, int worse);
+
+/// The numbers with those of diverged seeds: worse than all numbers of `values` and `others` by far.
 ByGroup with_worst(const SeedValues& values, const ByGroup& others, int worse);
 
 /// The same comparison if the diverged seeds of both count as the worst.

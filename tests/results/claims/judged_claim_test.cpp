@@ -336,7 +336,7 @@ TEST_F(Claims, ATrendNamesTheRunsThatItLeavesOut) {
   EXPECT_EQ(claim.verdict, Verdict::kConfirmed);
   EXPECT_EQ(claim.parts.front().seeds, 3);
   EXPECT_THAT(claim.notes, Contains(HasSubstr("runs whose model.span is not above 0 are left out (scale: log)")));
-  EXPECT_THAT(claim.notes, Contains(HasSubstr("1 seed with a single value of model.span is left out")));
+  EXPECT_THAT(claim.notes, Contains(HasSubstr("values of model.span that a single seed has are left out (512)")));
 }
 
 TEST_F(Claims, WhatFallsFallsAtEachStep) {

@@ -26,14 +26,50 @@ TEST(ClaimTrend, ASeedHasOneSlope) {
 
 TEST(ClaimTrend, SeedsHaveTheirOwnLevels) {
   // Slopes of 1, 1.5 and 2: mean 1.5, standard error 0.5/√3.
-  const std::optional<Trend> trend = trend_of(
-      {{"1", 1, 1}, {"1", 2, 2}, {"1", 3, 3}, {"2", 1, 11}, {"2", 3, 14}, {"3", 2, 5}, {"3", 3, 7}, {"4", 3, 100}});
+  const std::optional<Trend> trend = trend_of({{"1", 1, 1},
+                                               {"1", 2, 2},
+                                               {"1", 3, 3},
+                                               {"2", 1, 11},
+                                               {"2", 2, 12.5},
+                                               {"2", 3, 14},
+                                               {"3", 1, 3},
+                                               {"3", 2, 5},
+                                               {"3", 3, 7},
+                                               {"4", 3, 100}});
   ASSERT_TRUE(trend);
   EXPECT_DOUBLE_EQ(trend->slope.value, 1.5);
   EXPECT_NEAR(trend->slope.error, 0.5 / std::sqrt(3.0), 1e-12);
   EXPECT_EQ(trend->slope.freedom, 2);
   EXPECT_EQ(trend->slope.seeds, 3);
-  EXPECT_EQ(trend->without_slope, 1);
+  EXPECT_EQ(trend->incomplete, 1);
+}
+
+TEST(ClaimTrend, ASeedThatLacksAPlaceHasAnotherSlopeAndIsLeftOut) {
+  std::vector<TrendPoint> points;
+  for (const char* seed : {"1", "2"}) {
+    for (const auto& [x, y] : {std::pair(1.0, 3.0), {2.0, 2.0}, {4.0, 3.0}, {8.0, 4.0}}) points.push_back({seed, x, y});
+  }
+  const double whole = trend_of(points)->slope.value;
+  EXPECT_GT(whole, 0.1);
+  for (const char* seed : {"3", "4", "5"}) points.insert(points.end(), {{seed, 1, 3}, {seed, 2, 2}});
+  points.push_back({"1", 16, -50});  // which no other seed has
+  const std::optional<Trend> trend = trend_of(points);
+  EXPECT_EQ(trend->slope.value, whole);
+  EXPECT_EQ(trend->slope.seeds, 2);
+  EXPECT_EQ(trend->incomplete, 3);
+  EXPECT_THAT(trend->lone, ::testing::ElementsAre(16));
+  EXPECT_THAT(trend->turns, ::testing::ElementsAre(2));
+  EXPECT_FALSE(trend_of({{"1", 1, 1}, {"1", 2, 2}, {"2", 2, 1}, {"2", 4, 2}, {"3", 1, 1}, {"3", 4, 2}}));
+}
+
+TEST(ClaimTrend, DivergedSeedsMayCountAsTheWorst) {
+  const std::vector<TrendPoint> points{{"1", 1, 3},    {"1", 2, 2},     {"2", 1, 3.1},
+                                       {"2", 2, 0, 1}, {"3", 1, 0, -1}, {"3", 2, 1}};
+  EXPECT_EQ(trend_of(points)->slope.seeds, 1);
+  const std::optional<Trend> worst = trend_of(with_worst(points, 1));
+  EXPECT_EQ(worst->slope.seeds, 3);
+  EXPECT_NEAR(worst->slope.value, 2e6, 1e6);
+  EXPECT_EQ(by_place(points).at(2).size(), 2U);
 }
 
 TEST(ClaimTrend, WhereTheMeansTurnIsSaid) {
