@@ -15,12 +15,14 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cmd/best_settings.h"
+#include "cmd/results_store.h"
 #include "cmd/run_results.h"
 #include "cmd/search_view.h"
 #include "cmd/sweep_table.h"
 #include "experiments/runs/live_run.h"
 #include "results/judgement/verdict.h"
 #include "results/quantities/quantities.h"
+#include "results/store/shown_runs.h"
 #include "results/store/variation.h"
 
 namespace xlm {
@@ -106,7 +108,7 @@ class SweepSummary {
     }
     if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
-    text += "\n" + failures() + warnings();
+    text += "\n" + failures() + warnings() + older_code();
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();
   }
@@ -214,6 +216,26 @@ class SweepSummary {
     return text + fmt::format("warning: {}\n", kSeedsSayNothing) +
            "  it is {seed} in program.command, and XLM_SEED; runs that do not differ by chance say nothing about "
            "chance\n";
+  }
+
+  /// Tables show the newest version of a program's code, of which these runs are not once an edit was taken back.
+  std::string older_code() const {
+    const Json* version = runs_.empty() || code() != kDone ? nullptr : runs_.front().param(kProgramFingerprint);
+    if (version == nullptr) return "";
+    Store store = open_store(context_);
+    RunTable table(store);
+    const std::string& experiment = planned_.front().planned.options.experiment;
+    const std::vector<Filter> filters{{"experiment", Filter::Relation::kEqual, {Value(experiment)}}};
+    std::vector<std::size_t> rows = table.select(filters);
+    std::erase_if(rows,
+                  [&](std::size_t row) { return std::ranges::find(runs_, table.id(row), &Run::id) == runs_.end(); });
+    const std::size_t older = shown_among(table, rows, filters).left_out.older.size();
+    if (older == 0) return "";
+    return fmt::format(
+        "warning: {} of these runs {} made before those of another version of the program's code, which tables, claims "
+        "and "
+        "compare show; they show these with --where {}={}\n",
+        older, older == 1 ? "was" : "were", kProgramFingerprint, version->get<std::string>());
   }
 
   std::string next_steps() const {

@@ -325,7 +325,7 @@ std::vector<std::string> ProgramRecords::warnings() const {
   if (backward_steps_ > 0) {
     warnings.push_back(fmt::format(
         "steps went back {} times: of two numbers of the same name and step the later one counts, and the final one is "
-        "of the greatest step\n"
+        "of the greatest step, unless the program says which is\n"
         "first at {}\nif the program counts from 0 again in every epoch, report a step that goes on",
         backward_steps_, first_backward_));
   }

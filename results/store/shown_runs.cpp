@@ -235,6 +235,24 @@ std::string threads_note(RunTable& runs, const std::vector<std::size_t>& rows, c
                      kThreads);
 }
 
+/// Which programs have numbers that were read by different `metrics`: they may be of different things.
+std::string metrics_note(RunTable& runs, const std::vector<std::size_t>& rows) {
+  const std::vector<Value>& names = runs.column_or_nothing("program.name");
+  const std::vector<Value>& experiments = runs.column("experiment");
+  std::map<std::string, std::vector<std::size_t>> programs;
+  for (const std::size_t row : rows) {
+    if (!is_missing(names[row]))
+      programs[fmt::format("{} of {}", to_text(names[row]), to_text(experiments[row]))].push_back(row);
+  }
+  std::vector<std::string> mixed;
+  for (const auto& [program, of_program] : programs) {
+    if (different(runs, of_program, kMetricsParam) > 1) mixed.push_back(program);
+  }
+  if (mixed.empty()) return "";
+  return fmt::format("Numbers of {} were read by different `metrics` ({}); xlm runs reread reads them alike.",
+                     listed_names(mixed, 2), kMetricsParam);
+}
+
 std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows,
                           const std::vector<std::string>& values) {
   const std::vector<Value>& reasons = runs.column_or_nothing("reason");
@@ -256,6 +274,7 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows,
   }
   if (const std::size_t commits = different(runs, rows, kImportedCode); commits > 1)
     add(fmt::format("Imported runs are of {} commits ({}).", commits, kImportedCode));
+  add(metrics_note(runs, rows));
   add(variables_note(runs, rows));
   add(ends_note(runs, rows));
   add(threads_note(runs, rows, values));

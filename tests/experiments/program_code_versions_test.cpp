@@ -75,6 +75,33 @@ TEST_F(ProgramCodeVersions, TheNewestIsShownAndTheOthersAreCounted) {
   EXPECT_THAT(said(run(with(claims, chosen))), AllOf(HasSubstr("confirmed"), Not(HasSubstr("differ in"))));
 }
 
+TEST_F(ProgramCodeVersions, AnEditThatIsTakenBackIsToldByTheSweep) {
+  configure_reporting("[0.1]", "0.1", "", "[1]");
+  const std::string before = read_file(folder_.path() / "code/report.py");
+  const ProgramResult first = run({"sweep", "run.yaml"});
+  ASSERT_EQ(first.code, kDone);
+  const std::string old = *fingerprints().begin();
+  edit();
+  const ProgramResult second = run({"sweep", "run.yaml"});
+  ASSERT_EQ(second.code, kDone);
+  write_file(folder_.path() / "code/report.py", before);
+  const std::string_view warning = "warning: 1 of these runs was made before those of another version";
+  EXPECT_THAT(run({"sweep", "run.yaml"}).out,
+              AllOf(HasSubstr(warning), HasSubstr("--where program.fingerprint=" + old)));
+  EXPECT_THAT(first.out + second.out, Not(HasSubstr(warning)));
+}
+
+TEST_F(ProgramCodeVersions, NumbersThatWereReadByOtherMetricsAreTold) {
+  configure_reporting("[0.1]", "0.1", "", "[1]");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  const std::string_view note = "were read by different `metrics` (program.metrics)";
+  const std::vector<std::string> table{"table", "run.yaml", "--where", "seed=1,2"};
+  EXPECT_THAT(said(run(table)), Not(HasSubstr(note)));
+  configure_reporting("[0.1]", "0.1", "", "[1, 2]");
+  EXPECT_EQ(run({"sweep", "run.yaml", "program.metrics=[{lines: '(?<gap>.)'}]"}).code, kDone);
+  EXPECT_THAT(said(run(table)), HasSubstr(note));
+}
+
 TEST_F(ProgramCodeVersions, AreNamedWhereEachSideOfAClaimHasItsOwn) {
   configure_reporting("[0.1]", "0.1");
   ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
