@@ -272,19 +272,22 @@ class PartMaker {
   void set_slope(PartNumber& number, const std::vector<TrendPoint>& points, bool is_log) const {
     ClaimPart& part = number.part;
     const std::optional<Trend> all = trend_of(points);
+    const std::string everywhere =
+        runs_.is_measured(claim_.along) ? "of every setting" : fmt::format("at every value of {}", claim_.along);
     if (!all) {
-      part.missing = fmt::format("no {} has a number at every value of {}", claim_.over, claim_.along);
+      part.missing = fmt::format("no {} has a number {}", claim_.over, everywhere);
       return;
     }
     const Trend& found = *all;
     number.estimate = found.slope;
     part.is_paired = true;
-    for (const int worse : part.diverged > 0 ? worse_ways(part.rows) : std::vector<int>()) {
+    const bool any_diverged = std::ranges::any_of(points, [](const TrendPoint& point) { return point.diverged != 0; });
+    for (const int worse : any_diverged ? worse_ways(part.rows) : std::vector<int>()) {
       if (const auto of_all = trend_of(with_worst(points, worse))) number.worst.push_back(of_all->slope);
     }
     if (found.incomplete > 0) {
-      part.left_out.push_back(fmt::format("{}: {} without a number at every value of {} {} left out", part.label,
-                                          counted_over(found.incomplete, claim_.over), claim_.along,
+      part.left_out.push_back(fmt::format("{}: {} without a number {} {} left out", part.label,
+                                          counted_over(found.incomplete, claim_.over), everywhere,
                                           found.incomplete == 1 ? "is" : "are"));
     }
     const auto listed = [&](const std::vector<double>& places) {

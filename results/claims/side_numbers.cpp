@@ -276,10 +276,17 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
                                           SideNumbers& numbers) const {
   numbers = SideReader::numbers(side, each);
   std::vector<TrendPoint> points;
-  std::map<double, std::vector<std::size_t>> places;
+  // A number that was measured differs between the seeds of a setting.
+  const bool is_measured = runs_.is_measured(claim_.along);
+  std::map<std::pair<std::string, double>, std::vector<std::size_t>> places;
   const std::vector<Value>& column = runs_.column(claim_.along);
   for (const std::size_t row : numbers.rows) {
-    if (const auto x = as_number(column[row])) places[*x].push_back(row);
+    const std::optional<double> x = as_number(column[row]);
+    if (is_measured) {
+      places[{to_text(runs_.column("seed_group")[row]), 0}].push_back(row);
+    } else if (x) {
+      places[{"", *x}].push_back(row);
+    }
   }
   std::vector<std::size_t> placed;
   for (const std::size_t row : numbers.values.rows) {
@@ -294,10 +301,18 @@ std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vect
   for (const std::size_t row : numbers.values.rows) numbers.values.runs.push_back(runs_.id(row));
   numbers.values.mixes.clear();
   numbers.values.diverged.clear();
-  for (const auto& [x, rows] : places) {
+  for (const auto& [place, rows] : places) {
+    const auto& [setting, value] = place;
     const SeedValues values = of_rows(rows, claim_.value);
-    for (const auto& [seed, of_seed] : values.by_group) points.push_back({seed, x, mean(of_seed)});
-    for (const std::string& seed : values.diverged) points.push_back({seed, x, 0, 1});
+    const ByGroup measured = is_measured ? of_rows(values.rows, claim_.along).by_group : ByGroup();
+    for (const auto& [seed, of_seed] : values.by_group) {
+      const auto own = measured.find(seed);
+      if (is_measured && own == measured.end()) continue;
+      points.push_back({seed, is_measured ? mean(own->second) : value, mean(of_seed), 0, setting});
+    }
+    for (const std::string& seed : is_measured ? std::set<std::string>() : values.diverged) {
+      points.push_back({seed, value, 0, 1, setting});
+    }
     numbers.values.diverged.insert(values.diverged.begin(), values.diverged.end());
     for (const std::string& key : values.mixes) {
       if (std::ranges::find(numbers.values.mixes, key) == numbers.values.mixes.end()) {

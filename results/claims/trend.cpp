@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "results/store/statistics.h"
@@ -56,34 +56,48 @@ std::vector<TrendPoint> with_worst(std::vector<TrendPoint> points, int worse) {
 }
 
 std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
-  std::map<std::string, std::vector<const TrendPoint*>> seeds;
-  std::map<double, std::vector<double>> places;
-  Trend trend;
-  for (const auto& [place, values] : by_place(points)) {
-    if (values.size() == 1) trend.lone.push_back(place);
-    places[place];
-  }
-  if (places.size() - trend.lone.size() < 2) trend.lone.clear();
-  for (const double lone : trend.lone) places.erase(lone);
+  using Place = std::pair<std::string, double>;
+  const auto place_of = [](const TrendPoint& point) {
+    return Place(point.setting, point.setting.empty() ? point.x : 0);
+  };
+  using BySeed = std::map<std::string, std::vector<const TrendPoint*>>;
+  std::map<Place, BySeed> places;
   for (const TrendPoint& point : points) {
-    if (point.diverged == 0 && places.contains(point.x)) seeds[point.seed].push_back(&point);
+    if (point.diverged == 0) places[place_of(point)][point.seed].push_back(&point);
+  }
+  const auto is_lone = [](const auto& place) { return place.second.size() == 1; };
+  Trend trend;
+  if (std::ssize(places) - std::ranges::count_if(places, is_lone) >= 2) {
+    for (const auto& [place, there] : places) {
+      if (there.size() == 1) trend.lone.push_back(there.begin()->second.front()->x);
+    }
+    std::erase_if(places, is_lone);
+  }
+  BySeed seeds;
+  std::map<std::string, std::size_t> places_of;
+  for (const auto& [place, there] : places) {
+    for (const auto& [seed, of_seed] : there) {
+      ++places_of[seed];
+      seeds[seed].insert(seeds[seed].end(), of_seed.begin(), of_seed.end());
+    }
   }
   std::vector<double> slopes;
   std::vector<double> numbers;
+  std::map<Place, std::pair<std::vector<double>, std::vector<double>>> complete;  // x and y
   double squares = std::numeric_limits<double>::infinity();
   for (const auto& [seed, of_seed] : seeds) {
-    std::set<double> own;
-    for (const TrendPoint* point : of_seed) own.insert(point->x);
     const std::optional<Slope> slope = slope_of(of_seed);
-    if (!slope || own.size() < places.size()) {
+    if (!slope || places_of[seed] < places.size()) {
       ++trend.incomplete;
       continue;
     }
     slopes.push_back(slope->value);
     squares = std::min(squares, slope->squares);
     for (const TrendPoint* point : of_seed) {
+      auto& [x, y] = complete[place_of(*point)];
+      x.push_back(point->x);
+      y.push_back(point->y);
       numbers.push_back(point->y);
-      places[point->x].push_back(point->y);
     }
   }
   if (slopes.empty()) return std::nullopt;
@@ -92,14 +106,11 @@ std::optional<Trend> trend_of(const std::vector<TrendPoint>& points) {
     trend.slope.error = spread->deviation / std::sqrt(static_cast<double>(slopes.size()));
     trend.slope.freedom = spread->freedom;
   }
-  std::vector<double> x;
-  std::vector<double> y;
-  for (const auto& [place, values] : places) {
-    x.push_back(place);
-    y.push_back(mean(values));
-  }
-  for (std::size_t i = 1; i + 1 < x.size(); ++i) {
-    if ((y[i] - y[i - 1]) * (y[i + 1] - y[i]) < 0) trend.turns.push_back(x[i]);
+  std::map<double, double> means;
+  for (const auto& [place, there] : complete) means[mean(there.first)] = mean(there.second);
+  for (auto at = std::next(means.begin()); at != means.end() && std::next(at) != means.end(); ++at) {
+    const double before = at->second - std::prev(at)->second;
+    if (before * (std::next(at)->second - at->second) < 0) trend.turns.push_back(at->first);
   }
   return trend;
 }

@@ -62,6 +62,19 @@ TEST(ClaimTrend, ASeedThatLacksAPlaceHasAnotherSlopeAndIsLeftOut) {
   EXPECT_FALSE(trend_of({{"1", 1, 1}, {"1", 2, 2}, {"2", 2, 1}, {"2", 4, 2}, {"3", 1, 1}, {"3", 4, 2}}));
 }
 
+TEST(ClaimTrend, AMeasuredPlaceIsThatOfItsSetting) {
+  // Seed 3 lacks the setting b.
+  const std::vector<TrendPoint> points{{"1", 2.1, 5, 0, "a"}, {"1", 3.1, 4, 0, "b"}, {"1", 4.1, 2, 0, "c"},
+                                       {"2", 1.9, 6, 0, "a"}, {"2", 2.9, 5, 0, "b"}, {"2", 3.9, 3, 0, "c"},
+                                       {"3", 2.0, 5, 0, "a"}, {"3", 4.0, 9, 0, "c"}};
+  const std::optional<Trend> trend = trend_of(points);
+  ASSERT_TRUE(trend);
+  EXPECT_NEAR(trend->slope.value, -1.5, 1e-12);
+  EXPECT_EQ(trend->slope.seeds, 2);
+  EXPECT_EQ(trend->incomplete, 1);
+  EXPECT_THAT(trend->turns, ::testing::IsEmpty());
+}
+
 TEST(ClaimTrend, DivergedSeedsMayCountAsTheWorst) {
   const std::vector<TrendPoint> points{{"1", 1, 3},    {"1", 2, 2},     {"2", 1, 3.1},
                                        {"2", 2, 0, 1}, {"3", 1, 0, -1}, {"3", 2, 1}};
