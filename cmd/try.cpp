@@ -218,7 +218,7 @@ int run_try(const TryCommand& command, const GlobalOptions& global) {
     if (record.number == 1 && record.runs.empty()) note_experiment(change.experiment, global);
     freeze(change, of_change, command, global);
     freeze(base, of_base, command, global);
-    const TryEnd end = Trial(command, global, change, base, line, record).run();
+    const TryEnd end = run_trial(command, global, change, base, line, record);
     if (!end.is_final) return report(end.outcome, command, record, global, false);
     record = line.end(record.number, end.outcome);
   }

@@ -185,7 +185,7 @@ LaunchReport work_on_list(WorkList list, const LaunchSettings& settings) {
     LaunchReport report;
     {
       MachineSlots slots(list, settings);
-      report = Scheduler(list, settings, slots).run();
+      report = do_list(list, settings, slots);
     }
     for (const auto& [run, how] : report.ended) given_up.insert(run);
     all.ended.merge(report.ended);

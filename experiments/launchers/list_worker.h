@@ -7,7 +7,7 @@
 
 namespace xlm {
 
-/// Does the runs of a list (see Scheduler::run), each in a separate process, and those by which it grows.
+/// Does the runs of a list (see do_list), each in a separate process, and those by which it grows.
 LaunchReport work_on_list(WorkList list, const LaunchSettings& settings);
 
 /// Does runs of a list file together with other workers. Returns kStopped if it has left runs undone. Uses from

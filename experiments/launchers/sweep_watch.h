@@ -9,6 +9,7 @@
 
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/scheduler.h"
+#include "experiments/sweeps/sweep_board.h"
 
 namespace xlm {
 

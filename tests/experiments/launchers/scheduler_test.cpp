@@ -95,7 +95,7 @@ class SchedulerTest : public ::testing::Test {
   LaunchReport run(FakeSlots& slots, std::vector<std::function<void()>> rounds) {
     rounds_ = std::move(rounds);
     const WorkList list{.name = "sweep", .runs = runs_, .items = sweep_};
-    const LaunchReport report = Scheduler(list, settings_, slots).run();
+    const LaunchReport report = do_list(list, settings_, slots);
     EXPECT_THAT(rounds_, IsEmpty()) << "it did not wait long enough";
     return report;
   }

@@ -63,7 +63,7 @@ class SharedListTest : public ::testing::Test {
     Journal(run.planned.paths.journal()).append("state", {{"state", state}});
   }
 
-  LaunchReport run() { return Scheduler(list_, settings_, slots_).run(); }
+  LaunchReport run() { return do_list(list_, settings_, slots_); }
   const SweepRun& item(std::size_t i) const { return list_.items[i]; }
   const fs::path& folder_of(std::size_t i) const { return item(i).planned.paths.folder; }
 
