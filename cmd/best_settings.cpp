@@ -37,7 +37,7 @@ bool have_equal_numbers(const std::vector<SweepRun>& planned, const std::vector<
     std::array<Numbers, 2> numbers;
     for (std::size_t split = 0; split < numbers.size(); ++split) {
       const RunEvaluation* evaluation = main_evaluation(runs[i], split == 0 ? "valid" : "test");
-      if (evaluation != nullptr) numbers[split] = evaluation->values;
+      if (evaluation != nullptr) numbers[split] = evaluation->numbers();
       numbers[split].erase("seconds");
     }
     if (numbers[0].empty() && numbers[1].empty()) continue;
@@ -60,7 +60,9 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   std::set<std::int64_t> ends;                 // the steps of programs that were not told how many
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
-    const bool has_number = evaluation != nullptr && evaluation->values.contains(measure.name);
+    const std::map<std::string, double> numbers =
+        evaluation == nullptr ? std::map<std::string, double>() : evaluation->numbers();
+    const bool has_number = numbers.contains(measure.name);
     if (!has_number && runs[i].status != RunStatus::kDone) continue;
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
@@ -70,7 +72,7 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     const auto& options = planned[i].planned.options;
     if (has_number && options.program && options.train.steps == 0) ends.insert(evaluation->step);
     if (has_number) {
-      by_setting[join(parts, " ")].push_back(evaluation->values.at(measure.name));
+      by_setting[join(parts, " ")].push_back(numbers.at(measure.name));
     } else {
       ++without[join(parts, " ")];
     }

@@ -32,7 +32,7 @@ Json run_json(const Run& run) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;
     Json entry = {{"split", evaluation.split}, {"step", evaluation.step}};
-    for (const auto& [name, value] : evaluation.values) entry[name] = value;
+    for (const auto& [name, value] : evaluation.numbers()) entry[name] = value;
     json["evaluations"].push_back(std::move(entry));
   }
   return json;
@@ -42,7 +42,7 @@ std::string results_table(const Run& run, int width) {
   std::set<std::string> names;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;
-    for (const auto& [name, value] : evaluation.values) names.insert(name);
+    for (const auto& [name, value] : evaluation.numbers()) names.insert(name);
   }
   const std::vector<std::string> order = listing_order(names);
   std::vector<TextTable::Column> columns{{"split"}};
@@ -51,9 +51,10 @@ std::string results_table(const Run& run, int width) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;
     std::vector<std::string> cells{evaluation.split};
+    const std::map<std::string, double> numbers = evaluation.numbers();
     for (const std::string& name : order) {
-      const auto value = evaluation.values.find(name);
-      cells.push_back(value == evaluation.values.end() ? "" : column_number(name, value->second));
+      const auto value = numbers.find(name);
+      cells.push_back(value == numbers.end() ? "" : column_number(name, value->second));
     }
     table.add(std::move(cells));
   }

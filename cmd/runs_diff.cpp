@@ -57,7 +57,7 @@ ValuesByName results_of_run(const Run& run) {
   add("bad", run.bad);
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;
-    for (const auto& [name, value] : evaluation.values) values[evaluation.split + "." + name] = value;
+    for (const auto& [name, value] : evaluation.numbers()) values[evaluation.split + "." + name] = value;
   }
   for (const auto& [name, value] : run.costs) values[name] = value;
   return values;

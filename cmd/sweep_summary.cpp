@@ -121,8 +121,9 @@ class SweepSummary {
   std::string result(const Run& run, const std::string& split) const {
     const RunEvaluation* evaluation = main_evaluation(run, split);
     if (evaluation == nullptr) return "";
-    const auto value = evaluation->values.find(measure_.name);
-    return value == evaluation->values.end() ? "" : list_number(measure_, value->second);
+    const std::map<std::string, double> numbers = evaluation->numbers();
+    const auto value = numbers.find(measure_.name);
+    return value == numbers.end() ? "" : list_number(measure_, value->second);
   }
 
   /// The headline of all runs together, as papers report such models. Runs without one are shown by a quantity of
@@ -132,7 +133,7 @@ class SweepSummary {
       return std::ranges::any_of(runs_, [&](const Run& run) {
         const RunEvaluation* evaluation = main_evaluation(run, "valid");
         if (evaluation == nullptr) evaluation = main_evaluation(run, "test");
-        return evaluation != nullptr && evaluation->values.contains(name);
+        return evaluation != nullptr && evaluation->numbers().contains(name);
       });
     };
     if (const Quantity* found = headline_of(any_has)) return *found;

@@ -42,8 +42,8 @@ bool was_killed(const Run& run) {
 std::optional<double> final_value(const Run& run, const EvaluationColumn& column) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main || evaluation.split != column.split) continue;
-    const auto value = evaluation.values.find(column.name);
-    if (value != evaluation.values.end()) return value->second;
+    const std::map<std::string, double> numbers = evaluation.numbers();
+    if (const auto value = numbers.find(column.name); value != numbers.end()) return value->second;
   }
   return std::nullopt;
 }
@@ -52,7 +52,7 @@ std::optional<double> final_value(const Run& run, const EvaluationColumn& column
   std::set<std::string> names;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;
-    for (const auto& [name, value] : evaluation.values) names.insert(evaluation.split + "." + name);
+    for (const auto& [name, value] : evaluation.numbers()) names.insert(evaluation.split + "." + name);
   }
   const std::vector<std::string> has(names.begin(), names.end());
   throw UsageError(fmt::format("{} has no {}; sweep.search.measure asks for it\nit has {}", run.id, search.measure,

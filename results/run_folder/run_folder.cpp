@@ -2,8 +2,10 @@
 #include "results/run_folder/run_folder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -266,7 +268,12 @@ class Assembler {
     if (record.contains("settings") && record["settings"].is_object()) {
       evaluation.settings = record["settings"];
     }
-    if (record.contains("values")) add_numbers(record, evaluation.values);
+    if (record.contains("values")) {
+      add_numbers(record, evaluation.values);
+      for (const auto& [name, value] : record["values"].items()) {
+        if (value.is_null()) evaluation.not_finite.insert(name);
+      }
+    }
     for (const char* name : {"tokens", "loss", "seconds", "flops"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
@@ -279,6 +286,7 @@ class Assembler {
     if (evaluation.settings.empty()) {  // numbers of a program's evaluation may come one after another
       evaluation.final = evaluation.final || known.final;
       evaluation.values.merge(known.values);
+      evaluation.not_finite.merge(known.not_finite);
     }
     known = std::move(evaluation);
   }
@@ -350,6 +358,29 @@ class Assembler {
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunEvaluation> evaluations_;
 };
 
+/// A program may report the quantities of a split at several steps, and a tracker has them so: each has its last value,
+/// a final one if there is one, or none if that is not finite.
+std::map<std::string, double> carried_of(const Run& run, const RunEvaluation& main) {
+  std::map<std::string, std::pair<std::tuple<bool, std::int64_t, double>, double>> last;
+  for (const RunEvaluation& other : run.evaluations) {
+    const bool counts = other.split == main.split && other.at.empty() && (other.final || other.settings.empty());
+    if (!counts || &other == &main) continue;
+    std::map<std::string, double> numbers = other.values;
+    for (const std::string& name : other.not_finite) numbers.emplace(name, std::numeric_limits<double>::quiet_NaN());
+    for (const auto& [name, value] : numbers) {
+      if (main.values.contains(name) || main.not_finite.contains(name)) continue;
+      const std::tuple place(other.final, other.step, other.time);
+      const auto [known, is_first] = last.try_emplace(name, place, value);
+      if (!is_first && place >= known->second.first) known->second = {place, value};
+    }
+  }
+  std::map<std::string, double> carried;
+  for (const auto& [name, found] : last) {
+    if (!std::isnan(found.second)) carried[name] = found.second;
+  }
+  return carried;
+}
+
 void choose_main_evaluations(Run& run) {
   std::map<std::string, RunEvaluation*> newest;
   for (RunEvaluation& evaluation : run.evaluations) {
@@ -362,7 +393,10 @@ void choose_main_evaluations(Run& run) {
     };
     if (best == nullptr || place(evaluation) >= place(*best)) best = &evaluation;
   }
-  for (const auto& [split, evaluation] : newest) evaluation->main = true;
+  for (const auto& [split, evaluation] : newest) {
+    evaluation->main = true;
+    evaluation->carried = carried_of(run, *evaluation);
+  }
 }
 
 void read_config(Run& run) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -156,8 +157,17 @@ struct RunEvaluation {
   bool final = false;  // of the weights that became model/
   bool main = false;   // shown as "split.metric": the newest final one with the run's own settings
   Json settings = Json::object();
-  SettingList at;                        // settings that differ from the run's own, sorted by key; data by name
-  std::map<std::string, double> values;  // including tokens, loss, seconds and flops
+  SettingList at;                              // settings that differ from the run's own, sorted by key; data by name
+  std::map<std::string, double> values;        // including tokens, loss, seconds and flops
+  std::set<std::string> not_finite = {};       // names of others, whose numbers JSON does not have
+  std::map<std::string, double> carried = {};  // of a main one: the last that others of its split say, and it does not
+
+  /// What the columns "split.metric" hold, if this is the main one.
+  std::map<std::string, double> numbers() const {
+    std::map<std::string, double> all = values;
+    all.insert(carried.begin(), carried.end());
+    return all;
+  }
 };
 
 /// Numbers for each of the first tokens of a split, such as the span of heads.

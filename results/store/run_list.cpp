@@ -103,7 +103,7 @@ RunLister::RunLister(Store& store)
       params_(prepared(store, "SELECT key, value FROM params WHERE run_id = ? ORDER BY key")),
       costs_(prepared(store, "SELECT name, value FROM costs WHERE run_id = ? ORDER BY name")),
       evaluations_(prepared(store,
-                            "SELECT split, step, metric, value FROM evaluations WHERE run_id = ? AND main = 1 "
+                            "SELECT split, step, metric, value FROM main_evaluations WHERE run_id = ? "
                             "ORDER BY split, metric")),
       further_(prepared(store,
                         "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "

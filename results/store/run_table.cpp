@@ -378,7 +378,10 @@ std::vector<std::string> RunTable::column_names() {
       if (!contains(names, name)) names.push_back(std::move(name));
     }
     SQLite::Statement keys(database, kKeys);
-    while (keys.executeStep()) names.push_back(keys.getColumn(0).getString());
+    while (keys.executeStep()) {
+      std::string key = keys.getColumn(0).getString();
+      if (!contains(names, key)) names.push_back(std::move(key));  // settings may have the name of a number
+    }
   });
   std::set<std::string> settings;
   for (const EvaluationRow& row : further_) {

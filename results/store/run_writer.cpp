@@ -142,7 +142,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
-      evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       evaluation_setting_(database, "INSERT OR REPLACE INTO stored_evaluation_settings VALUES (?, ?, ?, ?)"),
       number_(database, "INSERT OR REPLACE INTO stored_numbers VALUES (?, ?, ?, ?)"),
       grid_(database, "INSERT INTO stored_grids VALUES (?, ?, ?, ?)"),
@@ -154,7 +154,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       "DELETE FROM stored_numbers WHERE (split, name, number) IN ("
       "SELECT '', c.key, r.number FROM stored_runs r, json_each(r.costs) c WHERE r.number = ?1 "
       "UNION ALL SELECT e.split, v.key, e.number FROM stored_evaluations e, json_each(e.\"values\") v "
-      "WHERE e.number = ?1 AND e.main = 1)");
+      "WHERE e.number = ?1 AND e.at = '')");
   for (const std::string_view table : stored_tables()) {
     if (table != "stored_numbers")
       removals_.emplace_back(database, fmt::format("DELETE FROM {} WHERE number = ?", table));
@@ -236,10 +236,11 @@ void RunWriter::insert_settings(const SettingTexts& settings, std::int64_t numbe
 void RunWriter::insert_evaluation(const RunEvaluation& evaluation, std::int64_t number) {
   const std::string at = at_text(evaluation.at);
   insert(evaluation_, number, evaluation.split, evaluation.step, json_line(evaluation.settings),
-         evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values));
+         evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values),
+         packed_numbers(evaluation.carried));
   for (const auto& [key, value] : evaluation.at) insert(evaluation_setting_, number, at, key, value);
   if (!evaluation.main) return;
-  for (const auto& [metric, value] : evaluation.values) {
+  for (const auto& [metric, value] : evaluation.numbers()) {
     if (!std::isnan(value)) insert(number_, evaluation.split, metric, number, value);
   }
 }

@@ -233,6 +233,28 @@ TEST_F(RunFolder, ANumberOtherThanFinalIsNotMain) {
   EXPECT_FALSE(run.evaluations[0].main);
 }
 
+TEST_F(RunFolder, EachQuantityOfASplitHasItsOwnLastValue) {
+  const MadeRun made{.id = "a", .state = "failed"};
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  const auto report = [&](std::int64_t step, bool is_final, const Json& values) {
+    journal.append("evaluation", {{"split", "test"}, {"step", step}, {"final", is_final}, {"values", values}});
+  };
+  report(5, true, {{"acc", 0.5}});
+  report(6, false, {{"acc", 0.6}, {"f1", 0.7}, {"gone", 1.0}});  // a final number counts before a later one
+  report(8, false, {{"gone", nullptr}, {"torn", 1.0}});          // not finite: no earlier value stands for it
+  report(9, true, {{"loss", 2.0}, {"torn", nullptr}});
+  const xlm::Run run = read_run(maker_.folder(made.id));
+  const RunEvaluation* main = main_evaluation(run, "test");
+  ASSERT_NE(main, nullptr);
+  const std::map<std::string, double> numbers = main->numbers();
+  EXPECT_EQ(numbers.at("loss"), 2.0);
+  EXPECT_EQ(numbers.at("acc"), 0.5);
+  EXPECT_EQ(numbers.at("f1"), 0.7);
+  EXPECT_FALSE(numbers.contains("gone") || numbers.contains("torn"));
+  EXPECT_EQ(main->values.size(), 1U) << "what the evaluation itself says";
+}
+
 TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
   const MadeRun made;
   maker_.make(made);

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/store/run_table.h"
 #include "tests/results/store/store_file.h"
 
 namespace xlm {
@@ -31,6 +32,24 @@ TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
               ElementsAre("1|1|32.0", "1|2|40.0", "2|1|33.0", "2|2|512.0"));
   EXPECT_THAT(rows(store, "SELECT model, data, seed, test_bpc, flops_per_token FROM results"),
               ElementsAre("adaptive-span|text8|2|1.25|3000000.0"));
+}
+
+TEST_F(StoreFile, ANumberThatAnEarlierEvaluationSaysIsAColumn) {
+  maker_.make({.id = "a"});
+  Journal journal = maker_.journal({.id = "a"});
+  journal.append("evaluation", {{"split", "test"}, {"step", 50}, {"final", true}, {"values", {{"acc", 0.5}}}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_EQ(as_number(RunTable(store).column("test.acc")[0]), 0.5);
+  EXPECT_EQ(as_number(RunTable(store).column("test.bpc")[0]), 1.5);
+  EXPECT_THAT(rows(store, "SELECT value FROM final_evaluations WHERE name = 'test.acc'"), ElementsAre("0.5"));
+  EXPECT_THAT(rows(store, "SELECT value FROM evaluation_results WHERE name = 'test.acc'"), ElementsAre("0.5"));
+  EXPECT_THAT(rows(store, "SELECT step FROM evaluations WHERE metric = 'acc'"), ElementsAre("50"));
+  journal.append("evaluation", {{"split", "test"}, {"step", 60}, {"final", true}, {"values", {{"acc", 0.75}}}});
+  store.sync(maker_.runs());
+  EXPECT_EQ(as_number(RunTable(store).column("test.acc")[0]), 0.75);
+  store.remove("a");
+  EXPECT_THAT(rows(store, "SELECT count(*) FROM stored_numbers"), ElementsAre("0"));
 }
 
 TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
