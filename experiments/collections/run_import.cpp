@@ -110,6 +110,16 @@ class ForeignNumbers {
   std::map<std::pair<std::string, std::string>, std::string> owners_;  // of a split and name: what it is there
 };
 
+/// Those that the journal has as final ones.
+std::set<NumberKey> final_in(const std::vector<Json>& records) {
+  std::set<NumberKey> final;
+  for (const Json& record : records) {
+    if (record.at("type") != "evaluation" || !record.value("final", false)) continue;
+    for (const auto& [key, value] : numbers_in({record})) final.insert(key);
+  }
+  return final;
+}
+
 /// The records that say these numbers.
 std::vector<Json> records_of(const Numbers& numbers, const std::set<NumberKey>& final) {
   std::map<std::string, Json> series;
@@ -236,7 +246,11 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   ForeignNumbers there(foreign);
   const std::string other = change_of_numbers(here, there.numbers);
   if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
-  for (const auto& [key, value] : here) there.numbers.erase(key);
+  const std::set<NumberKey> final = final_in(journal.records);
+  for (const auto& [key, value] : here) {
+    if (final.contains(key) || !there.final.contains(key))
+      there.numbers.erase(key);  // --split may say that it is final
+  }
   const Json ending = ending_of(foreign, there);
   std::vector<Json> news = records_of(there.numbers, there.final);
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),

@@ -23,6 +23,11 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping
 Row = Dict[str, Any]
 _STATES = {"done": "FINISHED", "failed": "FAILED", "diverged": "FAILED"}
 _RUN_FIELDS = ("run_id", "experiment", "status", "reason", "created", "started", "finished", "seed_group", "tag", "note", "bad")
+# What was measured differs between the seeds of a setting, and is none.
+_MEASURED = (
+    "step_seconds", "last_step_seconds", "training_seconds", "wall_seconds", "processor_seconds", "peak_memory", "processor_hours",
+    "gpu_hours", "energy", "energy_gpu",
+)  # fmt: skip
 
 
 class ExportProblem(Exception):
@@ -45,7 +50,7 @@ class ExportedRun:
         self.created, self.finished = _seconds(row.get("created")), _seconds(row.get("finished"))
         self.steps: Dict[int, Dict[str, float]] = {}
         results = {f"{each['split']}.{each['metric']}" for each in evaluations}
-        self.settings = {key: value for key, value in row.items() if key not in (*_RUN_FIELDS, *results) and not _is_nothing(value)}
+        self.settings = {key: value for key, value in row.items() if key not in (*_RUN_FIELDS, *_MEASURED, *results) and not _is_nothing(value)}
         for each in series:
             self._add(each, str(each["name"]))
         for each in evaluations:

@@ -195,14 +195,15 @@ def matches(pattern: str, name: str) -> bool:
 
 
 def value_of_text(text: str) -> Any:
-    """A setting that was kept as text: a whole or real number, a truth value, or the text."""
+    """A setting that was kept as text: a whole or real number as programs write them (1.10 may be a version), a truth value, or the text."""
     if text in ("True", "true", "False", "false"):
         return text in ("True", "true")
     if not NUMBER.fullmatch(text):
         return text
     if re.fullmatch(r"-?\d+", text):
         return int(text) if abs(int(text)) < 2**63 else text
-    return float(text) if math.isfinite(float(text)) else text
+    is_written_so = not re.search(r"\.\d*[^.]0$", text)
+    return float(text) if is_written_so and math.isfinite(float(text)) else text
 
 
 def flat(value: Any, prefix: str = "") -> Dict[str, Any]:
@@ -813,6 +814,8 @@ def _numbers_of_column(run: ForeignRun, name: str, rows: List[Dict[str, Any]]) -
         elif cell not in MISSING and cell is not None:
             texts.append(cell)
     if not numbers or len(texts) >= len(numbers) or (len(rows) == 1 and isinstance(rows[0][name], str)):
+        if numbers and texts:
+            run.doubts.append(f"'{name}' is left out: {len(texts)} of its {counted(len(texts) + len(numbers), 'cell')} are no numbers ('{texts[0]}')")
         return {}
     if texts:
         run.doubts.append(f"{counted(len(texts), 'cell')} of '{name}' {'is' if len(texts) == 1 else 'are'} no number ('{texts[0]}'): left out")

@@ -406,6 +406,17 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, by_command,
         ]
 
 
+def test_splits_that_are_said_later_make_the_last_values_final(imported, tmp_path):
+    (tmp_path / "log.csv").write_text("step,loss,test_acc,test_loss\n1,2,,\n100,1,0.9,\n101,,,0.7\n")
+    arguments = ["csv", tmp_path / "log.csv"]
+    assert counts(imported(*arguments)) == (1, 0, 0, 0)
+    assert "test.loss" not in rows_of(imported.runs.frame())[0]
+    assert counts(imported(*arguments, "--split", "test=test_*")) == (0, 1, 0, 0)
+    assert counts(imported(*arguments, "--split", "test=test_*")) == (0, 0, 1, 0)
+    (row,) = rows_of(imported.runs.frame(columns=["test.acc", "test.loss"]))
+    assert (row["test.acc"], row["test.loss"]) == (0.9, 0.7)
+
+
 def test_rows_of_one_run_that_cannot_be_one_run(imported, tmp_path):
     (tmp_path / "table.csv").write_text("Name,lr,seed,val_loss\nbase,0.1,1,3.0\nbase,0.1,2,3.2\n")
     for options in (["--seed", "seed"], ["--settings", "lr,seed"]):
