@@ -223,19 +223,24 @@ class SweepSummary {
   std::string older_code() const {
     const Json* version = runs_.empty() || code() != kDone ? nullptr : runs_.front().param(kProgramFingerprint);
     if (version == nullptr) return "";
-    Store store = open_store(context_);
-    RunTable table(store);
-    const std::string& experiment = planned_.front().planned.options.experiment;
-    const std::vector<Filter> filters{{"experiment", Filter::Relation::kEqual, {Value(experiment)}}};
-    std::vector<std::size_t> rows = table.select(filters);
-    std::erase_if(rows,
-                  [&](std::size_t row) { return std::ranges::find(runs_, table.id(row), &Run::id) == runs_.end(); });
-    const std::size_t older = shown_among(table, rows, filters).left_out.older.size();
+    std::size_t older = 0;
+    try {
+      Store store = open_store(context_);
+      RunTable table(store);
+      std::set<std::string> own;
+      for (const Run& run : runs_) own.insert(run.id);
+      const std::string& experiment = planned_.front().planned.options.experiment;
+      const std::vector<Filter> filters{{"experiment", Filter::Relation::kEqual, {Value(experiment)}}};
+      std::vector<std::size_t> rows = table.select(filters);
+      std::erase_if(rows, [&](std::size_t row) { return !own.contains(table.id(row)); });
+      older = shown_among(table, rows, filters).left_out.older.size();
+    } catch (const Error&) {
+      return "";  // tables say what is wrong with the store
+    }
     if (older == 0) return "";
     return fmt::format(
         "warning: {} of these runs {} made before those of another version of the program's code, which tables, claims "
-        "and "
-        "compare show; they show these with --where {}={}\n",
+        "and compare show; they show these with --where {}={}\n",
         older, older == 1 ? "was" : "were", kProgramFingerprint, version->get<std::string>());
   }
 

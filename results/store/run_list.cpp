@@ -103,8 +103,12 @@ RunLister::RunLister(Store& store)
       params_(prepared(store, "SELECT key, value FROM params WHERE run_id = ? ORDER BY key")),
       costs_(prepared(store, "SELECT name, value FROM costs WHERE run_id = ? ORDER BY name")),
       evaluations_(prepared(store,
-                            "SELECT split, step, metric, value FROM main_evaluations WHERE run_id = ? "
-                            "ORDER BY split, metric")),
+                            "SELECT DISTINCT m.split, m.step, n.name, n.value FROM stored_runs r "
+                            "JOIN stored_evaluations m ON m.number = r.number AND m.main = 1 "
+                            "JOIN stored_evaluations e ON e.number = r.number AND e.split = m.split AND e.at = '', "
+                            "json_each(e.\"values\") v "
+                            "JOIN stored_numbers n ON n.split = m.split AND n.name = v.key AND n.number = r.number "
+                            "WHERE r.run_id = ? ORDER BY m.split, n.name")),
       further_(prepared(store,
                         "SELECT at, split, step, metric, value FROM evaluations WHERE run_id = ? AND at <> '' "
                         "ORDER BY at, split, time, metric")),

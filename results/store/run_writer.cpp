@@ -142,7 +142,7 @@ RunWriter::RunWriter(SQLite::Database& database)
       setting_(database, "INSERT OR IGNORE INTO stored_settings VALUES (?, ?, ?)"),
       run_settings_(database, "INSERT INTO stored_run_settings VALUES (?, ?)"),
       series_(database, "INSERT INTO stored_series VALUES (?, ?, ?)"),
-      evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+      evaluation_(database, "INSERT INTO stored_evaluations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
       evaluation_setting_(database, "INSERT OR REPLACE INTO stored_evaluation_settings VALUES (?, ?, ?, ?)"),
       number_(database, "INSERT OR REPLACE INTO stored_numbers VALUES (?, ?, ?, ?)"),
       grid_(database, "INSERT INTO stored_grids VALUES (?, ?, ?, ?)"),
@@ -236,8 +236,7 @@ void RunWriter::insert_settings(const SettingTexts& settings, std::int64_t numbe
 void RunWriter::insert_evaluation(const RunEvaluation& evaluation, std::int64_t number) {
   const std::string at = at_text(evaluation.at);
   insert(evaluation_, number, evaluation.split, evaluation.step, json_line(evaluation.settings),
-         evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values),
-         packed_numbers(evaluation.carried));
+         evaluation.final ? 1 : 0, evaluation.main ? 1 : 0, evaluation.time, at, packed_numbers(evaluation.values));
   for (const auto& [key, value] : evaluation.at) insert(evaluation_setting_, number, at, key, value);
   if (!evaluation.main) return;
   for (const auto& [metric, value] : evaluation.numbers()) {

@@ -13,7 +13,7 @@ class Database;
 namespace xlm {
 
 /// Rises with every change of the tables, the views, or what a sync writes into them.
-inline constexpr std::int64_t kSchemaVersion = 9;
+inline constexpr std::int64_t kSchemaVersion = 8;
 
 /// The text of results/store/schema.sql, which makes the tables and views in an empty database.
 std::string_view schema_sql();

@@ -60,7 +60,6 @@ CREATE TABLE stored_evaluations (
   time       REAL NOT NULL,
   at         TEXT NOT NULL,           -- what differs from the run: data.name=pg-19@model.overlap=20
   "values"   TEXT NOT NULL,           -- {metric: value}
-  carried    TEXT NOT NULL,           -- of a main one: what others of its split say, and it does not; {metric: value}
   PRIMARY KEY (number, split, step, settings)
 ) WITHOUT ROWID;
 CREATE INDEX stored_evaluations_main ON stored_evaluations (number, split) WHERE main = 1;
@@ -123,13 +122,6 @@ CREATE VIEW evaluations AS
     e.time, e.at
   FROM stored_runs r JOIN stored_evaluations e USING (number), json_each(e."values") v;
 
--- The main ones with what they carry.
-CREATE VIEW main_evaluations AS
-  SELECT run_id, split, metric, step, settings, value, time, at FROM evaluations WHERE main = 1
-  UNION ALL
-  SELECT r.run_id, e.split, c.key, e.step, e.settings, CAST(c.value AS DOUBLE), e.time, e.at
-  FROM stored_runs r JOIN stored_evaluations e USING (number), json_each(e.carried) c WHERE e.main = 1;
-
 CREATE VIEW evaluation_settings AS
   SELECT r.run_id, s.at, s.key, s.value FROM stored_runs r JOIN stored_evaluation_settings s USING (number);
 
@@ -150,7 +142,7 @@ CREATE VIEW experiments AS
   SELECT r.run_id, e.experiment FROM stored_runs r JOIN stored_experiments e USING (number);
 
 CREATE VIEW final_evaluations AS
-  SELECT run_id, split || '.' || metric AS name, value, step, settings FROM main_evaluations;
+  SELECT run_id, split || '.' || metric AS name, value, step, settings FROM evaluations WHERE main = 1;
 
 CREATE VIEW last_grids AS
   SELECT r.run_id, g.name, json_extract(c.value, '$[0]') AS row, json_extract(c.value, '$[1]') AS column,
@@ -201,10 +193,8 @@ CREATE VIEW evaluation_results AS
     (SELECT value FROM params WHERE run_id = e.run_id AND key = 'seed') AS seed,
     e.split || '.' || e.metric || CASE e.at WHEN '' THEN '' ELSE '@' || e.at END AS name,
     e.split, e.metric, e.at, e.value, max(e.time) AS time, r.seed_group, r.is_evaluation
-  FROM (SELECT run_id, split, metric, at, value, time FROM main_evaluations
-    UNION ALL SELECT run_id, split, metric, at, value, time FROM evaluations WHERE at <> '') e
-    JOIN runs r ON r.run_id = e.run_id
-  GROUP BY e.run_id, e.split, e.metric, e.at;
+  FROM evaluations e JOIN runs r ON r.run_id = e.run_id
+  WHERE e.main = 1 OR e.at <> '' GROUP BY e.run_id, e.split, e.metric, e.at;
 
 CREATE VIEW evaluation_seeds AS
   SELECT seed_group, min(experiment) AS experiment, min(model) AS model, min(data) AS data, name, split, metric, at,
