@@ -63,10 +63,10 @@ def test_a_cell_without_a_number_loses_that_cell_alone(imported, tmp_path):  # n
         imported("csv", tmp_path / "log.csv")
     assert steps_of(imported.runs, "loss") == [(1, 2.5), (4, 2.0)]
     assert steps_of(imported.runs, "acc") == [(1, 0.5), (2, 0.6), (3, 0.7)]
+    assert rows_of(imported.runs.frame(columns=["options.kind"]))[0]["options.kind"] == "x"
     (tmp_path / "ppl.csv").write_text('step,loss,ppl\n1,3,"4,175"\n2,2,"2,044"\n3,1,898\n')
     with pytest.warns(RuntimeWarning, match="ppl: 'ppl' is left out: 2 of its 3 cells are no numbers .'4,175'."):
         imported("csv", tmp_path / "ppl.csv")
-    assert rows_of(imported.runs.frame(columns=["options.kind"]))[0]["options.kind"] == "x"
 
 
 def test_numbers_in_quotes_are_numbers_among_others(imported, tmp_path):  # noqa: F811
