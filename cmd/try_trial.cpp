@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -17,11 +18,16 @@
 #include "cmd/results_store.h"
 #include "cmd/sweep_dry_run.h"
 #include "cmd/sweep_launch.h"
+#include "experiments/launchers/launcher.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/submission.h"
+#include "experiments/sweeps/try_budget.h"
 #include "experiments/sweeps/try_equality.h"
+#include "experiments/sweeps/try_side.h"
+#include "results/judgement/screen.h"
 #include "results/judgement/verdict.h"
 #include "results/quantities/number_format.h"
+#include "results/quantities/quantities.h"
 #include "results/run_folder/journal.h"
 #include "results/store/directions.h"
 

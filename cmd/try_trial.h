@@ -2,18 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "cmd/command.h"
-#include "experiments/launchers/launcher.h"
-#include "experiments/sweeps/try_budget.h"
+#include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/try_line.h"
-#include "experiments/sweeps/try_side.h"
-#include "results/judgement/screen.h"
-#include "results/quantities/quantities.h"
 
 namespace xlm {
 

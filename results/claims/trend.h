@@ -16,8 +16,8 @@ struct TrendPoint {
   std::string seed;
   double x = 0;
   double y = 0;
-  int diverged = 0;          // +1: its run diverged, and there is no value; −1: that of what is subtracted did
-  std::string setting = "";  // which one it is of, where x was measured and so differs between its seeds
+  int diverged = 0;     // +1: its run diverged, and there is no value; −1: that of what is subtracted did
+  std::string setting;  // which one it is of, where x was measured and so differs between its seeds
 };
 
 /// Of the seeds that have a value at every place where two have: slopes over other places differ from theirs even if no
