@@ -136,16 +136,16 @@ class StoredRuns:
         if name == "is_bad":
             return dict(self._all("SELECT number, bad IS NOT NULL FROM stored_runs"))
         split, dot, metric = name.partition(".")
-        found = self._all(
-            "SELECT r.number, s.value FROM stored_settings s CROSS JOIN stored_run_settings r USING (settings) WHERE s.key = ?", name
-        )
-        if found and split == "train":  # settings such as train.tokens have the names of numbers
+        settings = "SELECT r.number, s.value FROM stored_settings s CROSS JOIN stored_run_settings r USING (settings) WHERE s.key = ?"
+        found = self._all(settings, name) if split == "train" else []
+        if found:  # settings such as train.tokens have the names of numbers
             return dict(_with_booleans(found))
         of_split = (split, metric) if dot and metric and split in SPLITS else ("", name)
         for place in dict.fromkeys((of_split, ("", name))):
             numbers = self._all("SELECT number, value FROM stored_numbers WHERE split = ? AND name = ?", *place)
             if numbers:
                 return dict(numbers)
+        found = self._all(settings, name)
         if not found and name not in USUAL_KEYS and self._runs:
             raise UsageError(f"no run in the store has a column '{name}'")
         return dict(_with_booleans(found) if not name.startswith("data.") else found)

@@ -186,6 +186,12 @@ class PartMaker {
     return {sign(rows) > 0 ? -1 : 1};
   }
 
+  /// The same for a trend; none if none of its runs diverged.
+  std::vector<int> worse_ways(const std::vector<std::size_t>& rows, const std::vector<TrendPoint>& points) const {
+    const bool any = std::ranges::any_of(points, [](const TrendPoint& point) { return point.diverged != 0; });
+    return any ? worse_ways(rows) : std::vector<int>();
+  }
+
   /// What a difference may be if the diverged seeds count as the worst.
   std::vector<Estimate> worst_differences(const ClaimPart& part, const SideNumbers& a, const SideNumbers& b) const {
     std::vector<Estimate> worst;
@@ -271,36 +277,41 @@ class PartMaker {
 
   void set_slope(PartNumber& number, const std::vector<TrendPoint>& points, bool is_log) const {
     ClaimPart& part = number.part;
-    const std::optional<Trend> all = trend_of(points);
+    const std::optional<Trend> found = trend_of(points);
     const std::string everywhere =
         runs_.is_measured(claim_.along) ? "of every setting" : fmt::format("at every value of {}", claim_.along);
-    if (!all) {
+    if (!found) {
       part.missing = fmt::format("no {} has a number {}", claim_.over, everywhere);
       return;
     }
-    const Trend& found = *all;
-    number.estimate = found.slope;
+    number.estimate = found->slope;
     part.is_paired = true;
-    const bool any_diverged = std::ranges::any_of(points, [](const TrendPoint& point) { return point.diverged != 0; });
-    for (const int worse : any_diverged ? worse_ways(part.rows) : std::vector<int>()) {
-      if (const auto of_all = trend_of(with_worst(points, worse))) number.worst.push_back(of_all->slope);
+    std::set<std::string> diverged;
+    for (const TrendPoint& point : points) {
+      if (point.diverged != 0) diverged.insert(point.seed);
     }
-    if (found.incomplete > 0) {
+    for (const int worse : worse_ways(part.rows, points)) {
+      const auto of_all = trend_of(with_worst(points, worse));
+      // A seed that lacks other values, too, has no slope either way: nothing is said of it.
+      const bool has_all = of_all && of_all->slope.seeds == found->slope.seeds + std::ssize(diverged);
+      if (has_all) number.worst.push_back(of_all->slope);
+    }
+    if (found->incomplete > 0) {
       part.left_out.push_back(fmt::format("{}: {} without a number {} {} left out", part.label,
-                                          counted_over(found.incomplete, claim_.over), everywhere,
-                                          found.incomplete == 1 ? "is" : "are"));
+                                          counted_over(found->incomplete, claim_.over), everywhere,
+                                          found->incomplete == 1 ? "is" : "are"));
     }
     const auto listed = [&](const std::vector<double>& places) {
       std::vector<std::string> names;
       for (const double place : places) names.push_back(fmt::format("{:g}", is_log ? std::exp(place) : place));
       return listed_names(names, names.size());
     };
-    if (!found.lone.empty()) {
+    if (!found->lone.empty()) {
       part.left_out.push_back(fmt::format("{}: values of {} that a single {} has are left out ({})", part.label,
-                                          claim_.along, claim_.over, listed(found.lone)));
+                                          claim_.along, claim_.over, listed(found->lone)));
     }
-    if (!found.turns.empty())
-      part.left_out.push_back(fmt::format("{}: the means turn at {}", part.label, listed(found.turns)));
+    if (!found->turns.empty())
+      part.left_out.push_back(fmt::format("{}: the means turn at {}", part.label, listed(found->turns)));
   }
 
   /// Each step from a place to the next. With a margin, no step goes the other way by more than that, and the last
@@ -309,7 +320,7 @@ class PartMaker {
                                 const std::string& of) const {
     const std::map<double, ByGroup> places = by_place(points);
     std::vector<std::map<double, ByGroup>> worst;
-    for (const int worse : worse_ways(whole.part.rows)) worst.push_back(by_place(with_worst(points, worse)));
+    for (const int worse : worse_ways(whole.part.rows, points)) worst.push_back(by_place(with_worst(points, worse)));
     std::vector<PartNumber> numbers;
     const auto add = [&](auto from, auto to, double least) {
       PartNumber step = whole;

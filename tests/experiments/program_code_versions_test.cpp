@@ -89,6 +89,10 @@ TEST_F(ProgramCodeVersions, AnEditThatIsTakenBackIsToldByTheSweep) {
   EXPECT_THAT(run({"sweep", "run.yaml"}).out,
               AllOf(HasSubstr(warning), HasSubstr("--where program.fingerprint=" + old)));
   EXPECT_THAT(first.out + second.out, Not(HasSubstr(warning)));
+  write_file(runs_ / "results.db", "no store");
+  const ProgramResult without = run({"sweep", "run.yaml"});
+  EXPECT_EQ(without.code, kDone) << without.err;
+  EXPECT_THAT(without.out, AllOf(HasSubstr("1 of 1 runs done"), Not(HasSubstr(warning))));
 }
 
 TEST_F(ProgramCodeVersions, NumbersThatWereReadByOtherMetricsAreTold) {

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "results/judgement/limits.h"
+#include "tests/results/claims/claims.h"
 #include "tests/results/simulations.h"
 
 namespace xlm {
@@ -83,6 +84,28 @@ TEST(ClaimTrend, DivergedSeedsMayCountAsTheWorst) {
   EXPECT_EQ(worst->slope.seeds, 3);
   EXPECT_NEAR(worst->slope.value, 2e6, 1e6);
   EXPECT_EQ(by_place(points).at(2).size(), 2U);
+}
+
+TEST_F(Claims, TrendsAndFormulasSayWhatDivergedSeedsWouldChange) {
+  add("fixed", 64, 4, 1.95);
+  add("fixed", 128, 4, 9, "text8", "diverged");
+  add("adaptive", 64, 4, 9, "text8", "diverged");
+  const std::string fixed = "claim: c\nvalue: test.bpc\nalong: model.span\na: {model.span_type: fixed}\n";
+  EXPECT_EQ(judged(fixed + "trend: tends to fall\n").parts.front().worst_case, std::nullopt) << "it lacks 256, too";
+  add("fixed", 256, 4, 1.75);
+  const JudgedClaim slope = judged(fixed + "trend: tends to fall\n");
+  EXPECT_EQ(slope.verdict, Verdict::kConfirmed);
+  EXPECT_EQ(slope.parts.front().diverged, 1);
+  EXPECT_EQ(slope.parts.front().seeds, 3);
+  EXPECT_EQ(slope.parts.front().worst_case, Verdict::kUndecided);
+  const JudgedClaim steps = judged(fixed + "trend: falls\n");
+  EXPECT_EQ(steps.parts.front().diverged, 1);
+  EXPECT_EQ(steps.parts.front().worst_case, Verdict::kUndecided);
+  const JudgedClaim formula = judged(
+      "claim: c\nvalue: =test.bpc[a] - test.bpc[b]\nat_most: 0\nwhere: {model.span: 64}\n"
+      "a: {model.span_type: adaptive}\nb: {model.span_type: fixed}\n");
+  EXPECT_EQ(formula.verdict, Verdict::kConfirmed);
+  EXPECT_EQ(formula.parts.front().worst_case, Verdict::kUndecided);
 }
 
 TEST(ClaimTrend, WhereTheMeansTurnIsSaid) {
