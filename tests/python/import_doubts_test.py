@@ -10,6 +10,7 @@ import pytest
 import xlm
 from conftest import SOURCE
 from import_runs_test import counts, imported, rows_of  # noqa: F401  (imported is a fixture)
+from xlm.import_runs import value_of_text
 
 CALLS = """
 import sys, wandb
@@ -67,6 +68,11 @@ def test_a_cell_without_a_number_loses_that_cell_alone(imported, tmp_path):  # n
     (tmp_path / "ppl.csv").write_text('step,loss,ppl\n1,3,"4,175"\n2,2,"2,044"\n3,1,898\n')
     with pytest.warns(RuntimeWarning, match="ppl: 'ppl' is left out: 2 of its 3 cells are no numbers .'4,175'."):
         imported("csv", tmp_path / "ppl.csv")
+
+
+def test_a_text_is_a_number_only_where_it_is_written_as_programs_write_them():
+    written = {"1.10": "1.10", "0.50": "0.50", "007": "007", "1.0": 1.0, "10.0": 10.0, "1e-05": 1e-05, "12": 12, "true": True}
+    assert {text: value_of_text(text) for text in written} == written
 
 
 def test_numbers_in_quotes_are_numbers_among_others(imported, tmp_path):  # noqa: F811

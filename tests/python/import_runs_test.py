@@ -11,6 +11,7 @@ import pytest
 import xlm
 from conftest import SOURCE, make_run
 from foreign_runs import BAD, STEPS, loss_of
+from xlm.export_runs import ExportedRun
 
 SEEDS = (1, 2, 3)
 
@@ -404,6 +405,11 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, by_command,
         assert [same["test.bpc"], same["valid.bpc"], same["seed"], same["options.model.span"], same["experiment"]] == [
             row["test.bpc"], row["valid.bpc"], row["seed"], row["model.span"], row["experiment"]
         ]
+
+
+def test_what_was_measured_is_no_setting_of_an_exported_run():
+    row = {"run_id": "a", "status": "done", "step_seconds": 0.1, "processor_hours": 2.0, "options.lr": 0.3}
+    assert ExportedRun(row, [], []).settings == {"options.lr": 0.3}
 
 
 def test_splits_that_are_said_later_make_the_last_values_final(imported, tmp_path):

@@ -1,6 +1,7 @@
 // The store: what it takes in of run folders, and when.
 #include "results/store/store.h"
 
+#include <algorithm>
 #include <fstream>
 #include <thread>
 
@@ -50,6 +51,17 @@ TEST_F(StoreFile, ANumberThatAnEarlierEvaluationSaysIsAColumn) {
   EXPECT_EQ(as_number(RunTable(store).column("test.acc")[0]), 0.75);
   store.remove("a");
   EXPECT_THAT(rows(store, "SELECT count(*) FROM stored_numbers"), ElementsAre("0"));
+}
+
+TEST_F(StoreFile, ASettingAndANumberOfOneNameAreOneColumnTheSetting) {
+  maker_.make({.id = "a"});
+  maker_.journal({.id = "a"})
+      .append("evaluation", {{"split", "train"}, {"step", 50}, {"final", true}, {"values", {{"steps", 5}}}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  RunTable runs(store);
+  EXPECT_EQ(std::ranges::count(runs.column_names(), "train.steps"), 1);
+  EXPECT_EQ(as_number(runs.column("train.steps")[0]), 100);
 }
 
 TEST_F(StoreFile, SpansAreThoseOfTheWeightsThatBecameTheModel) {
