@@ -57,13 +57,15 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
   std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none
+  std::map<std::string, std::size_t> pruned;   // seeds that wait for their setting's others
   std::set<std::int64_t> ends;                 // the steps of programs that were not told how many
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
     const std::map<std::string, double> numbers =
         evaluation == nullptr ? std::map<std::string, double>() : evaluation->numbers();
     const bool has_number = numbers.contains(measure.name);
-    if (!has_number && runs[i].status != RunStatus::kDone) continue;
+    const bool is_pruned = runs[i].status == RunStatus::kPruned;
+    if (!has_number && !is_pruned && runs[i].status != RunStatus::kDone) continue;
     std::vector<std::string> parts;
     for (const std::string& key : keys) {
       const std::string value = shown_value(planned[i].point, key);
@@ -74,13 +76,13 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     if (has_number) {
       by_setting[join(parts, " ")].push_back(numbers.at(measure.name));
     } else {
-      ++without[join(parts, " ")];
+      ++(is_pruned ? pruned : without)[join(parts, " ")];
     }
   }
   if (by_setting.size() < 2) return "";
   std::vector<RankedSetting> ranked;
   for (const auto& [name, values] : by_setting) {
-    if (!without.contains(name)) ranked.push_back({mean(values), values.size(), name});
+    if (!without.contains(name) && !pruned.contains(name)) ranked.push_back({mean(values), values.size(), name});
   }
   std::ranges::stable_sort(ranked, [&](const RankedSetting& a, const RankedSetting& b) {
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
@@ -95,6 +97,9 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   }
   for (const auto& [name, count] : without) {
     text += fmt::format("  not ranked, {} without a number: {}\n", counted(count, "seed"), name);
+  }
+  for (const auto& [name, count] : pruned) {
+    if (by_setting.contains(name)) text += fmt::format("  not ranked, {} pruned: {}\n", counted(count, "seed"), name);
   }
   return text;
 }

@@ -119,6 +119,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   SharedLooks looks = looks_of_file(options, recipe, runs);
   Painter painter;
   Json written = Json::array();
+  bool are_legible = true;
   const auto build = [&](const FigureDescription& one) {
     return looks.applied(build_figure(runs, one, recipe.filters));
   };
@@ -127,13 +128,22 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
     for (const std::string& note : figure.notes) spdlog::info(note);
     for (const std::string& format : formats) {
       const fs::path file = file_of(options, figure.description, format);
-      write_output(file, drawn(store, figure, format, painter));
+      std::string picture;
+      try {
+        picture = drawn(store, figure, format, painter);
+      } catch (const UsageError& problem) {  // the others can be drawn
+        if (descriptions.size() == 1) throw;
+        spdlog::warn(problem.what());
+        are_legible = false;
+        return;
+      }
+      write_output(file, picture);
       written.push_back(describe_figure(figure, file));
       if (!global.json) print(file.string() + "\n");
     }
   });
   if (global.json) print(json_text(written));
-  return made == descriptions.size() ? kDone : kBadData;
+  return made == descriptions.size() && are_legible ? kDone : kBadData;
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // xlm table: a paper's tables from the store.
 #include <memory>
 
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "base/text.h"
 #include "cmd/output_format.h"
 #include "cmd/recipe_view.h"
@@ -25,6 +28,11 @@ std::string render_tables(Store& store, const std::vector<Table>& tables, const 
     Json list = Json::array();
     for (const Table& table : tables) list.push_back(to_json(table));
     return json_text(list);
+  }
+  if (format == TableFormat::kCsv && tables.size() > 1) {
+    std::vector<std::string> titles;
+    for (const Table& table : tables) titles.push_back(table.name.empty() ? table.title : table.name);
+    throw UsageError(fmt::format("CSV holds one table\nchoose it with --name: {}", join(titles, ", ")));
   }
   std::vector<std::string> texts;
   for (const Table& table : tables) texts.push_back(render_table(table, format, width));

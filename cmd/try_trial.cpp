@@ -111,9 +111,11 @@ class Trial {
 
   void screen() {
     for (std::int64_t seed = 1; seed <= plan_.seeds; ++seed) {
-      screened_.push_back(gains_of({seed}).front());
+      const PairedNumbers pair = pairs_of({seed});
+      screened_.change.push_back(pair.change.front());
+      screened_.base.push_back(pair.base.front());
       gain_ = gain_of(screened_, plan_);
-      if (seed > 1 && are_equal(screened_) && screened_.front() == 0)
+      if (seed > 1 && screened_.change == screened_.base)
         end("discard", "both sides have the same numbers, so the change makes no difference");
       if (seed > 1 && gain_.value != 0 && are_equal(of_change_)) {
         end("undecided", "all seeds have the same numbers: give the program its seed, {seed}");
@@ -136,17 +138,17 @@ class Trial {
     const std::int64_t both = 2 * plan_.seeds;
     if (!record_.confirmation && !budget_.has_room_for(both, cost())) end_of_budget("--spend", budget_, both);
     const TryConfirmation fresh = line_.confirm(record_.number, plan_.seeds, highest_seed());
-    const std::vector<double> gains = gains_of(fresh.seeds);
+    const PairedNumbers pairs = pairs_of(fresh.seeds);
     level_ = fresh.level;
-    gain_ = gain_of(gains, plan_);
-    test_ = confirm_gain(gains, plan_, level_);
+    gain_ = gain_of(pairs, plan_);
+    test_ = confirm_gain(pairs, plan_, level_);
     if (test_->decision == Decision::kInside) end("keep", "fresh pairs show the gain");
     if (test_->decision == Decision::kOutside) end("discard", "fresh pairs show no such gain");
     end("undecided", seeds_in_words(range_to_decide(gain_, plan_.limits()), "pairs"));
   }
 
-  /// Of a pair for each seed: how much better the change is.
-  std::vector<double> gains_of(const Seeds& seeds) {
+  /// A pair for each seed.
+  PairedNumbers pairs_of(const Seeds& seeds) {
     const ChooseValue choose = choose_in_store(quiet_);
     const std::vector<SweepRun> changes = runs_with_seeds(change_, seeds, quiet_.runs, choose);
     const std::vector<SweepRun> bases = runs_with_seeds(base_, seeds, quiet_.runs, choose);
@@ -155,13 +157,13 @@ class Trial {
     std::vector<SweepRun> both = bases;
     both.insert(both.end(), changes.begin(), changes.end());
     do_runs(both);
-    const std::vector<double> before = numbers_of(bases);
-    std::vector<double> gains = numbers_of(changes);
-    of_change_.insert(of_change_.end(), gains.begin(), gains.end());
-    const double sign = *better_ == Better::kLower ? -1 : 1;
-    std::transform(gains.begin(), gains.end(), before.begin(), gains.begin(),
-                   [sign](double after, double base) { return sign * (after - base); });
-    return gains;
+    PairedNumbers pairs{.change = {}, .base = numbers_of(bases)};
+    pairs.change = numbers_of(changes);
+    of_change_.insert(of_change_.end(), pairs.change.begin(), pairs.change.end());
+    for (std::vector<double>* side : {&pairs.change, &pairs.base}) {
+      for (double& number : *side) number *= *better_ == Better::kLower ? -1 : 1;
+    }
+    return pairs;
   }
 
   void do_runs(const std::vector<SweepRun>& runs) {
@@ -334,7 +336,7 @@ class Trial {
   std::set<fs::path> change_runs_;
   std::set<fs::path> base_runs_;
   std::vector<double> of_change_;  // its numbers
-  std::vector<double> screened_;
+  PairedNumbers screened_;
   std::optional<LimitsTest> test_;
   Estimate gain_;
   double level_ = 0;

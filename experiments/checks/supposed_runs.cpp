@@ -13,6 +13,7 @@
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/point_source.h"
 #include "results/quantities/quantities.h"
+#include "results/run_folder/main_evaluations.h"
 #include "results/tables/run_lengths.h"
 
 namespace xlm {

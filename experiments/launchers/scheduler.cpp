@@ -42,7 +42,7 @@ class Scheduler {
         taken_(slots.count()),
         board_({settings.screen, settings.terminal, settings.clock}, list.items),
         next_look_(settings.clock()) {
-    if (list.early_stopping) halving_.emplace(*list.early_stopping, list.items);
+    if (list.early_stopping) halving_.emplace(*list.early_stopping, list.items, !list.from_file);
     for (const SweepRun& run : list.items) {
       own_.insert(run.id());
       if (run.action == SweepAction::kRun) queue_.push_back(&run);

@@ -17,6 +17,7 @@ namespace xlm {
 namespace {
 
 constexpr std::size_t kMaxNames = 1000;
+constexpr std::size_t kEarlierEvaluations = 100;  // more than a program does between two checkpoints
 
 /// Whether a number that is not finite says that training has failed.
 bool is_training_loss(const QuantityPlace& place) {
@@ -33,6 +34,22 @@ Json json_values(const std::map<std::string, double>& values) {
   Json json = Json::object();
   for (const auto& [name, value] : values) json[name] = std::isfinite(value) ? Json(value) : Json();
   return json;
+}
+
+Json json_of(const ProgramEvaluation& evaluation) {
+  return {{"step", evaluation.step}, {"values", json_values(evaluation.values)}, {"final", evaluation.final}};
+}
+
+/// Throws Json::exception if it is none.
+ProgramEvaluation evaluation_of(const std::string& split, const Json& saved) {
+  ProgramEvaluation evaluation{.split = split,
+                               .step = saved.at("step").get<std::int64_t>(),
+                               .values = {},
+                               .final = saved.at("final").get<bool>()};
+  for (const auto& [name, value] : saved.at("values").items()) {
+    evaluation.values[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+  }
+  return evaluation;
 }
 
 }  // namespace
@@ -119,7 +136,12 @@ void ProgramRecords::evaluation(const ProgramEvaluation& evaluation) {
   if (!is_first && evaluation.step < latest.evaluation.step && !evaluation.final) return late_evaluation(evaluation);
   if (is_first || latest.evaluation.step != evaluation.step) {
     flush_evaluation(latest);
-    latest = {.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}}};
+    std::deque<ProgramEvaluation> earlier = std::move(latest.earlier);
+    if (!latest.evaluation.split.empty()) earlier.push_back(std::move(latest.evaluation));
+    while (!earlier.empty() && earlier.back().step >= evaluation.step) earlier.pop_back();
+    if (earlier.size() > kEarlierEvaluations) earlier.pop_front();
+    latest = {.evaluation = {.split = evaluation.split, .step = evaluation.step, .values = {}},
+              .earlier = std::move(earlier)};
   }
   const bool is_behind_final = latest.evaluation.final && !evaluation.final;  // it changes no final number
   for (const auto& [name, value] : evaluation.values) {
@@ -162,12 +184,27 @@ void ProgramRecords::go_back(std::int64_t step, const std::string& log) {
   if (names == logs_.end()) return;
   flush_metrics();
   flush_evaluations();
-  std::erase_if(evaluations_, [step](const auto& latest) { return latest.second.evaluation.step >= step; });
+  drop_evaluations(step, false);
   for (auto& [text, name] : names_) {
     if (name.log == log) name.step.reset();
   }
   for (const std::string& name : names->second) before_.erase(name);
   sink_.go_back(step, {names->second.begin(), names->second.end()});
+}
+
+/// Of this step and later ones. The one before them is the latest then.
+void ProgramRecords::drop_evaluations(std::int64_t step, bool only_of_before) {
+  for (auto& [split, latest] : evaluations_) {
+    if (latest.evaluation.step < step || (only_of_before && !latest.is_of_before)) continue;
+    if (latest.evaluation.final) final_splits_.erase(split);
+    latest.evaluation = {};
+    while (!latest.earlier.empty() && latest.evaluation.split.empty()) {
+      if (latest.earlier.back().step < step) latest.evaluation = std::move(latest.earlier.back());
+      latest.earlier.pop_back();
+    }
+    latest.evaluation.final = false;
+  }
+  std::erase_if(evaluations_, [](const auto& entry) { return entry.second.evaluation.split.empty(); });
 }
 
 void ProgramRecords::keep_error(std::exception_ptr error) {
@@ -232,17 +269,18 @@ void ProgramRecords::flush() {
 void ProgramRecords::leave_names_of_before() {
   if (!left_from_ || newest_step() <= *left_from_) return;
   std::vector<std::string> left;
-  for (const auto& [name, step] : before_) {
-    if (step >= *left_from_) left.push_back(name);
+  for (auto& [name, step] : before_) {
+    if (step < *left_from_ || came_again_.contains(name)) continue;
+    left.push_back(name);
+    step = *left_from_ - 1;  // or before that: no more is known
   }
   if (left.empty()) return;
   left_names_ = fmt::format("{} at step {} and later is of an attempt that was left, and does not count",
                             listed_names(left, 3), *left_from_);
-  flush();
+  flush_metrics();
+  flush_evaluations();
   sink_.go_back(*left_from_, left);
-  std::erase_if(evaluations_, [this](const auto& latest) {
-    return latest.second.is_of_before && latest.second.evaluation.step >= *left_from_;
-  });
+  drop_evaluations(*left_from_, true);
 }
 
 void ProgramRecords::finish() {
@@ -272,12 +310,20 @@ std::map<std::string, std::int64_t> ProgramRecords::greatest_steps() const {
 Json ProgramRecords::position() const {
   Json evaluations = Json::object();
   for (const auto& [split, latest] : evaluations_) {
-    evaluations[split] = {{"step", latest.evaluation.step},
-                          {"values", json_values(latest.evaluation.values)},
-                          {"final", latest.evaluation.final}};
+    Json& saved = evaluations[split] = json_of(latest.evaluation);
+    for (const ProgramEvaluation& earlier : latest.earlier) saved["earlier"].push_back(json_of(earlier));
+    if (latest.is_of_before) saved["before"] = true;
   }
   Json position = {{"evaluations", evaluations}, {"final", final_splits_}};
   if (const auto greatest = greatest_steps(); !greatest.empty()) position["greatest"] = greatest;
+  if (left_from_) {
+    std::set<std::string> came = came_again_;
+    for (const auto& [text, name] : names_) {
+      if (name.greatest_step >= 0) came.insert(in_journal(name.place));
+    }
+    position["left"] = {{"from", *left_from_}, {"came_again", came}};
+  }
+  if (!left_names_.empty()) position["left_names"] = left_names_;
   if (!logs_.empty()) position["logs"] = logs_;
   if (newest_step_) position["step"] = *newest_step_;
   return position;
@@ -289,22 +335,25 @@ void ProgramRecords::begin(const Json& position) {
   final_splits_ = position.at("final").get<std::set<std::string>>();
   logs_ = position.value("logs", logs_);
   before_ = position.value("greatest", before_);
+  if (position.contains("left")) {
+    left_from_ = position["left"].at("from").get<std::int64_t>();
+    came_again_ = position["left"].at("came_again").get<std::set<std::string>>();
+  }
+  left_names_ = position.value("left_names", left_names_);
   for (const auto& [split, saved] : position.at("evaluations").items()) {
-    ProgramEvaluation evaluation{.split = split,
-                                 .step = saved.at("step").get<std::int64_t>(),
-                                 .values = {},
-                                 .final = saved.at("final").get<bool>()};
-    for (const auto& [name, value] : saved.at("values").items()) {
-      evaluation.values[name] = value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-    }
-    evaluations_[split] = {.evaluation = evaluation};
+    LatestEvaluation latest{.evaluation = evaluation_of(split, saved), .is_of_before = saved.value("before", false)};
+    for (const Json& earlier : saved.value("earlier", Json::array()))
+      latest.earlier.push_back(evaluation_of(split, earlier));
+    evaluations_[split] = std::move(latest);
   }
 }
 
 void ProgramRecords::begin_attempt() {
+  leave_names_of_before();
   flush_metrics();
   flush_evaluations();
   before_ = greatest_steps();
+  came_again_.clear();
   left_from_.reset();
   first_step_.reset();
   for (auto& [text, name] : names_) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <map>
 #include <optional>
@@ -82,7 +83,8 @@ class ProgramRecords {
 
   void number(Name& name, std::int64_t step, double value, const LinePlace& place);
   void evaluation(const ProgramEvaluation& evaluation);
-  void cost(const std::string& name, double value) { costs_[name] = value; }
+  /// The seed of a run is a setting, by which runs are compared: what a program says of it stands beside that.
+  void cost(const std::string& name, double value) { costs_[name == "seed" ? "reported_seed" : name] = value; }
   void grid(std::int64_t step, const ProgramGrid& grid);
   /// A line with numbers is read. To be called for each.
   void reading(const LinePlace& place);
@@ -122,13 +124,15 @@ class ProgramRecords {
  private:
   struct LatestEvaluation {
     ProgramEvaluation evaluation;
-    bool is_new = false;        // not handed on yet
-    bool is_of_before = false;  // of an earlier attempt
+    bool is_new = false;                         // not handed on yet
+    bool is_of_before = false;                   // of an earlier attempt
+    std::deque<ProgramEvaluation> earlier = {};  // what stays if it goes: the last ones before it, of lower steps
   };
 
   void note_step(Name& name, std::int64_t step, double value, const LinePlace& place);
   void leave_attempts_before(const Name& name, std::int64_t step);
   void leave_names_of_before();
+  void drop_evaluations(std::int64_t step, bool only_of_before);
   void keep_error(std::exception_ptr error);
   void flush_metrics();
   void flush_evaluation(LatestEvaluation& latest);
@@ -141,6 +145,7 @@ class ProgramRecords {
   std::optional<std::int64_t> newest_step_;
   std::optional<std::int64_t> first_step_;  // of this attempt
   std::optional<std::int64_t> left_from_;   // where this attempt did steps of an earlier one again
+  std::set<std::string> came_again_;        // names of this attempt, if another process began to read it
   std::string left_names_;                  // what to say of names whose numbers from there on are void
   std::set<std::string> right_;             // sources with a right line
   bool is_wrong_line_ = false;              // the one that is read

@@ -16,6 +16,7 @@
 #include "experiments/runs/submission.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/main_evaluations.h"
 
 namespace xlm {
 namespace {

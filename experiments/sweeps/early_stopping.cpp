@@ -45,6 +45,7 @@ struct EarlyStoppingOptions {
 /// A setting with all its seeds.
 struct Contender {
   std::vector<std::optional<double>> measured;  // set once all its runs have reached the rung
+  std::vector<bool> left;                       // whether a run has gone on from it
   Allowance allowance;
 };
 
@@ -76,7 +77,7 @@ bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std:
     const auto has_value_at = [&one](std::size_t at) {
       return at < one.measured.size() && one.measured[at] && std::isfinite(*one.measured[at]);
     };
-    if (has_value_at(rung + 1) || (i < places && has_value_at(rung))) one.allowance.rung = rung + 1;
+    if ((i < places || one.left[rung]) && has_value_at(rung)) one.allowance.rung = rung + 1;
   }
   return complete;
 }
@@ -104,18 +105,28 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
   const std::string name(column.name);
   RunAtRungs result{.setting = "", .measured = std::vector<std::optional<double>>(rule.rungs.size())};
   result.lost = run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged;
-  std::map<std::int64_t, double> measured;
+  std::map<std::int64_t, std::pair<double, double>> measured;  // and when
   std::int64_t passed = run.status == RunStatus::kDone ? std::numeric_limits<std::int64_t>::max() : 0;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.split != column.split || !evaluation.at.empty()) continue;
     passed = std::max(passed, evaluation.step);
     const auto value = evaluation.values.find(name);
-    if (value != evaluation.values.end()) measured[evaluation.step] = value->second;
+    if (value != evaluation.values.end()) measured[evaluation.step] = {value->second, evaluation.time};
+    if (evaluation.not_finite.contains(name))
+      measured[evaluation.step] = {std::numeric_limits<double>::quiet_NaN(), evaluation.time};
   }
+  // A run that waits at a rung is started again only if it may go on.
+  double last_start = 0;
+  for (const RunState& state : run.history) {
+    if (state.state == name_of(RunStatus::kRunning)) last_start = state.time;
+  }
+  result.left.resize(rule.rungs.size());
   for (std::size_t i = 0; i < rule.rungs.size() && rule.rungs[i] <= passed; ++i) {
     const auto behind = measured.upper_bound(rule.rungs[i]);
     if (behind != measured.begin()) {
-      result.measured[i] = std::prev(behind)->second;
+      const auto& [value, time] = std::prev(behind)->second;
+      result.measured[i] = value;
+      result.left[i] = run.status == RunStatus::kDone || last_start > time;
     } else if (run.status == RunStatus::kDone) {
       result.lost = true;
     } else if (!result.lost) {
@@ -203,6 +214,10 @@ std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<R
     Contender& one = contenders[setting];
     for (std::size_t rung = 0; rung < rule.rungs.size(); ++rung) {
       one.measured.push_back(mean_at(members, rung, lower_is_better));
+      one.left.push_back(std::ranges::any_of(members, [rung](const RunAtRungs* run) {
+        const bool is_behind = rung + 1 < run->measured.size() && run->measured[rung + 1];
+        return is_behind || (rung < run->left.size() && run->left[rung]);
+      }));
     }
   }
   bool all_will_come = true;
@@ -220,7 +235,7 @@ std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<R
   return result;
 }
 
-Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
+Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs, bool tries_again)
     : rule_(std::move(rule)), runs_(runs), seen_(runs.size()) {
   const auto column = evaluation_column(rule_.measure);
   if (!column)
@@ -229,6 +244,8 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs)
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     places_.emplace(runs_[i].id(), i);
     seen_[i].at = {.setting = runs_[i].setting, .measured = std::vector<std::optional<double>>(rule_.rungs.size())};
+    look_at(runs_[i]);
+    if (tries_again && runs_[i].action == SweepAction::kRun) seen_[i].at.lost = false;
   }
   look();
 }
@@ -290,7 +307,7 @@ std::string Halving::standing_of(const SweepRun& run) const {
 }
 
 void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs) {
-  const Halving halving(rule, runs);
+  const Halving halving(rule, runs, true);
   for (SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || halving.may_train(run)) continue;
     run.reason = halving.standing_of(run);

@@ -33,6 +33,7 @@ struct RunAtRungs {
   std::string setting;                          // runs of one setting differ only in the seed, and are judged together
   std::vector<std::optional<double>> measured;  // at each rung
   bool lost = false;                            // failed or diverged
+  std::vector<bool> left = {};                  // whether it was started again behind each; empty: behind none
 };
 
 /// How far a run may train.
@@ -46,15 +47,15 @@ struct Allowance {
 
 /// Applies the rule to all runs of a sweep, in their order. Of the n settings whose runs have all reached a rung, the
 /// best ⌊keep · n⌋ continue. At least one continues once all settings that can reach the rung have reached it. A
-/// setting that has continued is not held later. A setting with a lost run comes last. Smaller is better if
+/// setting of which one run has continued is not held later. A setting with a lost run comes last. Smaller is better if
 /// `lower_is_better`.
 std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<RunAtRungs>& runs, bool lower_is_better);
 
 /// Follows a sweep's runs by their journals, which its workers share on all machines.
 class Halving {
  public:
-  /// `runs` outlive it.
-  Halving(EarlyStopping rule, const std::vector<SweepRun>& runs);
+  /// `runs` outlive it. With `tries_again` those that were lost and have to be done are not lost until they were tried.
+  Halving(EarlyStopping rule, const std::vector<SweepRun>& runs, bool tries_again);
 
   /// Reads the journals that have changed, and judges again.
   void look();

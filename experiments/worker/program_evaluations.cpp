@@ -22,6 +22,7 @@
 #include "experiments/runs/machine_resources.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/outside_code.h"
+#include "experiments/worker/program_results.h"
 #include "experiments/worker/program_setting.h"
 
 namespace xlm {
@@ -138,13 +139,8 @@ class ProgramEvaluations {
     const double seconds = monotonic_seconds() - began;
     sink_.check_owner();
     for (const auto& [split, values] : reported) {
-      Evaluation evaluation;
-      evaluation.split = split;
+      Evaluation evaluation = as_evaluation({.split = split, .values = values});
       if (split == wanted.split) evaluation.seconds = seconds;  // once, however many splits the command reports
-      evaluation.values = values;
-      const auto loss = values.find("loss");
-      evaluation.loss = loss != values.end() ? loss->second : std::numeric_limits<double>::quiet_NaN();
-      evaluation.values.erase("loss");
       record_evaluation(run_, settings, evaluation, doubt);
       sink_.log(fmt::format("{}  {}", shown({split, wanted.changes, wanted.program}), evaluation_text(evaluation)));
     }

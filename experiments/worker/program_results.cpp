@@ -18,7 +18,8 @@ double value_of(const std::map<std::string, double>& values, const std::string& 
   return found == values.end() ? missing : found->second;
 }
 
-/// An evaluation as core reports it. What the program does not report is 0 or, of the loss, no number.
+}  // namespace
+
 Evaluation as_evaluation(const ProgramEvaluation& given) {
   Evaluation evaluation;
   evaluation.split = given.split;
@@ -26,11 +27,13 @@ Evaluation as_evaluation(const ProgramEvaluation& given) {
   evaluation.final = given.final;
   evaluation.values = given.values;
   evaluation.loss = value_of(given.values, "loss", std::numeric_limits<double>::quiet_NaN());
-  evaluation.values.erase("loss");
+  if (std::isfinite(evaluation.loss)) {
+    evaluation.values.erase("loss");
+  } else {
+    evaluation.loss = std::numeric_limits<double>::quiet_NaN();
+  }
   return evaluation;
 }
-
-}  // namespace
 
 ProgramResults::ProgramResults(JournalSink& sink, std::map<std::string, double> before)
     : sink_(sink), before_(std::move(before)) {}

@@ -14,6 +14,10 @@
 
 namespace xlm {
 
+/// An evaluation as core reports it. What the program does not report is 0 or, of the loss, no number. A loss that is
+/// not finite stays among the values, which say so.
+Evaluation as_evaluation(const ProgramEvaluation& given);
+
 class ProgramResults final : public RecordSink {
  public:
   /// `before`: the costs of the attempts that this one continues. `sink` outlives it.

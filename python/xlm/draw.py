@@ -48,6 +48,7 @@ SYMBOLS = {
     "diamond": "D",
     "square-open": "s",
     "circle-open": "o",
+    "star": "*",
 }
 DASHES = {"solid": "-", "dash": "--", "dot": ":", "dashdot": "-."}
 STYLE: Any = {  # Any, here and below: matplotlib's own hints differ from version to version
@@ -74,6 +75,14 @@ Picture = Dict[str, Any]
 
 class Illegible(Exception):
     """The picture cannot be read at its size."""
+
+    advice = "make it larger (width, height: inches), or show less"
+
+
+class LettersLacking(Illegible):
+    """No font here has a letter of it."""
+
+    advice = "give what has it another name (labels), or write svg, which leaves letters to the program that shows it"
 
 
 def text_width(text: str, size: float) -> float:
@@ -225,7 +234,7 @@ class Drawing:
             linestyle=DASHES[line["dash"]] if "lines" in trace["mode"] else "none",
             linewidth=0.75 * line["width"] * self.stroke,
             marker=SYMBOLS[symbol] if "markers" in trace["mode"] else "none",
-            markersize=5 * self.stroke,
+            markersize=(8 if symbol == "star" else 5) * self.stroke,
             markerfacecolor="none" if symbol.endswith("-open") else colour,
             zorder=2 if trace.get("hoverinfo") == "skip" else 3,
         )
@@ -254,7 +263,10 @@ class Drawing:
     def _draw_bars(self, axes: Any, trace: Dict[str, Any], index: int, count: int) -> None:
         width = 0.8 / count
         places = [x + (index + 0.5) * width - 0.4 for x in trace["x"]]
-        drawn: Any = axes.bar(places, numbers_of(trace["y"]), 0.94 * width, color=trace["marker"]["color"], alpha=0.85)
+        marker = trace["marker"]
+        hatch = 2 * marker["pattern"]["shape"] or None
+        looks = {"color": marker["color"], "alpha": 0.85, "hatch": hatch, "edgecolor": "white", "linewidth": 0}
+        drawn: Any = axes.bar(places, numbers_of(trace["y"]), 0.94 * width, **looks)
         self._draw_spreads(axes, trace, places)
         self._keep(trace, drawn)
 
@@ -454,6 +466,7 @@ def drawn(picture: Picture) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error", UserWarning)  # axes that have collapsed
+                warnings.filterwarnings("ignore", message="Glyph")
                 drawing = Drawing(picture, size, place)
         except (Illegible, UserWarning) as problem:
             why = str(problem)
@@ -477,8 +490,12 @@ def saved(picture: Picture, kind: str) -> bytes:
         "pdf": {"CreationDate": None},
         "png": {"Software": None},
     }
-    with matplotlib.rc_context(STYLE):
+    with matplotlib.rc_context(STYLE), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
         drawn(picture).savefig(out, format=kind, dpi=240, metadata=dates.get(kind))
+    lacking = [str(warning.message) for warning in said if str(warning.message).startswith("Glyph")]
+    if lacking and kind != "svg":
+        raise LettersLacking(lacking[0])
     return out.getvalue()
 
 
@@ -486,7 +503,7 @@ def answer(request: Dict[str, Any]) -> Dict[str, Any]:
     try:
         return {"file": base64.b64encode(saved(request["picture"], request["format"])).decode()}
     except Illegible as problem:
-        return {"illegible": str(problem)}
+        return {"illegible": str(problem), "advice": problem.advice}
     except Exception as problem:
         return {"error": f"matplotlib {matplotlib.__version__}: {problem!r}"}
 

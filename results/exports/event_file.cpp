@@ -82,7 +82,9 @@ std::map<std::int64_t, EventNumbers> numbers_of(const Run& run) {
     if (event.by_tag.empty()) event.time = evaluation.time;
     const std::string at = evaluation.at.empty() ? "" : "@" + at_text(evaluation.at);
     for (const auto& [name, value] : evaluation.values) {
-      const std::string tag = fmt::format("{}{}/{}", evaluation.split, at, name);
+      // What a finished model has on the training text is another curve than what training reported.
+      const bool is_reported = evaluation.split == "train" && at.empty() && run.metrics.contains(name);
+      const std::string tag = fmt::format("{}{}/{}", evaluation.split, is_reported ? "@evaluated" : at, name);
       if (evaluation.main || !event.by_tag.contains(tag)) event.by_tag[tag] = value;
     }
   }

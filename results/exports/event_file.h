@@ -41,8 +41,8 @@ class EventFile {
 std::string event_file_name(double time, std::int64_t worker);
 
 /// Writes a whole run as one event file in `folder`/RUN_ID and replaces an earlier one of that name. Metrics become
-/// train/NAME; evaluations SPLIT/NAME, or SPLIT@SETTINGS/NAME with other settings than the run's own; the configuration
-/// a text.
+/// train/NAME; evaluations SPLIT/NAME, or SPLIT@SETTINGS/NAME with other settings than the run's own, and those of a
+/// metric on the training split train@evaluated/NAME; the configuration a text.
 fs::path export_events(const Run& run, const fs::path& folder);
 
 }  // namespace xlm

@@ -29,7 +29,8 @@ Json bars_plot(const Figure& figure) {
   for (std::size_t i = 0; i < figure.series.size(); ++i) {
     Json trace = plotly_points(figure, i, figure.x_label);
     trace["type"] = "bar";
-    trace["marker"] = {{"color", series_look(figure.series[i].look).colour}, {"opacity", 0.85}};
+    const SeriesLook look = series_look(figure.series[i].look);
+    trace["marker"] = {{"color", look.colour}, {"opacity", 0.85}, {"pattern", {{"shape", look.pattern}}}};
     if (has_spread(figure.series[i])) trace["error_y"] = plotly_spreads(figure.series[i], kSpreadColour);
     traces.push_back(std::move(trace));
   }

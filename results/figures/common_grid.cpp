@@ -57,6 +57,13 @@ bool have_other_places(const std::vector<FigureSample>& samples) {
   });
 }
 
+bool have_one_each(const std::vector<FigureSample>& samples) {
+  const RunCurves curves = curves_of(samples);
+  std::set<double> places;
+  for (const auto& [run, curve] : curves) places.insert(curve.begin()->first);
+  return places.size() > 1 && std::ranges::all_of(curves, [](const auto& run) { return run.second.size() == 1; });
+}
+
 std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& samples) {
   const RunCurves curves = curves_of(samples);
   const auto& longest = std::ranges::max_element(curves, [](const auto& a, const auto& b) {

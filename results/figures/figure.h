@@ -27,11 +27,13 @@ struct FigureFront {
 struct FigureSeries {
   std::string label;  // empty: the only one
   std::string value;  // the label before the description renamed it
+  std::string plain;  // what it has in the column of series, as text
   std::vector<FigurePoint> points;
   bool joined = false;        // a line joins its points
   bool is_curve = false;      // computed, not measured: a line with a band of the spread, even with few points
   std::vector<double> marks;  // text: places on x with a line after them
   std::size_t look = 0;       // of series_look
+  bool is_predicted = false;  // no runs have made its points
 };
 
 struct Figure {

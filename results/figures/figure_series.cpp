@@ -275,21 +275,26 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
   const bool is_curve = joined && is_along_training(figure_.description.x);
   bool some_end = false;
   bool is_interpolated = false;
+  bool some_single = false;
   for (auto& [key, members] : by_series) {
-    const bool differ = (is_spent || is_curve) && have_other_places(members);
-    if (is_spent || differ) members = on_common_grid(members);
+    const bool is_single = (is_spent || is_curve) && have_one_each(members);
+    const bool differ = !is_single && (is_spent || is_curve) && have_other_places(members);
+    if ((is_spent && !is_single) || differ) members = on_common_grid(members);
     is_interpolated = is_interpolated || differ;
     FigureSeries line;
     line.label = label_of(key, true);
     line.value = label_of(key, false);
-    line.points = points_of(members, of_outcome);
-    line.joined = joined;
-    if (is_curve && note_where_runs_end(figure_, line)) some_end = true;
+    if (!series_.empty()) line.plain = to_text(key.front());
+    line.points = points_of(members, of_outcome || is_single);
+    line.joined = joined && !is_single;
+    some_single = some_single || is_single;
+    if (is_curve && !is_single && note_where_runs_end(figure_, line)) some_end = true;
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
   if (is_interpolated) figure_.caption += "; interpolated between a run's own places";
   if (some_end) figure_.caption += "; some runs end before others";
+  if (some_single) figure_.caption += "; runs with one number each are a point at their mean place";
 }
 
 /// Finds the series in which a run measured several parts of a text, such as a share while it trained and all of it at

@@ -110,7 +110,7 @@ std::vector<std::string> some_of_many_names(std::vector<std::string> names) {
 
 /// The cells' labels and hover texts.
 Json plotly_cells(const Figure& figure, const Axis& colour) {
-  const std::optional<int> digits = cell_digits(figure);
+  const bool has_texts = has_cell_texts(figure);
   Json numbers = Json::array();
   Json shown = Json::array();
   Json texts = Json::array();
@@ -122,7 +122,7 @@ Json plotly_cells(const Figure& figure, const Axis& colour) {
       const bool there = std::isfinite(value);
       const std::vector<std::string>& behind = figure.grid_runs[y][x];
       numbers.back().push_back(!there ? Json() : Json(colour.log ? std::log10(value) : value));
-      shown.back().push_back(there && digits ? fmt::format("{:.{}f}", value, *digits) : "");
+      shown.back().push_back(there && has_texts ? cell_text(figure, value) : "");
       texts.back().push_back(fmt::format("{}: {}<br>{}: {}<br>{}: {}{}", plotly_text(figure.x_label),
                                          plotly_text(figure.x_names[x]), plotly_text(figure.y_label),
                                          plotly_text(figure.y_names[y]), plotly_text(figure.value_label),
@@ -133,7 +133,7 @@ Json plotly_cells(const Figure& figure, const Axis& colour) {
   Json trace = {{"z", std::move(numbers)}, {"hovertext", std::move(texts)}, {"customdata", std::move(runs)}};
   trace["hoverinfo"] = "text";
   trace["hoverongaps"] = false;
-  if (digits) {
+  if (has_texts) {
     trace["text"] = std::move(shown);
     trace["texttemplate"] = "%{text}";
   }

@@ -87,9 +87,9 @@ std::string Painter::draw(const Figure& figure, PictureFormat format) {
   if (format == PictureFormat::kPy) return script_of(picture);
   const Json answer = ask({{"picture", picture}, {"format", kPictureFormatNames.at(static_cast<std::size_t>(format))}});
   if (answer.contains("illegible"))
-    throw UsageError(
-        fmt::format("the figure '{}' is not legible at {}: {}\nmake it larger (width, height: inches), or show less",
-                    figure.description.title, size_of(figure.description), answer["illegible"].get<std::string>()));
+    throw UsageError(fmt::format("the figure '{}' is not legible at {}: {}\n{}", figure.description.title,
+                                 size_of(figure.description), answer["illegible"].get<std::string>(),
+                                 answer.at("advice").get<std::string>()));
   if (answer.contains("error"))
     throw Error(fmt::format("the figure '{}' could not be drawn: {}", figure.description.title,
                             answer["error"].get<std::string>()));

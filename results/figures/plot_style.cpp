@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/quantities/number_format.h"
 
 namespace xlm {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::array<std::string_view, 7> kColours{"#0072b2", "#d55e00", "#009e7
                                                    "#e69f00", "#56b4e9", "#000000"};
 constexpr std::array<std::string_view, 7> kPlotlySymbols{"circle",  "square",      "triangle-up", "triangle-down",
                                                          "diamond", "square-open", "circle-open"};
+constexpr std::array<std::string_view, 6> kPatterns{"", "/", "\\", "x", "-", "."};
 constexpr std::size_t kMaxCellTexts = 240;
 constexpr double kApart = 0.012;              // of an axis: error bars that are nearer overlap
 constexpr double kMaxRoomApart = 0.6;         // of the room of a place with a name, for all its error bars
@@ -41,7 +43,8 @@ Range padded(Range range, bool log) {
     const double margin = std::max(0.05 * (std::log(range.high) - std::log(range.low)), 0.1);
     return {std::max(range.low * std::exp(-margin), kLeast), std::min(range.high * std::exp(margin), kMax)};
   }
-  const double size = is_one_value(range) ? std::max(std::abs(range.high), 1.0) : range.high - range.low;
+  const double value = range.high == 0 ? 1 : std::abs(range.high);
+  const double size = is_one_value(range) ? value : range.high - range.low;
   const double low = range.low - 0.06 * size;
   return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + 0.06 * size};
 }
@@ -86,10 +89,13 @@ bool are_crowded(const std::vector<double>& ticks, const Range& range) {
 
 /// The fewest decimals that show every number of a linear axis. Returns nullopt if six are not enough.
 std::optional<int> common_digits(const std::vector<double>& numbers) {
+  double largest = 0;
+  for (const double number : numbers) largest = std::max(largest, std::abs(number));
   for (int digits = 0; digits <= 6; ++digits) {
     const double power = std::pow(10.0, digits);
-    const bool enough = std::ranges::all_of(
-        numbers, [&](double number) { return std::abs(std::round(number * power) - number * power) < 1e-6; });
+    const bool enough = std::ranges::all_of(numbers, [&](double number) {
+      return std::abs(std::round(number * power) - number * power) <= 1e-9 * largest * power;
+    });
     if (enough) return digits;
   }
   return std::nullopt;
@@ -134,7 +140,11 @@ bool bars_overlap(const Figure& figure) {
 
 SeriesLook series_look(std::size_t index) {
   const std::size_t place = index % kColours.size();
-  return {kColours[place], index >= kColours.size(), kPlotlySymbols[place]};
+  const std::size_t turn = index / kColours.size();
+  return {.colour = kColours[place],
+          .dashed = turn > 0,
+          .symbol = kPlotlySymbols[(place + turn) % kPlotlySymbols.size()],
+          .pattern = kPatterns[turn % kPatterns.size()]};
 }
 
 std::string_view mark_colour(const Figure& figure, std::size_t index) {
@@ -270,15 +280,20 @@ bool has_spread(const FigureSeries& series) {
   return std::ranges::any_of(series.points, [](const FigurePoint& point) { return point.spread.has_value(); });
 }
 
-std::optional<int> cell_digits(const Figure& figure) {
-  if (figure.grid.empty() || figure.grid.size() * figure.grid.front().size() > kMaxCellTexts) return std::nullopt;
-  const auto is_whole = [](double value) { return !std::isfinite(value) || value == std::floor(value); };
+bool has_cell_texts(const Figure& figure) {
+  return !figure.grid.empty() && figure.grid.size() * figure.grid.front().size() <= kMaxCellTexts;
+}
+
+std::string cell_text(const Figure& figure, double value) {
+  const auto is_whole = [](double one) { return !std::isfinite(one) || one == std::floor(one); };
   const bool whole = std::ranges::all_of(
       figure.grid, [&](const std::vector<double>& row) { return std::ranges::all_of(row, is_whole); });
-  if (whole) return 0;
+  const double size = std::abs(value);
+  if (whole || size >= 100) return fmt::format("{:.0f}", value);
+  if (size >= 10) return fmt::format("{:.1f}", value);
+  if (size < 0.01 && size > 0) return with_digits(value, 2);
   const Range range = colour_axis(figure).range;
-  if (range.high >= 10) return range.high >= 100 ? 0 : 1;
-  return range.high - range.low < 0.2 ? 3 : 2;
+  return fmt::format("{:.{}f}", value, range.high - range.low < 0.2 ? 3 : 2);
 }
 
 }  // namespace xlm

@@ -14,8 +14,9 @@ namespace xlm {
 
 struct SeriesLook {
   std::string_view colour;
-  bool dashed = false;      // from the second use of a colour on
-  std::string_view symbol;  // of plotly.js; filled shapes first
+  bool dashed = false;       // from the second use of a colour on
+  std::string_view symbol;   // of plotly.js; filled shapes first. Each use of a colour has another one
+  std::string_view pattern;  // of bars, likewise; "": none
 };
 
 SeriesLook series_look(std::size_t index);
@@ -90,7 +91,9 @@ class SetApart {
 
 bool has_legend(const Figure& figure);
 
-/// Decimals of the numbers in a heatmap's cells. Returns nullopt if there are too many cells for numbers.
-std::optional<int> cell_digits(const Figure& figure);
+/// Whether the cells of a heatmap are few enough for numbers in them.
+bool has_cell_texts(const Figure& figure);
+/// A number as its cell shows it.
+std::string cell_text(const Figure& figure, double value);
 
 }  // namespace xlm

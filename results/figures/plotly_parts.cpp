@@ -91,7 +91,8 @@ void add_series_traces(const Figure& figure, std::size_t index, const std::strin
   trace["type"] = "scatter";
   trace["mode"] = !series.joined ? "markers" : is_long(series) ? "lines" : "lines+markers";
   trace["line"] = {{"color", look.colour}, {"width", 2}, {"dash", look.dashed ? "dash" : "solid"}};
-  trace["marker"] = {{"color", look.colour}, {"symbol", look.symbol}, {"size", kMarkerSize}};
+  trace["marker"] = {
+      {"color", look.colour}, {"symbol", series.is_predicted ? "star" : look.symbol}, {"size", kMarkerSize}};
   if (!spreads.bars.empty()) trace["error_y"] = plotly_spreads(bars_of(series, spreads), look.colour);
   traces.push_back(std::move(trace));
 }

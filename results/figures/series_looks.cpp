@@ -10,10 +10,13 @@
 namespace xlm {
 namespace {
 
+bool is_called(const FigureSeries& series, const std::string& name) {
+  return name == series.label || name == series.value || name == series.plain;
+}
+
 /// The place of a series in the order; the end if the order does not name it.
 std::size_t place_in_order(const FigureSeries& series, const std::vector<std::string>& order) {
-  const auto found = std::ranges::find_if(
-      order, [&](const std::string& name) { return name == series.label || name == series.value; });
+  const auto found = std::ranges::find_if(order, [&](const std::string& name) { return is_called(series, name); });
   return static_cast<std::size_t>(found - order.begin());
 }
 
@@ -43,8 +46,8 @@ void put_in_order(Figure& figure) {
     if (!is_shown(figure, text)) warn("labels", value, "shows no such value: it has " + labels_of(figure));
   }
   for (const std::string& name : description.order) {
-    const bool known = std::ranges::any_of(
-        figure.series, [&](const FigureSeries& series) { return series.label == name || series.value == name; });
+    const bool known =
+        std::ranges::any_of(figure.series, [&](const FigureSeries& series) { return is_called(series, name); });
     if (!known) warn("order", name, "no such series: it has " + labels_of(figure));
   }
   std::ranges::stable_sort(figure.series, [&](const FigureSeries& a, const FigureSeries& b) {

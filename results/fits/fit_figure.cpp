@@ -32,24 +32,27 @@ class LawSeries {
   /// `look`: the first that is free. Returns the next one.
   std::size_t add(std::size_t look) {
     if (across_ == 0) {
-      add_points("", 0, 0, look);
+      add_points(
+          "", [](double) { return true; }, look);
       add_curve("", {}, look);
       add_predictions(look);
       return look + 1;
     }
-    double above = 0;
     const std::vector<double> sizes = some_sizes(fitted_.of.points, 0);
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      // Runs of sizes without a curve belong to the curve below them.
-      const double below = above;
-      above = i + 1 < sizes.size() ? sizes[i + 1] / kOneSize : 0;
-      const std::string size = fit_size_text(sizes[i]);
-      add_points(size, below, above, look);
-      add_curve(size, {sizes[i]}, look);
+    const auto is_of = [](double own, double size) { return own >= size / kOneSize && own < size * kOneSize; };
+    for (const double size : sizes) {
+      const std::string text = fit_size_text(size);
+      add_points(
+          text, [&](double own) { return is_of(own, size); }, look);
+      add_curve(text, {size}, look);
       ++look;
     }
-    add_predictions(look);
-    return look + 1;
+    const auto has_no_curve = [&](double own) {
+      return std::ranges::none_of(sizes, [&](double size) { return is_of(own, size); });
+    };
+    add_points("other N", has_no_curve, look);
+    add_predictions(look + 1);
+    return look + 2;
   }
 
  private:
@@ -63,13 +66,13 @@ class LawSeries {
     return parts.empty() ? "runs" : join(parts, ", ");
   }
 
-  /// The runs whose N lies in [from, to); 0 leaves an end open.
-  void add_points(const std::string& size, double from, double to, std::size_t look) {
+  /// The runs of whose first column, N if there are two, that holds.
+  template <class Condition>
+  void add_points(const std::string& size, const Condition& holds, std::size_t look) {
     FigureSeries series{.label = label_of(size, ""), .value = "", .points = {}, .look = look};
     const LossPoints& points = fitted_.of.points;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const double own = points.x[i].front();
-      if (across_ > 0 && (own < from || (to > 0 && own >= to))) continue;
+      if (!holds(points.x[i].front())) continue;
       series.points.push_back({points.x[i].back(), points.loss[i], std::nullopt, {fitted_.of.runs[i]}});
     }
     put(std::move(series));
@@ -97,7 +100,8 @@ class LawSeries {
   }
 
   void add_predictions(std::size_t look) {
-    FigureSeries series{.label = label_of("", "predicted"), .value = "", .points = {}, .look = look};
+    FigureSeries series{
+        .label = label_of("", "predicted"), .value = "", .points = {}, .look = look, .is_predicted = true};
     for (std::size_t i = 0; i < description_.predict.size(); ++i) {
       const Prediction& prediction = fitted_.predictions[i];
       series.points.push_back(

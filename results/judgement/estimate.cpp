@@ -25,13 +25,6 @@ SpreadEstimate of_mean(const SpreadEstimate& spread, std::int64_t runs) {
   return {spread.deviation / std::sqrt(static_cast<double>(runs)), spread.freedom};
 }
 
-/// Numbers that are compared were written in one way.
-double step_of_both(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return step_of(both);
-}
-
 bool are_equal(const std::vector<double>& values) { return sample_deviation(values).value_or(0) == 0; }
 
 Estimate estimate_of_rounded(const std::vector<double>& by_seed, double step, double shift) {
@@ -45,6 +38,12 @@ Estimate estimate_of_rounded(const std::vector<double>& by_seed, double step, do
 }
 
 }  // namespace
+
+double step_of_both(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return step_of(both);
+}
 
 std::optional<double> half_width_of(const Estimate& estimate, double level) {
   if (!estimate.has_error()) return std::nullopt;

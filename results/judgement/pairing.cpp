@@ -105,12 +105,11 @@ bool are_of_programs(RunTable& runs, const SeedValues& values) {
 
 /// Whether two seeds have one number of so many digits that they are one run twice: few digits may be equal by chance.
 bool repeats_a_seed(const SeedValues& values) {
-  constexpr double kFewDecimals = 1e5;
+  constexpr int kFewDecimals = 5;
   std::set<double> seen;
   for (const double number : values.means()) {
-    const double scaled = number * kFewDecimals;
-    const bool has_more = std::abs(scaled - std::round(scaled)) > 1e-6;
-    if (has_more && !seen.insert(number).second) return true;
+    const bool has_few = is_multiple(number, std::pow(10.0, kFewDecimals + zeros_behind_point(number)));
+    if (!has_few && !seen.insert(number).second) return true;
   }
   return false;
 }

@@ -1,7 +1,9 @@
 // Screens and confirmations.
 #include "results/judgement/screen.h"
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "results/judgement/plan.h"
 
@@ -34,19 +36,25 @@ SpreadEstimate noise_of_pairs(const SpreadEstimate& of_runs) {
   return {std::sqrt(2.0) * of_runs.deviation, of_runs.freedom};
 }
 
-Estimate gain_of(const std::vector<double>& gains, const GainPlan& plan) {
-  Estimate gain = estimate_of(gains);
+std::vector<double> PairedNumbers::gains() const {
+  std::vector<double> gains(change.size());
+  std::ranges::transform(change, base, gains.begin(), std::minus<>());
+  return gains;
+}
+
+Estimate gain_of(const PairedNumbers& pairs, const GainPlan& plan) {
+  const Estimate gain = difference_of_pairs(pairs.change, pairs.base);
   if (!plan.noise) return gain;
-  const double step = step_of(gains);
+  const double step = std::sqrt(2.0) * step_of_both(pairs.change, pairs.base);
   SpreadEstimate spread = *plan.noise;
-  if (const std::optional<SpreadEstimate> own = spread_of_rounded(gains, step)) {
+  if (const std::optional<SpreadEstimate> own = spread_of_rounded(pairs.gains(), step)) {
     spread = *pooled_spread({*own, spread});
   }
   return with_spread(gain, spread, 1 / static_cast<double>(gain.seeds), step);
 }
 
-ScreenLook look_at_screen(const std::vector<double>& gains, const GainPlan& plan) {
-  const Estimate seen = gain_of(gains, plan);
+ScreenLook look_at_screen(const PairedNumbers& pairs, const GainPlan& plan) {
+  const Estimate seen = gain_of(pairs, plan);
   if (seen.seeds >= plan.seeds) {
     const bool confirmed = test_limits(seen, plan.limits()).decision == Decision::kInside;
     return {confirmed ? ScreenStep::kPass : ScreenStep::kUndecided, std::nullopt};
@@ -59,11 +67,11 @@ double level_of_confirmation(std::int64_t not_kept) {
   return kLineError / static_cast<double>((not_kept + 1) * (not_kept + 2));
 }
 
-LimitsTest confirm_gain(const std::vector<double>& gains, const GainPlan& plan, double level) {
+LimitsTest confirm_gain(const PairedNumbers& pairs, const GainPlan& plan, double level) {
   GainPlan own = plan;
-  const std::optional<SpreadEstimate> spread = spread_of(gains);
+  const std::optional<SpreadEstimate> spread = spread_of(pairs.gains());
   if (spread && plan.noise && is_noisier(*spread, *plan.noise, kTestsOfNoise)) own.noise.reset();
-  return test_limits(gain_of(gains, own), plan.limits(), 1 - 2 * level);
+  return test_limits(gain_of(pairs, own), plan.limits(), 1 - 2 * level);
 }
 
 }  // namespace xlm

@@ -21,8 +21,17 @@ struct GainPlan {
 /// true one is smaller.
 SpreadEstimate noise_of_pairs(const SpreadEstimate& of_runs);
 
-/// The mean of gains, one for each pair, with their spread and the noise of the plan pooled.
-Estimate gain_of(const std::vector<double>& gains, const GainPlan& plan);
+/// Numbers of pairs of runs, higher ones being better: a gain is one of the change less that of the base.
+struct PairedNumbers {
+  std::vector<double> change;
+  std::vector<double> base;
+
+  std::vector<double> gains() const;
+  std::int64_t size() const { return static_cast<std::int64_t>(change.size()); }
+};
+
+/// The mean of the gains, with their spread and the noise of the plan pooled.
+Estimate gain_of(const PairedNumbers& pairs, const GainPlan& plan);
 
 enum class ScreenStep {
   kMore,       // another pair
@@ -37,8 +46,8 @@ struct ScreenLook {
 
 /// Stops if the chance to be confirmed by all pairs of the plan at the gain seen so far is below 2 %: from the first
 /// pair if the noise is known, otherwise from the second. A screen decides nothing else, so looks at it cost no error.
-/// `gains` is not empty.
-ScreenLook look_at_screen(const std::vector<double>& gains, const GainPlan& plan);
+/// `pairs` is not empty.
+ScreenLook look_at_screen(const PairedNumbers& pairs, const GainPlan& plan);
 
 /// The chance that one useless change of a line of tries is kept, or more.
 inline constexpr double kLineError = 0.05;
@@ -51,6 +60,6 @@ double level_of_confirmation(std::int64_t not_kept);
 /// Whether fresh pairs show a gain at a one-sided level: kInside keeps the change. The interval has the level that
 /// belongs to it, 1 − 2 · `level`. Pairs that vary more than the noise of the plan (F-test at 1 %) keep their own
 /// spread.
-LimitsTest confirm_gain(const std::vector<double>& gains, const GainPlan& plan, double level);
+LimitsTest confirm_gain(const PairedNumbers& pairs, const GainPlan& plan, double level);
 
 }  // namespace xlm

@@ -53,16 +53,27 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
   return SpreadEstimate{*deviation, static_cast<double>(values.size()) - 1};
 }
 
+bool is_multiple(double value, double parts) {
+  constexpr double kMost = 1e-3;          // of a step
+  constexpr double kOfFloats = 0x1p-24;   // half of their last bit
+  constexpr double kOfDoubles = 0x1p-33;  // differences of numbers have lost bits
+  const bool is_float = static_cast<double>(static_cast<float>(value)) == value;
+  const double of_binary_fractions = std::abs(value) * parts * (is_float ? kOfFloats : kOfDoubles);
+  return std::abs(value * parts - std::round(value * parts)) <= std::min(kMost, of_binary_fractions);
+}
+
+int zeros_behind_point(double value) {
+  return value == 0 ? 0 : std::max(0, -1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
+}
+
 double step_of(const std::vector<double>& values) {
-  constexpr int kMaxDigits = 9;        // behind the point
-  constexpr double kTolerance = 1e-6;  // of a step: what binary fractions leave
-  if (std::ranges::all_of(values, [](double value) { return value == 0; })) return 0;
-  for (int digits = 0; digits <= kMaxDigits; ++digits) {
+  constexpr int kMaxDigits = 9;
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::abs(value));
+  if (largest == 0) return 0;
+  for (int digits = 0; digits <= kMaxDigits + zeros_behind_point(largest); ++digits) {
     const double parts = std::pow(10.0, digits);
-    const auto is_whole = [&](double value) {
-      return std::abs(value * parts - std::round(value * parts)) < kTolerance;
-    };
-    if (std::ranges::all_of(values, is_whole)) return 1 / parts;
+    if (std::ranges::all_of(values, [&](double value) { return is_multiple(value, parts); })) return 1 / parts;
   }
   return 0;
 }

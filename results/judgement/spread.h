@@ -24,8 +24,14 @@ struct SpreadEstimate {
 /// The standard deviation of one sample; nothing for fewer than two values.
 std::optional<SpreadEstimate> spread_of(const std::vector<double>& values);
 
+/// Whether a number is a multiple of 1 / `parts`, as far as a double, or the float that it was, can say.
+bool is_multiple(double value, double parts);
+
+/// The zeros between the point and the first digit of a number below 1: 3 for 0.00012.
+int zeros_behind_point(double value);
+
 /// The step of the digits in which numbers are given, such as 0.01: the largest power of ten, at most 1, that divides
-/// all of them; 0 if they have more than nine digits behind the point, or if all are 0.
+/// all of them; 0 if they have more than nine digits behind the point and the zeros of the largest, or if all are 0.
 double step_of(const std::vector<double>& values);
 
 /// The standard deviation of numbers that were rounded to a step: at least that of rounding alone, step / √12, so that

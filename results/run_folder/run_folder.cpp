@@ -10,44 +10,19 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
-#include "base/text.h"
-#include "base/words.h"
-#include "base/yaml.h"
-#include "results/run_folder/imported.h"
 #include "results/run_folder/journal.h"
+#include "results/run_folder/main_evaluations.h"
 #include "results/run_folder/part_losses.h"
+#include "results/run_folder/record_fields.h"
 #include "results/run_folder/remark.h"
 #include "results/run_folder/run_cost.h"
+#include "results/run_folder/run_settings.h"
 
 namespace xlm {
 namespace {
 
 /// Numbers that are not finite are null in JSON.
 constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-
-/// Whether an evaluation's setting differs from the default, for a run that does not configure it: a measured model
-/// folder has only options of the model. False for what is no option of runs.
-bool differs_from_default(const std::string& key, const Json& value) {
-  static const Json defaults = {{"train.precision", "float32"}, {"train.tf32", false}, {"eval.first_token", "skip"}};
-  if (defaults.contains(key)) return defaults.at(key) != value;
-  return key.starts_with("eval.") && value.is_number() && value != 0;
-}
-
-std::string text_field(const Json& record, const char* key) {
-  const auto found = record.find(key);
-  return found != record.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::int64_t integer_field(const Json& record, const char* key) {
-  const auto found = record.find(key);
-  return found != record.end() && found->is_number() ? found->get<std::int64_t>() : 0;
-}
-
-double number_field(const Json& record, const char* key) {
-  const auto found = record.find(key);
-  return found != record.end() && found->is_number() ? found->get<double>() : 0;
-}
 
 /// Whether a cost of a program's run is known without the program's word.
 bool is_measured_cost(std::string_view name) {
@@ -277,6 +252,8 @@ class Assembler {
     for (const char* name : {"tokens", "loss", "seconds", "flops"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
+    // Programs of before left out a loss that is not finite.
+    if (evaluation.values.empty() && evaluation.not_finite.empty()) evaluation.not_finite.insert("loss");
     evaluation.step = step_of(record);
     const std::string doubt = text_field(record, "doubt");
     if (!doubt.empty() && run_.reason.find(doubt) == std::string::npos) {
@@ -285,6 +262,8 @@ class Assembler {
     RunEvaluation& known = evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}];
     if (evaluation.settings.empty()) {  // numbers of a program's evaluation may come one after another
       evaluation.final = evaluation.final || known.final;
+      for (const std::string& name : evaluation.not_finite) known.values.erase(name);
+      for (const auto& [name, value] : evaluation.values) known.not_finite.erase(name);
       evaluation.values.merge(known.values);
       evaluation.not_finite.merge(known.not_finite);
     }
@@ -358,160 +337,7 @@ class Assembler {
   std::map<std::tuple<std::string, std::int64_t, std::string>, RunEvaluation> evaluations_;
 };
 
-/// A program may report the quantities of a split at several steps, and a tracker has them so: each has its last value,
-/// a final one if there is one, or none if that is not finite.
-std::map<std::string, double> carried_of(const Run& run, const RunEvaluation& main) {
-  std::map<std::string, std::pair<std::tuple<bool, std::int64_t, double>, double>> last;
-  for (const RunEvaluation& other : run.evaluations) {
-    const bool counts = other.split == main.split && other.at.empty() && (other.final || other.settings.empty());
-    if (!counts || &other == &main) continue;
-    std::map<std::string, double> numbers = other.values;
-    for (const std::string& name : other.not_finite) numbers.emplace(name, std::numeric_limits<double>::quiet_NaN());
-    for (const auto& [name, value] : numbers) {
-      if (main.values.contains(name) || main.not_finite.contains(name)) continue;
-      const std::tuple place(other.final, other.step, other.time);
-      const auto [known, is_first] = last.try_emplace(name, place, value);
-      if (!is_first && place >= known->second.first) known->second = {place, value};
-    }
-  }
-  std::map<std::string, double> carried;
-  for (const auto& [name, found] : last) {
-    if (!std::isnan(found.second)) carried[name] = found.second;
-  }
-  return carried;
-}
-
-void choose_main_evaluations(Run& run) {
-  std::map<std::string, RunEvaluation*> newest;
-  for (RunEvaluation& evaluation : run.evaluations) {
-    evaluation.at = differing_settings(run, evaluation.settings);
-    if (!evaluation.final || !evaluation.at.empty()) continue;
-    RunEvaluation*& best = newest[evaluation.split];
-    // That by a program's second command takes the place of what training said, also if that is read again later.
-    const auto place = [](const RunEvaluation& one) {
-      return std::pair(one.settings.contains(kEvaluationCommand), one.time);
-    };
-    if (best == nullptr || place(evaluation) >= place(*best)) best = &evaluation;
-  }
-  for (const auto& [split, evaluation] : newest) {
-    evaluation->main = true;
-    evaluation->carried = carried_of(run, *evaluation);
-  }
-}
-
-void read_config(Run& run) {
-  const RunPaths paths{run.folder};
-  if (!fs::exists(paths.config())) {
-    throw DataError(fmt::format("{} is missing, so the run cannot be read", paths.config().string()));
-  }
-  try {
-    flatten(to_json(read_yaml(paths.config())), "", run.params);
-  } catch (const UsageError& error) {
-    throw DataError(error.what());  // the user did not write this file
-  }
-  std::error_code ignored;
-  if (!fs::exists(paths.environment(), ignored)) return;
-  run.environment = read_json_object(paths.environment());
-  const std::string dataset = text_field(run.environment, "dataset");
-  if (!dataset.empty()) {
-    run.params.emplace_back("data.name", data_name(dataset, text_field(run.environment, "language")));
-  }
-  if (const auto contents = run.environment.find("contents"); contents != run.environment.end()) {
-    for (const auto& [key, content] : contents->items()) {
-      if (content.is_string()) run.contents[key] = content.get<std::string>();
-    }
-  }
-  if (const auto code = run.contents.find("program.folder"); code != run.contents.end()) {
-    run.params.emplace_back(kProgramFingerprint, code->second);
-  }
-  const auto program = run.environment.find("program");
-  if (program != run.environment.end() && program->is_object() && program->contains("packages")) {
-    constexpr std::size_t kDigits = 8;
-    const std::string all = text_field(*program, "python") + "\n" + program->at("packages").dump();
-    run.params.emplace_back(kPackages, sha256(all).substr(0, kDigits));
-  }
-  if (program != run.environment.end() && program->is_object() && program->contains("variables")) {
-    std::vector<std::string> all;
-    for (const auto& [name, value] : program->at("variables").items()) all.push_back(name + "=" + value.dump());
-    for (std::string& one : all) std::erase(one, '"');
-    run.params.emplace_back(kVariables, join(all, ", "));
-  }
-  if (const double threads = number_field(run.environment, "threads"); threads > 0) {
-    const auto all = static_cast<std::int64_t>(threads * std::max(number_field(run.environment, "processes"), 1.0));
-    run.params.emplace_back(kThreads, all);
-  }
-  // The seed of the run it begins from, and the place of that run, are no settings.
-  const auto parent = run.environment.find("parent");
-  if (parent != run.environment.end() && parent->is_object()) {
-    run.parent = text_field(*parent, "run");
-    run.parent_step = integer_field(*parent, "step");
-  } else {
-    std::erase_if(run.params, [](const auto& entry) { return entry.first.starts_with("continue."); });
-  }
-  if (const std::string source = text_field(run.environment, "source_setting"); !source.empty()) {
-    const char* source_key = run.parent.empty() ? "model.init_from" : "continue.run";
-    for (auto& [key, value] : run.params) {
-      if (key == source_key) value = source;
-    }
-    run.contents.erase(source_key);
-  }
-  run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
-  const std::string fingerprint = text_field(run.environment, "fingerprint");
-  if (!fingerprint.empty()) run.params.emplace_back("data.fingerprint", fingerprint);
-  const Json texts = run.environment.value("texts", Json::object());
-  for (const auto& [split, text] : texts.items()) {
-    run.params.emplace_back(std::string(kTextOf) + split, text);
-  }
-  const auto tokens = run.environment.find("train_tokens");
-  if (tokens != run.environment.end() && tokens->is_number_integer()) {
-    run.params.emplace_back(kTrainTokens, *tokens);
-  }
-}
-
 }  // namespace
-
-void flatten(const Json& value, const std::string& prefix, SettingList& out) {
-  for (const auto& [key, item] : value.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (item.is_object()) {
-      flatten(item, name, out);
-    } else {
-      out.emplace_back(name, item);
-    }
-  }
-}
-
-std::string at_text(const SettingList& at) {
-  std::string text;
-  for (const auto& [key, value] : at) {
-    const std::string shown = value.is_string() ? as_word(value.get<std::string>()) : value.dump();
-    text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
-  }
-  return text;
-}
-
-std::string chosen_by(const std::vector<std::string>& runs) {
-  return runs.empty() ? std::string(kChosenByNone) : join(runs, " ");
-}
-
-std::string not_frozen_text(const std::map<std::string, std::string>& files) {
-  constexpr std::size_t kDigits = 8;
-  std::set<std::string> lines;
-  for (const auto& [file, hash] : files) {
-    const fs::path above = fs::path(file).parent_path().filename();
-    lines.insert((above / fs::path(file).filename()).string() + " " + hash);
-  }
-  if (lines.empty()) return "";
-  const std::string first = lines.begin()->substr(0, lines.begin()->rfind(' '));
-  const std::string others = lines.size() < 2    ? ""
-                             : lines.size() == 2 ? " and another"
-                                                 : fmt::format(" and {} others", lines.size() - 1);
-  return fmt::format("{}{} ({})", first, others, sha256(join({lines.begin(), lines.end()}, "\n")).substr(0, kDigits));
-}
-
-std::string data_name(const std::string& dataset, const std::string& language) {
-  return language.empty() ? dataset : dataset + "-" + language;
-}
 
 bool is_of_program(const Run& run) {
   const Json* type = run.param("model.type");
@@ -520,26 +346,6 @@ bool is_of_program(const Run& run) {
 
 std::string checkpoint_words(std::int64_t step, bool of_program) {
   return fmt::format("step {}{}", step, of_program ? " or before" : "");
-}
-
-SettingList differing_settings(const Run& run, const Json& settings) {
-  SettingList differing;
-  const Json* type = run.param("model.type");
-  const bool of_program = is_of_program(run) || (type != nullptr && *type == kImportedType);
-  for (const auto& [key, value] : settings.items()) {
-    if (key == kEvaluationCommand) continue;
-    const Json own = run.own_value(key);
-    const bool differs = !own.is_null() ? own != value : of_program || differs_from_default(key, value);
-    if (differs) differing.emplace_back(key, value);
-  }
-  std::ranges::sort(differing);
-  const auto is_name = [](const auto& setting) { return setting.first == "data.name"; };
-  if (std::ranges::any_of(differing, is_name)) {
-    std::erase_if(differing, [&](const auto& setting) {
-      return setting.first == "data.fingerprint" || run.contents.contains(setting.first);
-    });
-  }
-  return differing;
 }
 
 const Json* Run::param(std::string_view key) const {
@@ -581,7 +387,7 @@ Run assemble(const fs::path& folder, const Json* next) {
   Run run;
   run.folder = folder;
   run.id = folder.filename().string();
-  read_config(run);
+  read_settings(run);
   Assembler assembler(run);
   const auto add = [&](const Json& record) {
     try {

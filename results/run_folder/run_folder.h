@@ -269,11 +269,6 @@ inline const RunEvaluation* main_evaluation(const Run& run, const std::string& s
 
 bool is_of_program(const Run& run);
 
-/// The settings of an evaluation that differ from its run's own, or from the default if the run does not have them.
-/// What a program's run does not have differs.
-/// Other data are given by name, or by fingerprint if the name is the run's own.
-SettingList differing_settings(const Run& run, const Json& settings);
-
 /// Reads a run folder. A run without a journal is queued. Counts malformed lines of the journal and leaves them out.
 /// Also leaves out, uncounted, records of a worker written after another had taken its run over. Throws DataError with
 /// the file's name if the configuration is missing or malformed.

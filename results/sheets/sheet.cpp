@@ -83,7 +83,8 @@ std::string sheet_as_text(const Sheet& sheet, int width) {
 std::string sheet_as_markdown(const Sheet& sheet) {
   std::string out = sheet.title.empty() ? "" : "**" + sheet.title + "**\n\n";
   out += render_columns(sheet, 1, sheet.columns.size(), TextTable::Format::kMarkdown, 0);
-  for (const std::string& note : sheet.notes) out += "\n" + note + "\n";
+  // "* better than …" would begin a list.
+  for (const std::string& note : sheet.notes) out += (note.starts_with("* ") ? "\n\\" : "\n") + note + "\n";
   return out;
 }
 

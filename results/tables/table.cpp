@@ -2,11 +2,13 @@
 #include "results/tables/table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/judgement/spread.h"
 #include "results/quantities/quantities.h"
 #include "results/store/directions.h"
 #include "results/store/equal_budgets.h"
@@ -140,6 +142,7 @@ class TableBuilder {
       table_.rows.push_back(std::move(row));
     }
     if (table_.rows.empty() || table_.columns.empty()) return nothing_to_show();
+    give_digits_to_small_numbers();
     set_stars(table_, description_.stars, runs_, samples_, notes_);
     table_.verdicts = set_verdicts(table_, description_.verdicts, samples_, columns_of_costs());
     relate_to_rows(table_, runs_);
@@ -160,6 +163,20 @@ class TableBuilder {
   }
 
  private:
+  /// The usual digits would show numbers far below 1 as zeros.
+  void give_digits_to_small_numbers() {
+    constexpr std::int64_t kUsual = 3;
+    for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+      CellOptions& options = table_.columns[c].cells;
+      if (options.has_digits || options.format != NumberFormat::kNumber || options.digits == 0) continue;
+      double largest = 0;
+      for (const TableRow& row : table_.rows) largest = std::max(largest, std::abs(row.cells[c].value.value_or(0)));
+      const std::int64_t usual = options.digits < 0 ? kUsual : options.digits;
+      if (largest == 0 || largest * std::pow(10.0, static_cast<double>(usual - 1)) >= 1) continue;
+      options.digits = zeros_behind_point(largest) + kUsual;
+    }
+  }
+
   NothingToShow nothing_to_show() {
     std::string reason = unmet_;
     if (reason.empty()) {

@@ -36,8 +36,9 @@ void fill_in(const Yaml& own, const Yaml* shared, CellOptions& options) {
   };
   const Quantity* quantity = quantity_of_column(options.value);
   options.has_direction = quantity != nullptr || is_given("better");
+  options.has_digits = is_given("digits") || is_given("format");
   if (quantity == nullptr) return;
-  if (!is_given("digits") && !is_given("format")) {
+  if (!options.has_digits) {
     options.digits = quantity->digits;
     options.format = quantity->format;
   }

@@ -41,6 +41,7 @@ struct CellOptions {
   Better better = Better::kLower;
   bool best = false;
   bool has_direction = false;  // `better` is given, or the quantity's own
+  bool has_digits = false;     // `digits` or `format` is given
 
   void visit(OptionVisitor& v) {
     v.field({.name = "value", .help = "column of the store that is printed: test.bpc, params, …"}, value);

@@ -86,7 +86,12 @@ void set_stars(Table& table, const Stars& stars, RunTable& runs, const std::vect
   notes.stars = &stars;
   const std::vector<std::size_t> against = rows_of(table, stars, notes);
   StarTests tests(table, runs, samples, notes);
-  std::vector<TableCell*> cells;
+  struct StarCell {
+    std::size_t row;
+    std::size_t column;
+    std::size_t test;  // its place in p
+  };
+  std::vector<StarCell> cells;
   std::vector<double> p;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const CellOptions& options = table.columns[c].cells;
@@ -99,15 +104,21 @@ void set_stars(Table& table, const Stars& stars, RunTable& runs, const std::vect
         notes.unpaired.erase({r, c});
         continue;
       }
-      cells.push_back(&table.rows[r].cells[c]);
-      p.push_back(*largest);
+      // Another column of the same runs shows the same test.
+      const std::vector<TableCell>& row = table.rows[r].cells;
+      const auto same = std::ranges::find_if(
+          cells, [&](const StarCell& known) { return known.row == r && row[known.column].rows == row[c].rows; });
+      const std::size_t test = same == cells.end() ? p.size() : same->test;
+      cells.push_back({r, c, test});
+      if (test == p.size()) p.push_back(*largest);
     }
   }
   notes.tests = p.size();
   if (stars.correct == Correction::kHolm) p = holm(p);
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    cells[i]->p = p[i];
-    cells[i]->star = p[i] < stars.p;
+  for (const StarCell& one : cells) {
+    TableCell& cell = table.rows[one.row].cells[one.column];
+    cell.p = p[one.test];
+    cell.star = p[one.test] < stars.p;
   }
 }
 

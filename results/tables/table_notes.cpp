@@ -137,6 +137,22 @@ std::string stars_note(const Table& table, const TableNotes& notes) {
                          : "Holm's correction for " + counted(notes.tests, "compared cell"));
 }
 
+/// "the median over seeds: A, B.", of columns whose cells are no means.
+std::string aggregates_note(const Table& table, const std::vector<TableColumn>& also) {
+  std::map<std::string, std::vector<std::string>> columns;
+  const auto add = [&](const TableColumn& column) {
+    if (column.cells.aggregate == Aggregate::kMean) return;
+    columns[fmt::format("the {} over {}s", kAggregateNames[static_cast<std::size_t>(column.cells.aggregate)],
+                        column_label(column.cells.over))]
+        .push_back(column.label);
+  };
+  for (const TableColumn& column : table.columns) add(column);
+  for (const TableColumn& column : also) add(column);
+  std::vector<std::string> parts;
+  for (const auto& [what, labels] : columns) parts.push_back(fmt::format("{} in {}", what, some_listed(labels)));
+  return join(parts, "; ");
+}
+
 /// What cells show, in words, without a unit that stands behind each number anyway.
 std::string cells_in_words(const CellOptions& cells) {
   const Quantity* known = find_quantity(cells.value);
@@ -155,10 +171,14 @@ std::string cell_name(const Table& table, std::size_t row, std::size_t column) {
 
 std::string what_cells_show(const Table& table, const std::vector<TableColumn>& also) {
   const auto silent = std::ranges::find_if(table.columns, [](const TableColumn& column) { return !column.says_what; });
-  if (silent == table.columns.end()) return "";
-  std::vector<std::string> parts{cells_in_words(silent->cells)};
-  for (const TableColumn& column : also) parts.push_back(column.label + ": " + cells_in_words(column.cells));
-  return "Cells: " + join(parts, "; ") + ".";
+  std::vector<std::string> parts;
+  if (silent != table.columns.end()) {
+    parts.push_back(cells_in_words(silent->cells));
+    for (const TableColumn& column : also) parts.push_back(column.label + ": " + cells_in_words(column.cells));
+  }
+  if (std::string aggregates = aggregates_note(table, also); !aggregates.empty())
+    parts.push_back(std::move(aggregates));
+  return parts.empty() ? "" : "Cells: " + join(parts, "; ") + ".";
 }
 
 std::string what_is_best(const Table& table) {

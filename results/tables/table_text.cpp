@@ -106,7 +106,9 @@ void add_comparison(Json& item, const TableCell& cell) {
 Json to_json(const Table& table) {
   Json json = {{"table", table.title}, {"name", table.name}, {"columns", Json::array()}, {"rows", Json::array()}};
   for (const TableColumn& column : table.columns) {
-    json["columns"].push_back({{"label", column.label}, {"value", column.cells.value}});
+    json["columns"].push_back({{"label", column.label},
+                               {"value", column.cells.value},
+                               {"aggregate", kAggregateNames[static_cast<std::size_t>(column.cells.aggregate)]}});
   }
   for (const TableRow& row : table.rows) {
     Json cells = Json::array();

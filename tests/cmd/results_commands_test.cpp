@@ -144,6 +144,29 @@ TEST_F(ResultsCommands, FilesHaveTheFormatOfTheirName) {
   }
 }
 
+TEST_F(ResultsCommands, CsvHoldsOneTable) {
+  make_sweep();
+  write("t.yaml",
+        "tables:\n  - {table: A, rows: model.span_type, cells: {value: test.bpc}}\n"
+        "  - {table: Of spans, name: spans, rows: model.span, cells: {value: test.bpc}}\n");
+  const ProgramResult refused = xlm("table t.yaml --format csv");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("CSV holds one table\nchoose it with --name: a, spans"));
+  EXPECT_THAT(xlm("table t.yaml --format csv --name spans").out, HasSubstr("test.bpc"));
+}
+
+TEST_F(ResultsCommands, AFigureThatIsNotLegibleKeepsNoneOfTheOthers) {
+  make_sweep();
+  write("f.yaml",
+        "figures:\n  - {figure: small, x: model.span, y: test.bpc, width: 0.8}\n"
+        "  - {figure: large, x: model.span, y: test.bpc}\n");
+  if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  const ProgramResult drawn = xlm("figure f.yaml");
+  EXPECT_EQ(drawn.code, 3);
+  EXPECT_THAT(drawn.err, HasSubstr("the figure 'small' is not legible"));
+  EXPECT_EQ(drawn.out, "large.svg\n");
+}
+
 TEST_F(ResultsCommands, ReportsAreWrittenAsPagesAlone) {
   make_sweep();
   write("recipe.yaml", kRecipe);

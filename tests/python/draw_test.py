@@ -81,8 +81,10 @@ def test_bands_end_at_a_null():
 
 def test_bars_of_a_place_stand_side_by_side():
     names = {"title": {"text": "x"}, "range": [-0.6, 1.6], "tickvals": [0, 1], "ticktext": ["one", "two"]}
-    traces = [{"type": "bar", "name": name, "x": [0, 1], "y": [3, 4], "marker": {"color": "#0072b2"}} for name in "ab"]
+    marks = {"a": {"color": "#0072b2", "pattern": {"shape": ""}}, "b": {"color": "#0072b2", "pattern": {"shape": "/"}}}
+    traces = [{"type": "bar", "name": name, "x": [0, 1], "y": [3, 4], "marker": mark} for name, mark in marks.items()]
     axes = draw.drawn(picture(traces, {"xaxis": names})).axes[0]
+    assert [patch.get_hatch() for patch in axes.patches] == [None, None, "//", "//"]
     boxes = [(patch.get_x(), patch.get_x() + patch.get_width(), patch.get_height()) for patch in axes.patches]
     assert [height for _, _, height in boxes] == [3, 4, 3, 4]
     assert boxes[0][1] < 0 < boxes[2][0] and boxes[0][0] > -0.4 and boxes[2][1] < 0.4
@@ -146,6 +148,13 @@ def test_texts_at_ticks_that_would_touch():
     }
     axes = draw.drawn(picture([points()], {"xaxis": names})).axes[0]
     assert {label.get_rotation() for label in axes.get_xticklabels()} == {90}
+
+
+def test_letters_without_a_font_are_refused_but_in_svg():
+    japanese = picture([points(name="\u65e5\u672c\u8a9e"), points(name="b")])
+    assert b"\xe6\x97\xa5" in draw.saved(japanese, "svg")
+    refused = draw.answer({"picture": japanese, "format": "png"})
+    assert "Glyph" in refused["illegible"] and "labels" in refused["advice"]
 
 
 def test_what_has_no_room_is_refused():

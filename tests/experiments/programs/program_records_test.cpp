@@ -75,6 +75,61 @@ TEST_F(ProgramRecordsTest, ANameThatCountsAnewAfterAResumeIsSaid) {
               ElementsAre(HasSubstr("'valid.loss' begins again at step 10, and the program resumed at 41")));
 }
 
+TEST_F(ProgramRecordsTest, WhatASecondAttemptLeftIsVoidAfterAThird) {
+  for (const std::int64_t step : {20, 40, 60}) number(records_, "valid.acc", step, 0.01 * static_cast<double>(step));
+  number(records_, "loss", 60, 3);
+  records_.flush();
+  const auto go_on = [&](ProgramRecords& before, ProgramRecords& after, std::int64_t first, std::int64_t last) {
+    after.begin(Json::parse(before.position().dump()));
+    after.begin_attempt();
+    for (const std::int64_t step : {first, last}) {
+      after.seen_step(step);
+      number(after, "loss", step, 2);
+    }
+    after.flush();
+    return sink_.take();
+  };
+  ProgramRecords second(sink_);
+  go_on(records_, second, 51, 95);
+  ProgramRecords third(sink_);
+  EXPECT_THAT(go_on(second, third, 91, 100),
+              ElementsAre("back to 51: valid.acc", "back to 91: loss", "91: loss=2", "100: loss=2"));
+  EXPECT_THAT(third.warnings(),
+              ElementsAre(HasSubstr("valid.acc at step 51 and later is of an attempt that was left")));
+  third.finish();
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 40: acc=0.4 final")) << "and not none";
+}
+
+TEST_F(ProgramRecordsTest, WhatCameAgainBeforeAKillStays) {
+  number(records_, "valid.acc", 55, 0.5);
+  number(records_, "loss", 60, 3);
+  ProgramRecords second(sink_);
+  second.begin(Json::parse(records_.position().dump()));
+  second.begin_attempt();
+  second.seen_step(51);
+  number(second, "loss", 51, 2);
+  number(second, "valid.acc", 55, 0.75);
+  second.seen_step(70);
+  number(second, "loss", 70, 2);
+  second.flush();
+  sink_.take();
+  ProgramRecords third(sink_);
+  third.begin(Json::parse(second.position().dump()));
+  third.begin_attempt();
+  third.seen_step(61);
+  number(third, "loss", 61, 1);
+  third.flush();
+  EXPECT_THAT(sink_.take(), ElementsAre("back to 61: loss", "61: loss=1"));
+  third.finish();
+  EXPECT_THAT(sink_.take(), ElementsAre("valid 55: acc=0.75 final"));
+}
+
+TEST_F(ProgramRecordsTest, ACostCalledSeedIsNotTheSeed) {
+  records_.cost("seed", 99);
+  records_.flush();
+  EXPECT_THAT(sink_.take(), ElementsAre("costs: reported_seed=99"));
+}
+
 TEST_F(ProgramRecordsTest, AnEvaluationBehindWhatTheLastAttemptDidIsNotItsLast) {
   number(records_, "valid.loss", 60, 2.5);
   records_.flush();

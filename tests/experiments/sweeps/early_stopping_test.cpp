@@ -79,6 +79,14 @@ TEST(Allowances, SeedsOfASettingAreJudgedTogether) {
   EXPECT_THAT(rungs_of(runs), ElementsAre(1, 1, 0, 0)) << "1.1 on average beats 1.15";
 }
 
+TEST(Allowances, ASeedGoesOnWithTheOthersOfItsSetting) {
+  std::vector<RunAtRungs> runs{{"a", {1.1, kYet}}, {"a", {1.1, kYet}}, {"b", {2.0, kYet}}, {"b", {2.0, kYet}},
+                               {"c", {3.0, kYet}}, {"c", {3.0, kYet}}, {"d", {1.0, kYet}}, {"d", {1.0, kYet}}};
+  EXPECT_THAT(rungs_of(runs), ElementsAre(0, 0, 0, 0, 0, 0, 1, 1));
+  runs[0].left = {true, false};  // it was the best when a worker took it
+  EXPECT_THAT(rungs_of(runs), ElementsAre(1, 1, 0, 0, 0, 0, 1, 1));
+}
+
 TEST(Allowances, ASettingWithALostRunIsLast) {
   std::vector<RunAtRungs> runs{{"a", {1.0, kYet}}, {"a", {kYet, kYet}, true}, {"b", {9.0, kYet}}, {"b", {9.0, kYet}}};
   EXPECT_THAT(rungs_of(runs), ElementsAre(0, 0, 1, 1));
@@ -86,7 +94,7 @@ TEST(Allowances, ASettingWithALostRunIsLast) {
 }
 
 TEST(Allowances, OfNoEvaluationThereAreNone) {
-  EXPECT_THROW(Halving({.measure = "params", .rungs = {1}, .keep = 0.5}, {}), UsageError);
+  EXPECT_THROW(Halving({.measure = "params", .rungs = {1}, .keep = 0.5}, {}, false), UsageError);
 }
 
 class EarlyStoppingFile : public ::testing::Test {

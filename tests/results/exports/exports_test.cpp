@@ -189,17 +189,19 @@ TEST_F(Exports, OfEventsAreOneFileAndWhatAKilledExportLeftGoes) {
 }
 
 TEST_F(Exports, OfEventsAreReadByTensorboard) {
+  maker_.evaluate({.id = "adaptive-span-text8-00000001"}, "train", 1.125, {});
   for (const char* id : {"adaptive-span-text8-00000001", "adaptive-span-text8-00000002"}) {
     export_events(read_run(maker_.folder(id)), folder_.path() / "events");
     export_events(read_run(maker_.folder(id)), folder_.path() / "events");  // in place of the first
   }
   const std::string seen = read(std::string(kScalars) +
                                 "events = show('events/adaptive-span-text8-00000001', 'train/bpc', 'valid/bpc', "
-                                "'test@data.name=pg-19/bpc')\n"
+                                "'test@data.name=pg-19/bpc', 'train@evaluated/bpc')\n"
                                 "print(events.Tensors('configuration')[0].tensor_proto.string_val[0].decode())\n");
   EXPECT_THAT(seen, HasSubstr("train/bpc [(50, 1002.0, 1.75), (100, 1004.0, 1.25)]"));
   EXPECT_THAT(seen, HasSubstr("valid/bpc [(50, 1002.0, 1.45), (100, 1004.0, 1.15)]"));
   EXPECT_THAT(seen, HasSubstr("test@data.name=pg-19/bpc [(100, 1004.0, 1.75)]"));
+  EXPECT_THAT(seen, HasSubstr("train@evaluated/bpc [(100, 1004.0, 1.125)]"));
   EXPECT_THAT(seen, HasSubstr("['configuration']"));
   EXPECT_THAT(seen, HasSubstr("```yaml\nexperiment: a \"b\", c"));
 }

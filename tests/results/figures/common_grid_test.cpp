@@ -40,6 +40,12 @@ TEST(CommonGrid, ALineIsContinuedToARunsLeft) {
   EXPECT_EQ(found.at(1), (Curve{{100, 1}, {200, 2}, {300, 3}, {400, 4}}));
 }
 
+TEST(CommonGrid, RunsOfOneNumberAtOtherPlacesAreSeen) {
+  EXPECT_TRUE(have_one_each({{0, 300, 1.0, 0}, {1, 500, 1.2, 0}}));
+  EXPECT_FALSE(have_one_each({{0, 300, 1.0, 0}, {1, 300, 1.2, 0}})) << "one place";
+  EXPECT_FALSE(have_one_each({{0, 300, 1.0, 0}, {1, 500, 1.2, 0}, {1, 600, 1.1, 0}}));
+}
+
 TEST(CommonGrid, EndsThatAreAlikeAreOnePlace) {
   const auto found = placed({{0, {{10, 1.0}, {20, 2.0}, {30, 3.0}}}, {1, {{10, 5.0}, {20, 6.0}, {32, 7.0}}}});
   EXPECT_EQ(found.at(1).rbegin()->first, 30) << "runs of a budget end at slightly different places";

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string_view>
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -48,6 +52,34 @@ TEST_F(Looks, LabelsAndOrderOfSeries) {
   EXPECT_THAT(labels(both), ElementsAre("adaptive, short", "long", "F, short", "F, span limit 256"));
   const Figure named = figure("figure: F\nkind: bars\nx: model.span_type\ny: test.bpc\nlabels: {fixed: Fixed}\n");
   EXPECT_THAT(named.x_names, ElementsAre("adaptive", "Fixed"));
+}
+
+TEST_F(Looks, OrderTakesNumbersOfAColumn) {
+  const Figure ordered = figure("figure: F\nx: seed\ny: test.bpc\nseries: model.span\norder: [256, 64]\n");
+  EXPECT_THAT(labels(ordered), ElementsAre("span limit 256", "span limit 64"));
+  EXPECT_THAT(ordered.warnings, IsEmpty());
+}
+
+TEST(SeriesLooks, DifferUntilColoursAndSymbolsAreUsedUp) {
+  std::set<std::pair<std::string_view, std::string_view>> marks;
+  std::set<std::pair<std::string_view, std::string_view>> bars;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const SeriesLook look = series_look(i);
+    marks.emplace(look.colour, look.symbol);
+    bars.emplace(look.colour, look.pattern);
+  }
+  EXPECT_EQ(marks.size(), 40U);
+  EXPECT_EQ(bars.size(), 40U);
+}
+
+TEST(CellTexts, HaveTheDigitsOfTheirOwnNumber) {
+  Figure figure;
+  figure.grid = {{0.52, 120.2}, {1.46, 12.34}};
+  std::vector<std::string> texts;
+  for (const double value : {0.52, 120.2, 1.46, 12.34, 0.00123}) texts.push_back(cell_text(figure, value));
+  EXPECT_THAT(texts, ElementsAre("0.52", "120", "1.46", "12.3", "0.0012"));
+  figure.grid = {{1, 2}};
+  EXPECT_EQ(cell_text(figure, 2), "2");
 }
 
 TEST_F(Looks, WarnOfWhatTheFigureDoesNotHave) {

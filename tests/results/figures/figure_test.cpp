@@ -62,6 +62,20 @@ TEST_F(Figures, SeedsThatEndAtOtherPlacesMakeMeansOnOneGrid) {
   EXPECT_NEAR(curve.series[0].points[1].y, (1.0 - 1 + 2 - 1 + 3 - 1) / 3, 1e-9) << "lines between two records";
 }
 
+TEST_F(Figures, SeedsWithOneNumberEachAreOnePointAndNoLine) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun run{.id = fmt::format("once-{}", seed), .experiment = "once", .seed = seed, .state = "queued"};
+    maker_.make(run);
+    maker_.journal(run).append("metric", {{"step", 100 * seed}, {"values", {{"once", 2.0 * seed}}}});
+  }
+  store_.sync(maker_.runs());
+  const Figure curve = figure("figure: f\nkind: line\nx: step\ny: once\nwhere: {experiment: once}\n");
+  ASSERT_EQ(curve.series.at(0).points.size(), 1);
+  EXPECT_EQ(curve.series[0].points[0].x, 200);
+  EXPECT_EQ(curve.series[0].points[0].y, 4);
+  EXPECT_THAT(curve.caption, HasSubstr("runs with one number each are a point at their mean place"));
+}
+
 TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
   for (const int seed : {1, 2, 3}) {
     const MadeRun run{.id = fmt::format("steps-{}", seed), .experiment = "steps", .seed = seed, .state = "queued"};

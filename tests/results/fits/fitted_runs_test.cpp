@@ -1,6 +1,8 @@
 // Fits of runs of a store: recovery, groups, refusals with advice, forms and the figure.
 #include "results/fits/fitted_runs.h"
 
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -188,6 +190,28 @@ TEST_F(Fits, HaveTheFormsOfTables) {
   EXPECT_EQ(law["predictions"][0]["C"], 1e8);
   EXPECT_LE(law["predictions"][0]["low"].get<double>(), law["predictions"][0]["law_low"].get<double>());
   EXPECT_NEAR(law["left_out"]["error"].get<double>(), 0, 0.05);
+}
+
+TEST_F(Fits, OfManySizesDrawEachRunAtItsOwn) {
+  for (const double n : {1e6, 2e6, 4e6, 8e6, 16e6, 32e6}) {
+    for (const int d : {100, 400, 1600}) {
+      maker_.make({.id = fmt::format("adaptive-span-text8-{:08x}", ++made_),
+                   .span = d,
+                   .bpc = 1 + 200 * std::pow(n, -0.4) + 30 * std::pow(d, -0.5),
+                   .flops = n});
+    }
+  }
+  store_.sync(maker_.runs());
+  const auto result =
+      built("fit: F\nlaw: size-and-data\nloss: test.bpc\nn: flops_per_token\nd: model.span\ndraws: 10\n");
+  ASSERT_TRUE(std::holds_alternative<FitResult>(result));
+  std::map<std::string, std::size_t> points;
+  for (const FigureSeries& series : figure_of_fit(std::get<FitResult>(result)).series) {
+    if (!series.joined) points[series.label] = series.points.size();
+  }
+  const std::map<std::string, std::size_t> expected{
+      {"N 1.00M", 3}, {"N 2.00M", 3}, {"N 8.00M", 3}, {"N 32.0M", 3}, {"other N", 6}};
+  EXPECT_EQ(points, expected) << "and none at the size below";
 }
 
 TEST_F(Fits, HaveAFigureWithRunsLawAndPrediction) {

@@ -12,20 +12,29 @@
 namespace xlm {
 namespace {
 
-const std::vector<double> kFiveGains{0.0323457, 0.0212345, 0.0287654, 0.0301234, 0.0254321};
+PairedNumbers pairs_with(const std::vector<double>& gains) {
+  PairedNumbers pairs;
+  for (const double gain : gains) {
+    pairs.base.push_back(static_cast<double>(pairs.size() + 1));
+    pairs.change.push_back(pairs.base.back() + gain);
+  }
+  return pairs;
+}
+
+const PairedNumbers kFiveGains = pairs_with({0.0323457, 0.0212345, 0.0287654, 0.0301234, 0.0254321});
 
 // scipy 1.17: t.sf of the missing pairs' mean, with the noise and the pairs pooled.
 TEST(Screen, TheChanceIsSciPys) {
   const GainPlan plan{.min_gain = 0.01, .noise = SpreadEstimate{0.0141421, 4}};
-  EXPECT_NEAR(look_at_screen({0.0123457}, plan).chance.value(), 0.04825361866652485, 1e-9);
-  EXPECT_NEAR(look_at_screen({0.0123457, 0.0212345}, plan).chance.value(), 0.10149494723891367, 1e-9);
+  EXPECT_NEAR(look_at_screen(pairs_with({0.0123457}), plan).chance.value(), 0.04825361866652485, 1e-9);
+  EXPECT_NEAR(look_at_screen(pairs_with({0.0123457, 0.0212345}), plan).chance.value(), 0.10149494723891367, 1e-9);
 }
 
 TEST(Screen, OnePairSaysNothingIfTheNoiseIsUnknown) {
-  const ScreenLook first = look_at_screen({-5}, {});
+  const ScreenLook first = look_at_screen(pairs_with({-5}), {});
   EXPECT_EQ(first.step, ScreenStep::kMore);
   EXPECT_FALSE(first.chance);
-  EXPECT_EQ(look_at_screen({-5.0123457, -4.0345678}, {}).step, ScreenStep::kStop);
+  EXPECT_EQ(look_at_screen(pairs_with({-5.0123457, -4.0345678}), {}).step, ScreenStep::kStop);
 }
 
 TEST(Screen, AllPairsConfirmOrDoNot) {
@@ -42,6 +51,17 @@ TEST(Confirmation, IsStudentsTestOneSided) {
   const LimitsTest pooled = confirm_gain(kFiveGains, {.min_gain = 0.01, .noise = SpreadEstimate{0.006, 9}}, 0.05 / 6);
   EXPECT_NEAR(pooled.p.value(), 8.152137498471997e-06, 1e-10);
   EXPECT_NEAR(pooled.half_width.value(), 0.006807276950925416, 1e-6);
+}
+
+// Each number was rounded to 0.001, so a gain is known to that, however many digits the gain itself has.
+TEST(Confirmation, EqualGainsHaveTheDigitsOfTheNumbers) {
+  PairedNumbers pairs{.change = {0.801, 0.802, 0.803, 0.804, 0.805}, .base = {0.701, 0.702, 0.703, 0.704, 0.705}};
+  for (const auto& noise : {std::optional<SpreadEstimate>(), std::optional(SpreadEstimate{0.0015, 4})}) {
+    const LimitsTest test = confirm_gain(pairs, {.noise = noise}, 0.025);
+    EXPECT_EQ(test.decision, Decision::kInside);
+    EXPECT_LT(test.p.value(), 1e-4);
+    EXPECT_LT(test.half_width.value(), 0.005);
+  }
 }
 
 TEST(Confirmation, ANoisierChangeKeepsItsOwnSpread) {
@@ -97,7 +117,7 @@ class SimulatedLine {
       ++change.runs;
       if (has_diverged()) return change;
       gains.push_back(gain(effect));
-      step = look_at_screen(gains, plan_).step;
+      step = look_at_screen(pairs_with(gains), plan_).step;
     }
     change.passed = step == ScreenStep::kPass;
     if (change.passed) confirm(change, effect);
@@ -112,7 +132,7 @@ class SimulatedLine {
       diverged = has_diverged() || diverged;
       fresh.push_back(gain(effect));
     }
-    const LimitsTest test = confirm_gain(fresh, plan_, level_of_confirmation(not_kept_));
+    const LimitsTest test = confirm_gain(pairs_with(fresh), plan_, level_of_confirmation(not_kept_));
     change.kept = !diverged && test.decision == Decision::kInside;
     not_kept_ += change.kept ? 0 : 1;
   }

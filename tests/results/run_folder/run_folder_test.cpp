@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <regex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
 class RunFolder : public ::testing::Test {
@@ -233,9 +236,16 @@ TEST_F(RunFolder, ANumberOtherThanFinalIsNotMain) {
   EXPECT_FALSE(run.evaluations[0].main);
 }
 
+/// As a program's: such runs may report a quantity of a split alone.
+void make_of_program(const RunMaker& maker, const MadeRun& made) {
+  const fs::path config = RunPaths{maker.folder(made.id)}.config();
+  write_file(config, std::regex_replace(read_file(config), std::regex("type: adaptive-span"), "type: program"));
+}
+
 TEST_F(RunFolder, EachQuantityOfASplitHasItsOwnLastValue) {
   const MadeRun made{.id = "a", .state = "failed"};
   maker_.make(made);
+  make_of_program(maker_, made);
   Journal journal = maker_.journal(made);
   const auto report = [&](std::int64_t step, bool is_final, const Json& values) {
     journal.append("evaluation", {{"split", "test"}, {"step", step}, {"final", is_final}, {"values", values}});
@@ -253,6 +263,42 @@ TEST_F(RunFolder, EachQuantityOfASplitHasItsOwnLastValue) {
   EXPECT_EQ(numbers.at("f1"), 0.7);
   EXPECT_FALSE(numbers.contains("gone") || numbers.contains("torn"));
   EXPECT_EQ(main->values.size(), 1U) << "what the evaluation itself says";
+}
+
+TEST_F(RunFolder, ALossThatIsNotFiniteHidesEarlierOnes) {
+  const std::vector<Json> ends{{{"values", {{"loss", nullptr}}}},                 // as it is written
+                               {{"values", Json::object()}},                      // as it was before
+                               {{"values", Json::object()}, {"loss", nullptr}}};  // an infinite one, then
+  for (const Json& end : ends) {
+    const MadeRun made{.id = "a", .state = "failed"};
+    maker_.make(made);
+    make_of_program(maker_, made);
+    Journal journal = maker_.journal(made);
+    journal.append("evaluation", {{"split", "test"}, {"step", 5}, {"final", false}, {"loss", 1.0}, {"values", {}}});
+    journal.append("evaluation", {{"split", "test"}, {"step", 9}, {"final", false}, {"loss", 1.1}, {"values", {}}});
+    Json record = end;
+    record.update({{"split", "test"}, {"step", 9}, {"final", true}});
+    journal.append("evaluation", record);
+    const xlm::Run run = read_run(maker_.folder(made.id));
+    const RunEvaluation* main = main_evaluation(run, "test");
+    ASSERT_NE(main, nullptr);
+    EXPECT_THAT(main->numbers(), IsEmpty()) << end;
+    EXPECT_THAT(main->not_finite, ElementsAre("loss"));
+    fs::remove_all(maker_.folder(made.id));
+  }
+}
+
+TEST_F(RunFolder, WhatOurOwnModelsDoNotReportIsNotSo) {
+  const MadeRun made{.id = "a", .state = "failed"};
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  const auto report = [&](std::int64_t step, bool is_final, const Json& values) {
+    journal.append("evaluation", {{"split", "test"}, {"step", step}, {"final", is_final}, {"values", values}});
+  };
+  report(5, false, {{"bpc", 4.9}, {"worse_than_guessing", 1}});
+  report(9, true, {{"bpc", 4.0}});
+  const xlm::Run run = read_run(maker_.folder(made.id));
+  EXPECT_THAT(main_evaluation(run, "test")->numbers(), ElementsAre(Pair("bpc", 4.0)));
 }
 
 TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {

@@ -188,6 +188,7 @@ TEST_F(Tables, ColumnsOfTheSameValueAddNoTests) {
   const auto p = [&](const std::string& more) { return *table(columns + more).rows[0].cells[0].p; };
   EXPECT_NEAR(p(""), 0.03, 5e-4);
   EXPECT_NEAR(p("columns: [{label: test, value: test.bpc}, {label: to c, value: test.bpc, against: c}]\n"), 0.03, 5e-4);
+  EXPECT_NEAR(p("columns: [{label: test, value: test.bpc}, {label: long, value: test.bpc, digits: 6}]\n"), 0.03, 5e-4);
 }
 
 TEST_F(Tables, ARowOfAnotherCorpusHasNoDifference) {

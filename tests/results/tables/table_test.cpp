@@ -15,6 +15,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -84,6 +85,16 @@ TEST_F(Tables, Medians) {
   const Table medians =
       table("table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, aggregate: median}\n");
   EXPECT_NEAR(*medians.rows[0].cells[0].value, 1.856, 1e-12);
+  EXPECT_EQ(medians.shown, "Cells: the median over seeds in test.bpc.");
+}
+
+TEST_F(Tables, NumbersFarBelowOneGetDigits) {
+  maker_.make({.id = "adaptive-span-text8-0000aaaa", .type = "tiny", .bpc = 1.234e-7});
+  maker_.make({.id = "adaptive-span-text8-0000aaab", .type = "tinier", .bpc = 2e-8});
+  sync();
+  const std::string tiny = "table: T\nrows: model.span_type\nwhere: {model.span_type: [tiny, tinier]}\n";
+  EXPECT_THAT(text(tiny + "cells: {value: test.bpc}\n"), AllOf(HasSubstr("0.000000123\n"), HasSubstr("0.000000020\n")));
+  EXPECT_THAT(text(tiny + "cells: {value: test.bpc, digits: 4}\n"), HasSubstr("0.0000\n")) << "as it says";
 }
 
 TEST_F(Tables, ColumnsMayShowDifferentValues) {
