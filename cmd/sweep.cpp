@@ -37,6 +37,8 @@
 #include "experiments/sweeps/sweep_conditions.h"
 #include "experiments/worker/core_library.h"
 #include "experiments/worker/environment.h"
+#include "results/claims/judged_claim.h"
+#include "results/run_folder/remark.h"
 
 namespace xlm {
 namespace {
@@ -259,6 +261,31 @@ void choose_runs(std::vector<SweepRun>& runs, const std::vector<std::string>& on
   std::erase_if(runs, [&](const SweepRun& run) { return std::ranges::find(only, run.id()) == only.end(); });
 }
 
+/// Runs that xlm decide has made for later looks are the sweep's own once its file asks for them.
+void take_runs_of_looks(const std::vector<SweepRun>& runs, const GlobalOptions& global) {
+  if (std::ranges::all_of(runs, [](const SweepRun& run) { return run.status.is_absent(); })) return;
+  std::size_t taken = 0;
+  try {
+    Store store = open_store(global);
+    RunTable table(store);
+    const std::vector<Value>& tags = table.column("tag");
+    for (const SweepRun& run : runs) {
+      const std::optional<std::size_t> row = table.row_of(run.id());
+      if (!row || to_text(tags[*row]).find(kLookTag) == std::string::npos) continue;
+      for (const std::string& tag : read_run(run.planned.paths.folder).tags) {
+        if (tag.starts_with(kLookTag)) append_remark(run.planned.paths.folder, {{"tag", tag}, {"given", false}});
+      }
+      ++taken;
+    }
+  } catch (const Error&) {
+    return;  // tables say what is wrong with the store
+  }
+  if (taken > 0) {
+    spdlog::warn("{} of this sweep {} made by xlm decide for later looks: claims count {} as planned now",
+                 counted(taken, "run"), taken == 1 ? "was" : "were", taken == 1 ? "it" : "them");
+  }
+}
+
 /// What follows `xlm sweep` where another machine is to plan the same runs.
 std::vector<std::string> words_for_others(const SweepCommand& command) {
   std::vector<std::string> words{fs::absolute(command.file).lexically_proximate(fs::current_path()).string()};
@@ -308,6 +335,7 @@ int run_sweep(const SweepCommand& command, const GlobalOptions& global) {
     if (!global.json) print(power_before_a_sweep(tree, command.file, global));
     return kDone;
   }
+  take_runs_of_looks(runs, global);
   install_stop_handlers();
   if (launcher.here) check_devices(runs);
   if (launcher.waits) {

@@ -68,6 +68,7 @@ class SweepSummary {
       if (status == RunStatus::kDone) ++done_;
       if (status == RunStatus::kPruned) ++pruned_;
       if (is_failure(runs_.back())) ++failed_;
+      if (status == RunStatus::kDiverged) ++diverged_;
       if (status == RunStatus::kPruned) continue;  // its requested evaluations are dropped
       evaluations_ += run.evaluations.size();
       evaluations_left_ += run.evaluations_left;
@@ -107,7 +108,8 @@ class SweepSummary {
       text += fmt::format(", {} of {} evaluations", evaluations_ - evaluations_left_, evaluations_);
     }
     if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
-    if (failed_ > 0) text += fmt::format(", {} failed", failed_);
+    if (failed_ > diverged_) text += fmt::format(", {} failed", failed_ - diverged_);
+    if (diverged_ > 0) text += fmt::format(", {} diverged", diverged_);
     text += "\n" + failures() + warnings() + older_code();
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();
@@ -244,13 +246,24 @@ class SweepSummary {
         older, older == 1 ? "was" : "were", kProgramFingerprint, version->get<std::string>());
   }
 
+  bool fails_in_last_round() const {
+    std::int64_t last = 0;
+    for (const SweepRun& run : planned_) last = std::max(last, run.round);
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      if (planned_[i].round == last && is_failure(runs_[i])) return true;
+    }
+    return false;
+  }
+
   std::string next_steps() const {
     if (report_.interrupted && command_.wait)
       return "the workers continue; run the same command again to wait for them\n";
     if (code() == kStopped) return "stopped; run the same command again to resume\n";
     if (failed_ > 0) {
-      return search_ ? "run the same command again to retry the failed runs of the last round\n"
-                     : "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
+      if (!search_) return "run the same command again to retry the failed runs (diverged ones only with --retry)\n";
+      return fails_in_last_round() ? "run the same command again to retry the failed runs of the last round\n"
+                                   : "trials that failed in earlier rounds count as the worst, as later rounds "
+                                     "were chosen by that\n";
     }
     std::string text = search_ ? "" : best_settings(planned_, varied_keys(planned_), runs_, measure_);
     if (!has_tables_ || !fs::is_regular_file(command_.file)) return text;  // a pipe cannot be read again
@@ -273,7 +286,8 @@ class SweepSummary {
   std::vector<Run> runs_;
   std::size_t done_ = 0;
   std::size_t pruned_ = 0;
-  std::size_t failed_ = 0;
+  std::size_t failed_ = 0;    // or diverged
+  std::size_t diverged_ = 0;  // of them
   std::size_t evaluations_ = 0;
   std::size_t evaluations_left_ = 0;
 };

@@ -259,34 +259,51 @@ bool is_metadata_name(const std::string& relative_path) {
 
 namespace {
 
+/// A name such as "train-00000-of-00004-2d5a1467fff1081b.parquet". Some writers give each part a hash of its own.
+struct PartName {
+  std::string before;
+  std::string number;
+  std::string count;
+  std::string hash;
+  std::string behind;
+};
+
+std::optional<PartName> part_name(const std::string& name) {
+  static const RE2 part(R"((.*)-(\d{5})-of-(\d{5})(-[0-9a-f]{16})?(.*))");
+  PartName found;
+  const bool fits = RE2::FullMatch(name, part, &found.before, &found.number, &found.count, &found.hash, &found.behind);
+  return fits ? std::optional(std::move(found)) : std::nullopt;
+}
+
 /// "data-00000-of-00002.arrow" next to "data-00003-of-00004.arrow": a set was saved into the folder of an older one,
 /// whose parts are still there. Throws DataError.
 /// Nor may parts be missing, unless a glob says which are meant.
 void check_parts(const std::vector<SourceFile>& sources, bool is_chosen) {
-  static const RE2 part(R"((.*)-\d{5}-of-(\d{5})(.*))");
-  std::map<std::pair<std::string, std::string>, std::pair<std::string, std::string>> counts;  // and a file of it
-  std::map<std::pair<std::string, std::string>, std::size_t> found;
+  struct PartSet {
+    PartName first;
+    std::string file;                               // the first
+    std::map<std::string, std::string> files = {};  // by number
+  };
+  std::map<std::pair<std::string, std::string>, PartSet> sets;
   for (const SourceFile& source : sources) {
-    std::string before;
-    std::string count;
-    std::string behind;
-    if (!RE2::FullMatch(source.name, part, &before, &count, &behind)) continue;
-    ++found[{before, behind}];
-    const auto [first, is_new] = counts.emplace(std::pair(before, behind), std::pair(count, source.name));
-    if (is_new || first->second.first == count) continue;
+    const std::optional<PartName> name = part_name(source.name);
+    if (!name) continue;
+    PartSet& set = sets.try_emplace({name->before, name->behind}, PartSet{*name, source.name}).first->second;
+    const auto [other, is_new] = set.files.emplace(name->number, source.name);
+    if (is_new && set.first.count == name->count) continue;
     throw DataError(
         fmt::format("{} and {} are parts of two sets: one was saved over the other\n"
-                    "remove the older parts, or name those of one set: --glob '*-of-{}{}'",
-                    first->second.second, source.name, count, behind));
+                    "remove the older parts, or name those of one set: --glob '*-of-{}{}{}'",
+                    is_new ? set.file : other->second, source.name, name->count, name->hash, name->behind));
   }
-  for (const auto& [name, count] : counts) {
+  for (const auto& [name, set] : sets) {
     std::int64_t parts = 0;
-    const bool is_whole = !parse_integer(count.first, parts) || found[name] >= static_cast<std::size_t>(parts);
+    const bool is_whole = !parse_integer(set.first.count, parts) || std::ssize(set.files) >= parts;
     if (is_whole || is_chosen) continue;
-    throw DataError(
-        fmt::format("only {} of the {} parts of {} are there\nfetch the others, or say that these are meant: --glob "
-                    "'*-of-{}{}'",
-                    found[name], parts, count.second, count.first, name.second));
+    throw DataError(fmt::format(
+        "only {} of the {} parts of {} are there\nfetch the others, or say that these are meant: --glob "
+        "'*-of-{}{}{}'",
+        set.files.size(), parts, set.file, set.first.count, set.first.hash.empty() ? "" : "*", set.first.behind));
   }
 }
 

@@ -265,20 +265,30 @@ Bpe read_bpe(const fs::path& folder) {
 
 Vocabulary read_bpe_vocabulary(const fs::path& folder) { return read_files(folder, false).vocabulary; }
 
+namespace {
+
+/// The merges of a folder; nothing: it does not say them.
+std::optional<std::vector<Bpe::Line>> merges_of(const fs::path& folder) {
+  const fs::path file = folder / "merges.txt";
+  const fs::path tokenizer = folder / "tokenizer.json";
+  if (fs::exists(file)) return parse_merges(read_part(folder, "merges.txt"), file.string());
+  if (!fs::exists(tokenizer)) return std::nullopt;
+  return parse_tokenizer_json(read_file(tokenizer, kMaxFileBytes), tokenizer.string(), rows_of(folder)).merges;
+}
+
+}  // namespace
+
 void check_same_merges(const fs::path& data, const fs::path& model) {
-  constexpr const char* kName = "merges.txt";
-  if (!fs::exists(data / kName) || !fs::exists(model / kName)) return;
-  const auto merges = [&](const fs::path& folder) {
-    return parse_merges(read_part(folder, kName), (folder / kName).string());
-  };
-  const std::vector<Bpe::Line> a = merges(data);
-  const std::vector<Bpe::Line> b = merges(model);
+  if (!fs::exists(data / "merges.txt")) return;  // it is of no byte pairs
+  const std::optional<std::vector<Bpe::Line>> a = merges_of(data);
+  const std::optional<std::vector<Bpe::Line>> b = merges_of(model);
+  if (!b) return;
   const auto same = [](const Bpe::Line& x, const Bpe::Line& y) { return x.left == y.left && x.right == y.right; };
-  if (std::equal(a.begin(), a.end(), b.begin(), b.end(), same)) return;
+  if (std::equal(a->begin(), a->end(), b->begin(), b->end(), same)) return;
   throw DataError(
       fmt::format("{} has other byte pairs than {}: {} merges instead of {}, or another order\n"
                   "prepare the text again with --unit bpe --bpe {}",
-                  data.string(), model.string(), a.size(), b.size(), model.string()));
+                  data.string(), model.string(), a->size(), b->size(), model.string()));
 }
 
 bool has_vocabulary(const fs::path& folder) {

@@ -87,8 +87,8 @@ Bpe read_bpe(const fs::path& folder);
 /// The vocabulary of the same folder, which needs no merges.
 Vocabulary read_bpe_vocabulary(const fs::path& folder);
 
-/// Throws DataError if the merges.txt of prepared data and of a model differ: the same symbols stand for other parts of
-/// a text then. A folder without that file says nothing.
+/// Throws DataError if the merges of prepared data and of a model differ: the same symbols stand for other parts of a
+/// text then. A model's are in merges.txt or in tokenizer.json; a folder without both says nothing.
 void check_same_merges(const fs::path& data, const fs::path& model);
 
 /// Whether a folder has a vocabulary file.

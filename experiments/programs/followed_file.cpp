@@ -38,7 +38,11 @@ void FollowedFile::begin(const Json& position) {
   const auto offset = position.at("offset").get<std::uint64_t>();
   const auto known = std::min<std::uint64_t>(position.at("known_bytes").get<std::uint64_t>(), offset);
   const std::string passed = look.read(offset - known, known);
-  if (passed.size() < known || sha256(passed) != position.at("known").get<std::string>()) return;
+  has_handed_on_ = offset > 0;
+  if (passed.size() < known || sha256(passed) != position.at("known").get<std::string>()) {
+    has_lost_lines_ = has_handed_on_;
+    return;
+  }
   offset_ = offset;
   left_at_ = offset;
   lines_ = position.at("lines").get<std::int64_t>();
@@ -72,6 +76,7 @@ void FollowedFile::poll(LineUser& user) {
   was_seen_ = true;
   if (look.mark() == seen_) return;
   if (!holds_what_was_read(look)) {
+    has_lost_lines_ = has_lost_lines_ || has_handed_on_;
     forget();
     user.restarted();
   }
@@ -140,6 +145,7 @@ std::size_t FollowedFile::find_line_end(std::string_view bytes) {
 }
 
 void FollowedFile::hand_on(LineUser& user) {
+  has_handed_on_ = true;
   const std::int64_t number = lines_ + 1;
   std::string_view text = pending_;
   lines_ += std::ranges::count(text, '\n');

@@ -53,6 +53,8 @@ class FollowedFile {
   bool was_seen() const { return was_seen_; }
   /// Whether reading continues that of an earlier reader, and nothing has come since.
   bool is_left() const { return left_at_ > 0 && offset_ == left_at_; }
+  /// Whether lines that were handed on are not there any more.
+  bool has_lost_lines() const { return has_lost_lines_; }
 
  private:
   bool holds_what_was_read(const FileLook& look) const;
@@ -77,6 +79,8 @@ class FollowedFile {
   std::uint64_t begun_at_ = 0;  // the file's size at `begin`, until that is passed; then 0
   std::string seen_;            // what tells a file that was not written to since
   bool was_seen_ = false;
+  bool has_handed_on_ = false;
+  bool has_lost_lines_ = false;
   std::uint64_t left_at_ = 0;  // where an earlier reader has stopped
 };
 

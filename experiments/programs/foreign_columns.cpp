@@ -91,6 +91,8 @@ void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
   if (row_step_) {
     step_ = row_step_;
     records_.seen_step(*step_);
+  } else if (records_.is_before_first_step()) {
+    step_.reset();  // it is of another attempt
   }
   note_kind();
   for (const auto& [name, value] : row_) {

@@ -58,6 +58,7 @@ class LinesReader : public MetricReader, protected LineUser {
   }
   bool is_whole() const override { return file_.was_seen(); }
   bool is_left() const override { return file_.is_left(); }
+  bool has_lost_lines() const override { return file_.has_lost_lines(); }
   std::vector<std::string> never_came() const override;
   std::vector<std::string> doubts() const override;
 

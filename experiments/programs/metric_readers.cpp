@@ -54,7 +54,7 @@ void MetricReaders::for_each_reader(const std::function<void(MetricReader&)>& ac
   if (error) std::rethrow_exception(error);
 }
 
-void MetricReaders::begin(const Json& position) {
+void MetricReaders::begin(const Json& position, std::optional<std::int64_t> resumed_at) {
   try {
     begin_at(position);
   } catch (const Json::exception& error) {
@@ -62,6 +62,8 @@ void MetricReaders::begin(const Json& position) {
     for (const auto& reader : readers_) reader->begin_again(Json());
   }
   attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  resumed_at_ = position.is_object() ? position.value("resumed_at", Json::array()) : Json::array();
+  has_lost_lines_ = position.is_object() && position.value("lost_lines", false);
   if (!position.is_null()) {
     try {
       poll();
@@ -70,9 +72,10 @@ void MetricReaders::begin(const Json& position) {
     } catch (const DivergedError& error) {
       left_wrong_ = error.what();
     }
-    records_.begin_attempt();
+    records_.begin_attempt(resumed_at);
   }
   attempts_.push_back(places());
+  resumed_at_.push_back(resumed_at ? Json(*resumed_at) : Json());
 }
 
 Json MetricReaders::places() const {
@@ -126,6 +129,8 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
   for (const auto& reader : readers_) reader->begin_again(of_readers.empty() ? Json() : of_readers.back());
   // Attempt by attempt: what a later one reports takes the place of what the one before it had.
   attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  resumed_at_ = position.is_object() ? position.value("resumed_at", Json::array()) : Json::array();
+  has_lost_lines_ = position.is_object() && position.value("lost_lines", false);
   for (std::size_t attempt = 1; attempt < attempts_.size(); ++attempt) {
     read([&] {
       for_each_reader([&](MetricReader& reader) {
@@ -137,12 +142,13 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
         reader.read_to(attempt, then == places.end() ? Json() : *then);
       });
     });
-    records_.begin_attempt();
+    const Json at = attempt < resumed_at_.size() ? resumed_at_[attempt] : Json();
+    records_.begin_attempt(at.is_null() ? std::nullopt : std::optional(at.get<std::int64_t>()));
   }
   read([&] { poll(); });
   read([&] { finish(is_done); });
   const auto is_whole = [](const auto& reader) { return reader->is_whole(); };
-  return std::ranges::all_of(readers_, is_whole);
+  return !has_lost_lines_ && std::ranges::all_of(readers_, is_whole);
 }
 
 std::int64_t MetricReaders::lines() const { return records_.lines(); }
@@ -150,7 +156,14 @@ std::int64_t MetricReaders::lines() const { return records_.lines(); }
 Json MetricReaders::position() const {
   Json readers = Json::array();
   for (const auto& reader : readers_) readers.push_back(reader->position());
-  return {{"records", records_.position()}, {"readers", readers}, {"described", described_}, {"attempts", attempts_}};
+  Json position = {{"records", records_.position()},
+                   {"readers", readers},
+                   {"described", described_},
+                   {"attempts", attempts_},
+                   {"resumed_at", resumed_at_}};
+  const bool lost = std::ranges::any_of(readers_, [](const auto& reader) { return reader->has_lost_lines(); });
+  if (lost || has_lost_lines_) position["lost_lines"] = true;
+  return position;
 }
 
 void MetricReaders::output_is_told() {

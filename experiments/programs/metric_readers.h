@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,8 +36,9 @@ class MetricReaders {
 
   /// Called before the program starts. `position` is that of an earlier attempt that this one continues: what that has
   /// left behind it is handed on now. {}: that attempt was killed before it kept one, and all that it left is handed
-  /// on. Null: there was none, and what the files hold now was written by others.
-  void begin(const Json& position);
+  /// on. Null: there was none, and what the files hold now was written by others. `resumed_at`: the step of the
+  /// checkpoint that the program goes on from, to which numbers before its first step belong.
+  void begin(const Json& position, std::optional<std::int64_t> resumed_at = std::nullopt);
   /// Bytes of the program's output, as they come, in pieces that may end anywhere.
   void output(std::string_view bytes);
   /// Looks for what the files have more than before.
@@ -75,9 +77,11 @@ class MetricReaders {
   std::vector<std::unique_ptr<MetricReader>> readers_;
   Json places() const;
   Json attempts_ =
-      Json::array();        // where each of this one and those that it continues began: the places of the readers
-  std::string described_;   // what the readers were made from
-  std::string left_wrong_;  // an error in what an earlier attempt left
+      Json::array();  // where each of this one and those that it continues began: the places of the readers
+  Json resumed_at_ = Json::array();  // of each of them, the step
+  bool has_lost_lines_ = false;      // one of its files was begun anew, now or in an earlier attempt
+  std::string described_;            // what the readers were made from
+  std::string left_wrong_;           // an error in what an earlier attempt left
 };
 
 }  // namespace xlm

@@ -155,6 +155,7 @@ class MetricsFileReader : public LinesReader {
       }
     }
     if (step) records_.seen_step(*(step_ = step));
+    if (records_.is_before_first_step()) step_.reset();  // it is of another attempt
     const std::int64_t at = step_.value_or(records_.newest_step());
     for (const auto& [name, value] : costs) records_.cost(name, value);
     for (const auto& [name, value] : numbers) {

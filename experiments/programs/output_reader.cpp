@@ -46,6 +46,7 @@ class OutputReader : public MetricReader {
   void begin_again(const Json& position) override {
     attempts_ = position.is_object() ? position.value(kAttempts, Json::array()) : Json::array();
     if (!log_.empty()) left_ = attempts_.empty() ? begin_of_log() : attempts_.front();
+    reads_all_ = true;
   }
 
   /// What earlier attempts said behind a position: a worker was killed, or all is read again.
@@ -53,6 +54,7 @@ class OutputReader : public MetricReader {
 
   void read_to(std::size_t attempt, const Json& /*place*/) override {
     if (attempt < attempts_.size()) read_left(bytes_behind(log_, attempts_[attempt]));
+    drop_pending();
   }
 
   Json position() const override {
@@ -65,36 +67,16 @@ class OutputReader : public MetricReader {
     return position;
   }
 
-  /// A carriage return ends a line, too: so each state of a progress bar is a line.
   void output(std::string_view bytes) override {
-    ++pieces_;
-    steps_before_ = std::exchange(steps_now_, records_.changes_of_step());
-    std::size_t begin = 0;
-    std::size_t line_feed = bytes.find('\n');
-    std::size_t carriage_return = bytes.find('\r');
-    while (begin < bytes.size()) {
-      if (line_feed < begin) line_feed = bytes.find('\n', begin);
-      if (carriage_return < begin) carriage_return = bytes.find('\r', begin);
-      const std::size_t end = std::min(line_feed, carriage_return);
-      const std::string_view part = bytes.substr(begin, end - begin);
-      const bool is_whole = end != std::string_view::npos;
-      if (!is_whole) pending_bytes_ += part.size();
-      if (!is_whole || !pending_.empty()) {
-        pending_ += part.substr(0, kLongestOutputLine - std::min(kLongestOutputLine, pending_.size()));
-      }
-      if (!is_whole) return;
-      line(pending_.empty() ? part : pending_);
-      pending_.clear();
-      pending_bytes_ = 0;
-      if (end == line_feed) ++lines_;
-      begin = end + 1;
-    }
+    if (std::exchange(is_pending_left_, false)) drop_pending();
+    feed(bytes);
   }
 
-  void finish(bool /*is_done*/) override {
+  /// The last line of a program that ended by itself may have no end, also where all is read again.
+  void finish(bool is_done) override {
+    if (is_pending_left_ && !(is_done && reads_all_)) drop_pending();
     line(pending_);
-    pending_.clear();
-    pending_bytes_ = 0;
+    drop_pending();
     if (last_unread_ && lines_at_unread_ == records_.lines()) last_unread_();
   }
 
@@ -103,7 +85,6 @@ class OutputReader : public MetricReader {
   }
 
   void output_is_told() override { is_output_told_ = true; }
-
   std::vector<std::string> never_came() const override {
     std::vector<std::string> patterns;
     for (const Pattern& pattern : patterns_) {
@@ -134,6 +115,12 @@ class OutputReader : public MetricReader {
                       "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
                       unsure_));
     }
+    if (early_ > 0) {
+      doubts.push_back(
+          fmt::format("{} of the output came before any step of a resumed attempt: the first belongs to step {}, or "
+                      "to one before\na pattern with (?<step>…) says it",
+                      counted(static_cast<std::size_t>(early_), "number"), early_step_));
+    }
     if (unread_count_ > 0) {
       doubts.push_back(fmt::format("{} of the output could not be read, first {}",
                                    counted(static_cast<std::size_t>(unread_count_), "number"), unread_));
@@ -145,6 +132,37 @@ class OutputReader : public MetricReader {
   }
 
  private:
+  void drop_pending() {
+    pending_.clear();
+    pending_bytes_ = 0;
+  }
+
+  /// A carriage return ends a line, too: so each state of a progress bar is a line.
+  void feed(std::string_view bytes) {
+    ++pieces_;
+    steps_before_ = std::exchange(steps_now_, records_.changes_of_step());
+    std::size_t begin = 0;
+    std::size_t line_feed = bytes.find('\n');
+    std::size_t carriage_return = bytes.find('\r');
+    while (begin < bytes.size()) {
+      if (line_feed < begin) line_feed = bytes.find('\n', begin);
+      if (carriage_return < begin) carriage_return = bytes.find('\r', begin);
+      const std::size_t end = std::min(line_feed, carriage_return);
+      const std::string_view part = bytes.substr(begin, end - begin);
+      const bool is_whole = end != std::string_view::npos;
+      if (!is_whole) pending_bytes_ += part.size();
+      if (!is_whole || !pending_.empty()) {
+        pending_ += part.substr(0, kLongestOutputLine - std::min(kLongestOutputLine, pending_.size()));
+      }
+      if (!is_whole) return;
+      line(pending_.empty() ? part : pending_);
+      pending_.clear();
+      pending_bytes_ = 0;
+      if (end == line_feed) ++lines_;
+      begin = end + 1;
+    }
+  }
+
   /// Reads what is left of the log, but for its last bytes.
   void read_left(std::uint64_t behind) {
     if (!left_.is_null()) {
@@ -156,15 +174,14 @@ class OutputReader : public MetricReader {
     if (!reads_again_) return;
     const std::size_t end = text_.size() - std::min<std::uint64_t>(behind, text_.size());
     if (end > text_begin_) {
-      output(std::string_view(text_).substr(text_begin_, end - text_begin_));
-      pending_.clear();  // a line without an end may be a part of one
-      pending_bytes_ = 0;
+      feed(std::string_view(text_).substr(text_begin_, end - text_begin_));
+      is_pending_left_ = true;
       text_begin_ = end;
     }
     if (behind > 0) return;
     text_.clear();
     reads_again_ = false;
-    lines_ = 0;
+    if (!reads_all_) lines_ = 0;
   }
 
   struct Pattern {
@@ -229,9 +246,11 @@ class OutputReader : public MetricReader {
       note_doubts(pattern, i, text, place);
       if (!take_step(pattern, groups_[i], place, text)) return;
     }
+    if (attempt_of_step_ != records_.attempt()) step_.reset();
     const std::int64_t step = step_.value_or(records_.newest_step());
+    const bool is_early = !step_ && records_.is_before_first_step();
     // Several steps of another source came together with this line, or several such lines with one step.
-    const bool is_sure = step_ || !records_.has_seen_step() || reads_again_ ||
+    const bool is_sure = step_ || is_early || !records_.has_seen_step() || reads_again_ ||
                          (steps_now_ - steps_before_ <= 1 && pattern.piece != pieces_);
     if (!is_sure) ++unsure_;
     pattern.piece = pieces_;
@@ -245,11 +264,14 @@ class OutputReader : public MetricReader {
         note_unread(*pattern.names[i], place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
-      if (reads_again_ && !step_ && records_.has_seen_step()) {  // its step was that of another source
+      if (reads_again_ && !step_ && !is_early && records_.has_seen_step()) {  // its step was that of another source
         ++passed_again_;
         continue;
       }
       if (!records_.has_seen_step() && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) ++without_step_;
+      if (is_early && pattern.names[i]->place.kind != QuantityPlace::Kind::kRun) {
+        if (++early_ == 1) early_step_ = step;
+      }
       note_doubts(pattern, i, text, place);
       records_.number(*pattern.names[i], step, *number, place);
     }
@@ -312,6 +334,7 @@ class OutputReader : public MetricReader {
       return false;
     }
     step_ = step;
+    attempt_of_step_ = records_.attempt();
     records_.seen_step(*step);
     return true;
   }
@@ -359,10 +382,15 @@ class OutputReader : public MetricReader {
   bool is_output_told_ = false;
   std::string pending_;              // of a line without an end so far
   std::uint64_t pending_bytes_ = 0;  // all of them
+  bool is_pending_left_ = false;     // it is of the log: a line without an end may be a part of one
+  bool reads_all_ = false;           // again, from the beginning
   std::string plain_;
   std::int64_t lines_ = 0;
   std::optional<std::int64_t> step_;
+  int attempt_of_step_ = 0;
   std::int64_t without_step_ = 0;
+  std::int64_t early_ = 0;                    // numbers without a step, before the first of a resumed attempt
+  std::int64_t early_step_ = 0;               // of the first
   std::array<std::string, kKeptLines> kept_;  // the newest lines, in a ring
   std::size_t kept_count_ = 0;
 };

@@ -348,11 +348,13 @@ void ProgramRecords::begin(const Json& position) {
   }
 }
 
-void ProgramRecords::begin_attempt() {
+void ProgramRecords::begin_attempt(std::optional<std::int64_t> resumed_at) {
   leave_names_of_before();
   flush_metrics();
   flush_evaluations();
   before_ = greatest_steps();
+  ++attempt_;
+  if (resumed_at) newest_step_ = resumed_at;
   came_again_.clear();
   left_from_.reset();
   first_step_.reset();

@@ -115,8 +115,12 @@ class ProgramRecords {
 
   Json position() const;
   void begin(const Json& position);
-  /// From here on steps may be those of another attempt.
-  void begin_attempt();
+  /// From here on steps may be those of another attempt. `resumed_at`: the step of its checkpoint; nothing: not known.
+  void begin_attempt(std::optional<std::int64_t> resumed_at = std::nullopt);
+  /// Counted from 0.
+  int attempt() const { return attempt_; }
+  /// Whether this attempt goes on from another and has not said a step.
+  bool is_before_first_step() const { return attempt_ > 0 && !first_step_; }
   std::vector<std::string> warnings() const;
   /// What lists say if evaluations have replaced others again and again, as of several processes; empty: nothing.
   const std::string& replaced_evaluations() const { return replaced_evaluations_; }
@@ -142,6 +146,7 @@ class ProgramRecords {
 
   RecordSink& sink_;
   std::map<std::string, Name, std::less<>> names_;
+  int attempt_ = 0;
   std::optional<std::int64_t> newest_step_;
   std::optional<std::int64_t> first_step_;  // of this attempt
   std::optional<std::int64_t> left_from_;   // where this attempt did steps of an earlier one again

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -16,6 +17,8 @@
 
 namespace xlm {
 namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 bool is_lost(const SweepRun& run) { return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged; }
 
@@ -42,6 +45,7 @@ bool was_killed(const Run& run) {
 std::optional<double> final_value(const Run& run, const EvaluationColumn& column) {
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main || evaluation.split != column.split) continue;
+    if (evaluation.not_finite.contains(column.name)) return kNoNumber;
     const std::map<std::string, double> numbers = evaluation.numbers();
     if (const auto value = numbers.find(column.name); value != numbers.end()) return value->second;
   }
@@ -64,8 +68,9 @@ std::map<std::int64_t, double> values_by_step(const Run& run, const EvaluationCo
   std::map<std::int64_t, double> values;
   for (const RunEvaluation& evaluation : run.evaluations) {
     const auto value = evaluation.values.find(column.name);
-    if (evaluation.split != column.split || !evaluation.at.empty() || value == evaluation.values.end()) continue;
-    values[evaluation.step] = value->second;
+    if (evaluation.split != column.split || !evaluation.at.empty()) continue;
+    if (evaluation.not_finite.contains(column.name)) values[evaluation.step] = kNoNumber;
+    if (value != evaluation.values.end()) values[evaluation.step] = value->second;
   }
   return values;
 }

@@ -80,8 +80,11 @@ class JournalSink : public TrainSink {
   /// Ends the bar on the screen.
   void finish();
   /// Keeps what lists are to say of the run besides its status, once the attempt has ended by itself.
-  void warn_at_end(const std::string& text) { warnings_at_end_.push_back(text); }
-  const std::vector<std::string>& warnings_at_end() const { return warnings_at_end_; }
+  void warn_at_end(const std::string& text) { lasting_warnings_.push_back(text); }
+  /// The same of how its numbers were read: reading them again may give others.
+  void warn_of_reading(const std::string& text) { warnings_of_reading_.push_back(text); }
+  const std::vector<std::string>& lasting_warnings() const { return lasting_warnings_; }
+  const std::vector<std::string>& warnings_of_reading() const { return warnings_of_reading_; }
   /// Whether it has stopped where Settings::pause says.
   bool has_paused() const { return settings_.pause > 0 && evaluated_step_ >= settings_.pause; }
   /// Whether a user has asked for this run alone to be stopped.
@@ -131,7 +134,8 @@ class JournalSink : public TrainSink {
   double next_look_ = 0;                 // for a request to stop
   bool asked_to_stop_ = false;
   std::function<void()> when_stopping_;
-  std::vector<std::string> warnings_at_end_;
+  std::vector<std::string> lasting_warnings_;
+  std::vector<std::string> warnings_of_reading_;
   Journal journal_;
   AppendFile log_;
   std::unique_ptr<Progress> progress_;

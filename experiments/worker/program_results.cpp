@@ -9,6 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/progress.h"
+#include "base/text.h"
+#include "experiments/programs/metric_readers.h"
+#include "results/run_folder/run_folder.h"
 
 namespace xlm {
 namespace {
@@ -35,7 +38,7 @@ Evaluation as_evaluation(const ProgramEvaluation& given) {
   return evaluation;
 }
 
-ProgramResults::ProgramResults(JournalSink& sink, std::map<std::string, double> before)
+ProgramResults::ProgramResults(JournalSink* sink, std::map<std::string, double> before)
     : sink_(sink), before_(std::move(before)) {}
 
 void ProgramResults::note_step(std::int64_t step) {
@@ -70,6 +73,14 @@ std::string ProgramResults::other_steps() const {
   return "";
 }
 
+std::string ProgramResults::other_length(std::int64_t asked, std::int64_t gap) const {
+  if (!steps_ || asked <= 0) return "";
+  const std::string both = fmt::format("its last number is of step {}, and train.steps is {}", steps_->last, asked);
+  if (steps_->last > asked) return both + ": it may count in other units";
+  // It may report more and more rarely.
+  return steps_->last == 0 || steps_->last + 2 * gap >= asked ? "" : both + ": it may have ended early";
+}
+
 void ProgramResults::starts() {
   evaluated_.clear();
   steps_.reset();
@@ -88,8 +99,9 @@ void ProgramResults::metrics(std::int64_t step, const std::map<std::string, doub
   note_of_attempt(step);
   trained_ = std::max(trained_, step);
   firsts_.insert(values.begin(), values.end());
-  sink_.metrics(step, values);
-  sink_.progress(step, values);
+  if (sink_ == nullptr) return;
+  sink_->metrics(step, values);
+  sink_->progress(step, values);
 }
 
 void ProgramResults::evaluation(const ProgramEvaluation& evaluation) {
@@ -99,17 +111,17 @@ void ProgramResults::evaluation(const ProgramEvaluation& evaluation) {
   for (const auto& [name, value] : evaluation.values) {
     if (evaluation.final && !std::isfinite(value)) not_finite_.push_back(evaluation.split + "." + name);
   }
-  sink_.evaluation(as_evaluation(evaluation));
+  if (sink_ != nullptr) sink_->evaluation(as_evaluation(evaluation));
 }
 
 void ProgramResults::costs(const std::map<std::string, double>& values) {
   for (const auto& [name, value] : values) reported_[name] = value;
-  sink_.costs(values);
+  if (sink_ != nullptr) sink_->costs(values);
 }
 
 void ProgramResults::grid(std::int64_t step, const ProgramGrid& grid) {
   step_ = std::max(step_, step);
-  sink_.grid(step, {.name = grid.name, .rows = grid.rows, .columns = grid.columns});
+  if (sink_ != nullptr) sink_->grid(step, {.name = grid.name, .rows = grid.rows, .columns = grid.columns});
 }
 
 void ProgramResults::used(const ProgramUsage& usage) {
@@ -124,7 +136,18 @@ void ProgramResults::used(const ProgramUsage& usage) {
     costs["step_seconds"] = (last_time_ - first_time_) / static_cast<double>(step_ - first_step_);
   }
   for (const auto& [name, value] : reported_) costs.erase(name);
-  if (!costs.empty()) sink_.costs(costs);
+  if (sink_ != nullptr && !costs.empty()) sink_->costs(costs);
+}
+
+std::vector<std::string> doubts_of_numbers(const ProgramResults& results, const MetricReaders& readers) {
+  std::vector<std::string> doubts;
+  for (const std::string& doubt : readers.doubts()) doubts.push_back(first_line(doubt));
+  doubts.push_back(results.other_steps());
+  if (!results.not_finite().empty())
+    doubts.push_back(fmt::format("its final {} {}", listed_names(results.not_finite(), 3), kNotFinite));
+  doubts.push_back(readers.replaced_evaluations());
+  std::erase(doubts, "");
+  return doubts;
 }
 
 }  // namespace xlm

@@ -20,14 +20,16 @@ Evaluation as_evaluation(const ProgramEvaluation& given);
 
 class ProgramResults final : public RecordSink {
  public:
-  /// `before`: the costs of the attempts that this one continues. `sink` outlives it.
-  ProgramResults(JournalSink& sink, std::map<std::string, double> before);
+  /// `before`: the costs of the attempts that this one continues. `sink` outlives it; null: nothing is journaled.
+  ProgramResults(JournalSink* sink, std::map<std::string, double> before);
 
   void metrics(std::int64_t step, const std::map<std::string, double>& values) override;
   void evaluation(const ProgramEvaluation& evaluation) override;
   void costs(const std::map<std::string, double>& values) override;
   void grid(std::int64_t step, const ProgramGrid& grid) override;
-  void go_back(std::int64_t step, const std::vector<std::string>& names) override { sink_.go_back(step, names); }
+  void go_back(std::int64_t step, const std::vector<std::string>& names) override {
+    if (sink_ != nullptr) sink_->go_back(step, names);
+  }
 
   /// Journals what the program has used, with what the attempts before it had used, and the time of its steps, unless
   /// it reports that itself.
@@ -52,6 +54,9 @@ class ProgramResults final : public RecordSink {
     std::int64_t gap = 0;  // the longest between two neighbours
   };
   const std::optional<Steps>& steps() const { return steps_; }
+  /// What to say if a program that is done was to do `asked` steps (0: not said), and did not: it may report each `gap`
+  /// steps. Else empty.
+  std::string other_length(std::int64_t asked, std::int64_t gap) const;
   /// The first number of each series of this attempt.
   const std::map<std::string, double>& firsts() const { return firsts_; }
 
@@ -59,7 +64,7 @@ class ProgramResults final : public RecordSink {
   void note_step(std::int64_t step);
   void note_of_attempt(std::int64_t step);
 
-  JournalSink& sink_;
+  JournalSink* sink_;
   std::map<std::string, double> before_;
   std::map<std::string, double> reported_;
   std::vector<std::string> not_finite_;
@@ -73,5 +78,10 @@ class ProgramResults final : public RecordSink {
   double last_time_ = 0;
   int arrivals_ = 0;  // times apart at which steps came
 };
+
+class MetricReaders;
+
+/// What lists say of the numbers of a run that is done, but for its length.
+std::vector<std::string> doubts_of_numbers(const ProgramResults& results, const MetricReaders& readers);
 
 }  // namespace xlm

@@ -121,14 +121,15 @@ class Attempt {
         asked_steps_(asked_steps),
         sink_(sink),
         outside_(outside),
-        results_(sink, before),
+        results_(&sink, before),
         readers_(described_metrics(program, setting.places, paths.work()), paths.metrics(), results_, paths.output()),
         checkpoint_folder_(RunPaths{run.folder}.checkpoints()),
         checkpoints_(checkpoint_folder_) {}
 
   ProgramEnd run() {
     sink_.batch_evaluations();
-    readers_.begin(position_of_earlier());
+    const bool has_checkpoint = resumes_ && !run_.checkpoints.empty();
+    readers_.begin(position_of_earlier(), has_checkpoint ? std::optional(run_.checkpoints.back().step) : std::nullopt);
     note_position();
     results_.starts();
     ProgramProcess process(command_of(setting_, program_, paths_,
@@ -150,29 +151,25 @@ class Attempt {
     if (!end.is_success() && !end.stopped) readers_.output_is_told();  // its failure ends with the last lines
     for (const std::string& warning : readers_.warnings()) sink_.message("warning: " + warning);
     if (is_done) {
-      for (const std::string& doubt : readers_.doubts()) sink_.warn_at_end(first_line(doubt));
+      for (const std::string& doubt : doubts_of_numbers(results_, readers_)) sink_.warn_of_reading(doubt);
     }
     if (!unread_.empty()) warn_of_unread(is_done);
     if (is_done && !is_heard) {
-      sink_.warn_at_end(
+      sink_.warn_of_reading(
           "a file of program.metrics got nothing after the run was resumed, so no number is final; if the "
           "program writes to another one now, name that, and say: xlm runs reread FILE");
     }
     // It may have come before the program was stopped.
     const std::vector<std::string> unheard = is_done && !resumes_ ? readers_.never_came() : std::vector<std::string>();
     if (!unheard.empty()) {
-      sink_.warn_at_end(join(unheard, "; ") +
-                        "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
+      sink_.warn_of_reading(join(unheard, "; ") +
+                            "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
     const std::set<std::int64_t> before = is_done ? earlier_steps() : std::set<std::int64_t>();
     if (is_done && resumes_) warn_of_two_beginnings(before);
     if (is_done && resumes_) warn_of_series_that_began_again(before);
     if (is_done && resumes_) warn_of_lost_numbers(before);
     if (is_done) warn_of_early_end(end, before);
-    if (const std::string other = results_.other_steps(); is_done && !other.empty()) sink_.warn_at_end(other);
-    if (is_done && !results_.not_finite().empty())
-      sink_.warn_at_end(fmt::format("its final {} {}", listed_names(results_.not_finite(), 3), kNotFinite));
-    if (is_done && !readers_.replaced_evaluations().empty()) sink_.warn_at_end(readers_.replaced_evaluations());
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);
     return end;
@@ -276,26 +273,21 @@ class Attempt {
                                     end.left == 1 ? "a process" : fmt::format("{} processes", end.left)));
     }
     const std::optional<ProgramResults::Steps>& steps = results_.steps();
-    if (steps && asked_steps_ > 0 && steps->last > asked_steps_) {
-      sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may count in other units",
-                                    steps->last, asked_steps_));
-    }
-    if (!steps || steps->last == 0 || asked_steps_ <= 0) return;
+    if (!steps) return;
     const bool is_known_from_0 = !resumes_ || !known.empty();
-    if (!is_known_from_0 && steps->first == steps->last) return;  // how often it reports is not known
     known.insert(steps->first);
     if (is_known_from_0) known.insert(0);
-    const std::int64_t gap = std::max(steps->gap, longest_gap(known));
-    if (steps->last + 2 * gap >= asked_steps_) return;  // it may report more and more rarely
-    sink_.warn_at_end(fmt::format("its last number is of step {}, and train.steps is {}: it may have ended early",
-                                  steps->last, asked_steps_));
+    const bool is_gap_known = is_known_from_0 || steps->first != steps->last;
+    const std::int64_t gap = is_gap_known ? std::max(steps->gap, longest_gap(known)) : asked_steps_;
+    const std::string other = results_.other_length(asked_steps_, gap);
+    if (!other.empty()) sink_.warn_of_reading(other);
   }
 
   /// The training is done, and what it said last can be read again.
   void warn_of_unread(bool is_done) {
     sink_.message("warning: " + unread_);
     if (!is_done) return;
-    sink_.warn_at_end(
+    sink_.warn_of_reading(
         fmt::format("its last line cannot be read, so no number is final: {}; correct program.metrics "
                     "and say: xlm runs reread FILE",
                     first_line(unread_)));

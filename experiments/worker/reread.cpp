@@ -1,6 +1,8 @@
 // Reading again what a program has reported.
 #include "experiments/worker/reread.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -12,15 +14,6 @@
 
 namespace xlm {
 namespace {
-
-/// Looks whether all can be read.
-class NoRecords final : public RecordSink {
- public:
-  void metrics(std::int64_t /*step*/, const std::map<std::string, double>& /*values*/) override {}
-  void evaluation(const ProgramEvaluation& /*evaluation*/) override {}
-  void costs(const std::map<std::string, double>& /*values*/) override {}
-  void grid(std::int64_t /*step*/, const ProgramGrid& /*grid*/) override {}
-};
 
 /// Where the last attempt ended. Null if that is not known: a damaged note of it is no reason to read nothing.
 Json known_position(const fs::path& file) {
@@ -35,13 +28,14 @@ Json known_position(const fs::path& file) {
 
 Reread reread_run(const fs::path& folder, const RunConfiguration& configuration) {
   const RunLock lock(folder);
-  const bool is_done = read_run(folder).status == RunStatus::kDone;
+  const Run before = read_run(folder);
+  const bool is_done = before.status == RunStatus::kDone;
   const RunPaths run{folder};
   const ProgramPaths paths{fs::absolute(folder).lexically_normal()};
   const auto metrics = described_metrics(*configuration.program, places_of(configuration, paths), paths.work());
   Reread reread;
-  NoRecords nothing;
-  MetricReaders first(metrics, paths.metrics(), nothing, paths.output());
+  ProgramResults looked(nullptr, {});  // whether all can be read
+  MetricReaders first(metrics, paths.metrics(), looked, paths.output());
   const Json position = known_position(paths.position());
   reread.is_whole = first.read_all(is_done, position);
   reread.lines = first.lines();
@@ -52,13 +46,20 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   }
   Json record = {{"metrics", configuration.program->metrics}};
   if (!reread.is_whole) record["keeps"] = true;
-  std::vector<std::string> doubts;
-  for (const std::string& doubt : first.doubts()) doubts.push_back(std::string(kWarning) + first_line(doubt));
-  if (!doubts.empty()) record["reason"] = join(doubts, "; ");
+  std::string reason;
+  for (const std::string& doubt : doubts_of_numbers(looked, first)) add_warning(reason, doubt);
+  for (const std::string& doubt : first.never_came()) add_warning(reason, doubt);
+  if (looked.steps()) {
+    const std::int64_t gap = std::max(looked.steps()->gap, looked.steps()->first);
+    const std::string other = looked.other_length(configuration.train.steps, gap);
+    if (!other.empty()) add_warning(reason, other);
+  }
+  for (const std::string& warning : before.lasting) add_warning(reason, warning);
+  if (!reason.empty()) record["reason"] = reason;
   JournalSink sink(run, lock, {});
   sink.batch_evaluations();
   sink.reread(record);
-  ProgramResults results(sink, {});
+  ProgramResults results(&sink, {});
   MetricReaders readers(metrics, paths.metrics(), results, paths.output());
   readers.read_all(is_done, position);
   sink.sync();

@@ -109,10 +109,13 @@ std::optional<RunReport> attempt_training(const Run& run, Work& work, JournalSin
                       : sink.was_asked_to_stop() ? kStopReason
                       : sink.has_paused()        ? "paused at a rung of its sweep"
                                                  : "";
-    for (const std::string& warning : sink.warnings_at_end()) {
-      why += fmt::format("{}{}{}", why.empty() ? "" : "; ", kWarning, warning);
+    Json fields = Json::object();
+    for (const auto* warnings : {&sink.warnings_of_reading(), &sink.lasting_warnings()}) {
+      for (const std::string& warning : *warnings) add_warning(why, warning);
     }
-    sink.state(status, why.empty() ? Json::object() : Json{{"reason", why}});
+    if (!why.empty()) fields["reason"] = why;
+    if (!sink.lasting_warnings().empty()) fields["lasting"] = sink.lasting_warnings();
+    sink.state(status, fields);
     sink.log(done ? "done" : "stopped");
     return done ? std::nullopt : std::optional<RunReport>({kStopped, status, ""});
   } catch (const LostRunError& error) {

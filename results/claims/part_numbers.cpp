@@ -139,6 +139,11 @@ class PartMaker {
                          const std::vector<std::size_t>& other_rows, const std::string& column, bool is_paired) {
     if (!part.missing.empty() || column.empty()) return;
     if (are_alike(runs_, rows, other_rows, column, claim_.over, is_paired)) return;
+    if (are_per_other_token(runs_, rows, other_rows, column)) {
+      part.missing = fmt::format(
+          "the sides read one text in other tokens, and {} is per token; bits_per_byte compares them", column);
+      return;
+    }
     if (asks_for_corpora() && quantity_in(column) != "bits_per_byte") {
       part.is_of_other_data = true;
       return;

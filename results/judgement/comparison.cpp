@@ -202,6 +202,13 @@ Comparison compare_settings(RunTable& runs, Setting a, Setting b, const Comparis
   std::vector<std::size_t> both = compared.a.rows;
   both.insert(both.end(), compared.b.rows.begin(), compared.b.rows.end());
   compared.documents = compare_documents(runs, compared.a, compared.b, question.value, folder, question.level);
+  if (are_per_other_token(runs, compared.a.rows, compared.b.rows, question.value)) {
+    const std::string split = question.value.substr(0, question.value.find('.'));
+    throw UsageError(
+        fmt::format("A and B read one text in other tokens, and {} is per token\nto compare them: --value "
+                    "{}.bits_per_byte",
+                    question.value, split.starts_with('=') ? "test" : split));
+  }
   compared.seeds = compare_seeds(compared.a.by_group, compared.b.by_group);
   check_tested(compared);
   if (origin_of(runs, question.value) != NumberOrigin::kMeasured) make_exact(compared.seeds.difference);

@@ -8,17 +8,6 @@ namespace {
 
 constexpr double kSecondsOfAnHour = 3600;
 
-/// The last sign of life of an attempt that started at `began`, before its next state at `until`.
-double last_sign(const Run& run, double began, double until) {
-  double last = began;
-  const auto look_at = [&](double time) {
-    if (time > last && time <= until) last = time;
-  };
-  for (const RunCheckpoint& checkpoint : run.checkpoints) look_at(checkpoint.time);
-  for (const RunEvaluation& evaluation : run.evaluations) look_at(evaluation.time);
-  return last;
-}
-
 /// Whether the end of an attempt was recorded for its lost worker, perhaps hours later. A worker that records its own
 /// end gives its process; an error is seen when it occurs.
 bool is_said_later(const RunState& end) {
@@ -45,12 +34,14 @@ double seconds_of_later_evaluations(const Run& run) {
 
 double busy_seconds(const Run& run) {
   double seconds = 0;
-  double began = 0;
+  const RunState* began = nullptr;
   for (const RunState& state : run.history) {
     const bool running = state.state == name_of(RunStatus::kRunning);
-    const double end = running || is_said_later(state) ? last_sign(run, began, state.time) : state.time;
-    if (began > 0) seconds += state.seconds.value_or(std::max(end - began, 0.0));
-    began = running ? state.time : 0;
+    if (began != nullptr) {
+      const double end = running || is_said_later(state) ? began->last_sign : state.time;
+      seconds += state.seconds.value_or(std::max(end - began->time, 0.0));
+    }
+    began = running ? &state : nullptr;
   }
   return seconds;
 }

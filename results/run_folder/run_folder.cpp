@@ -58,6 +58,8 @@ class Assembler {
     const std::string type = record.at("type").get<std::string>();
     const double time = number_field(record, "time");
     if (!run_.created && time > 0) run_.created = time;
+    const bool is_of_attempt = !run_.history.empty() && integer_field(record, "token") > 0;
+    if (is_of_attempt) run_.history.back().last_sign = std::max(run_.history.back().last_sign, time);
     if (type == "state") add_state(record, time);
     if (type == kReread) add_reread(record);
     if (type == kBack) go_back(record.at("step").get<std::int64_t>(), record.at("names"));
@@ -108,6 +110,7 @@ class Assembler {
     if (state == "running" && record.value("fresh", false)) forget_results();
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
+    run_.lasting = record.value("lasting", std::vector<std::string>());
     run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;
     run_.history.push_back(
         {.time = time,
@@ -257,7 +260,7 @@ class Assembler {
     evaluation.step = step_of(record);
     const std::string doubt = text_field(record, "doubt");
     if (!doubt.empty() && run_.reason.find(doubt) == std::string::npos) {
-      run_.reason += fmt::format("{}{}{}", run_.reason.empty() ? "" : "; ", kWarning, doubt);
+      add_warning(run_.reason, doubt);
     }
     RunEvaluation& known = evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}];
     if (evaluation.settings.empty()) {  // numbers of a program's evaluation may come one after another
@@ -338,6 +341,10 @@ class Assembler {
 };
 
 }  // namespace
+
+void add_warning(std::string& reason, const std::string& warning) {
+  reason += fmt::format("{}{}{}", reason.empty() ? "" : "; ", kWarning, warning);
+}
 
 bool is_of_program(const Run& run) {
   const Json* type = run.param("model.type");

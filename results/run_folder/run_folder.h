@@ -46,6 +46,8 @@ inline bool has_ended(RunStatus status) {
 
 /// In the reason of a run that has not failed, this begins what lists show: its numbers are not all there, say.
 inline constexpr std::string_view kWarning = "warning: ";
+/// Adds one to a reason.
+void add_warning(std::string& reason, const std::string& warning);
 /// Of a run that is done and whose final numbers are none, as of one that diverged.
 inline constexpr std::string_view kNotFinite = "is no finite number";
 inline bool is_warning(std::string_view reason) { return reason.find(kWarning) != std::string_view::npos; }
@@ -66,6 +68,7 @@ struct RunState {
   std::int64_t micro_batch = 0;                  // rows that the next attempt computes at once; 0: as configured
   double memory = 0;                             // bytes that an attempt had when it ran out of memory; 0: unknown
   std::optional<double> seconds = std::nullopt;  // how long the attempt ran that ends with it, as its process measured
+  double last_sign = 0;                          // when the attempt that begins with it wrote its last record
 };
 
 /// The step of a checkpoint in words. A program's checkpoint is seen some time after it was saved.
@@ -226,6 +229,7 @@ struct Run {
   std::int64_t parent_step = 0;  // of that checkpoint
   RunStatus status = RunStatus::kQueued;
   std::string reason;                    // why it failed, diverged or stopped, or a warning
+  std::vector<std::string> lasting;      // of its warnings those that reading its numbers again does not change
   std::string experiment;                // the run was made for it; empty: none
   std::vector<std::string> experiments;  // all that have the run, sorted
   std::optional<double> created;

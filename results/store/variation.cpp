@@ -2,6 +2,7 @@
 #include "results/store/variation.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -195,6 +196,24 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
                                                    content[i].substr(0, kFingerprintDigits));
   }
   return corpora;
+}
+
+bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                         const std::string& column) {
+  constexpr std::array<std::string_view, 3> kPerToken{"loss", "bpc", "token_perplexity"};
+  const auto values_of = [&](const std::vector<std::size_t>& rows, const std::string& key) {
+    std::set<std::string> values;
+    for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
+    return values;
+  };
+  return std::ranges::any_of(columns_behind(column), [&](const std::string& name) {
+    const auto evaluation = evaluation_column(name);
+    if (!evaluation || std::ranges::find(kPerToken, evaluation->name) == kPerToken.end()) return false;
+    const std::string text = std::string(kTextOf) + evaluation->split;
+    const std::set<std::string> texts = values_of(a, text);
+    return texts.size() == 1 && !texts.contains("") && texts == values_of(b, text) &&
+           values_of(a, "data.fingerprint") != values_of(b, "data.fingerprint");
+  });
 }
 
 const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {

@@ -36,6 +36,11 @@ bool says_which_text(std::string_view key);
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns);
 
+/// Whether two sets of rows read one text in other tokens (characters, bytes, other byte pairs) and the column holds
+/// numbers per token. Bits per byte compare these.
+bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
+                         const std::string& column);
+
 /// Where the numbers of a column or formula come from.
 enum class NumberOrigin {
   kMeasured,    // training or the text changes them

@@ -110,6 +110,14 @@ class RunMaker {
     journal(run).append("evaluation", record);
   }
 
+  /// Makes a made run one of a program: such may report a quantity of a split alone.
+  void make_of_program(const std::string& id) const {
+    const fs::path config = RunPaths{folder(id)}.config();
+    std::string text = read_file(config);
+    constexpr std::string_view kType = "adaptive-span";
+    write_file(config, text.replace(text.find(kType), kType.size(), "program"));
+  }
+
   /// One run per type, span and seed, with numbers that depend on all three.
   void make_sweep(const std::vector<std::string>& types, const std::vector<int>& spans, const std::vector<int>& seeds) {
     int number = 0;

@@ -57,6 +57,18 @@ TEST(Bpe, DataOfOtherMergesAreRefused) {
   write_file(model.path() / "merges.txt", "#version: 0.2\nt h\nth e\n");
   EXPECT_THAT([&] { check_same_merges(data.path(), model.path()); },
               testing::ThrowsMessage<DataError>(testing::HasSubstr("1 merges instead of 2")));
+  fs::remove(model.path() / "merges.txt");
+  const auto write_tokenizer = [&](const char* merges) {
+    write_file(model.path() / "tokenizer.json",
+               fmt::format(R"({{"model": {{"type": "BPE", "vocab": {{"t": 0, "h": 1, "th": 2}}, "merges": {}}},
+                               "pre_tokenizer": {{"type": "ByteLevel", "add_prefix_space": false}}, "added_tokens": []}})",
+                           merges));
+  };
+  write_tokenizer(R"(["t h"])");
+  EXPECT_NO_THROW(check_same_merges(data.path(), model.path()));
+  write_tokenizer(R"(["h t"])");
+  EXPECT_THAT([&] { check_same_merges(data.path(), model.path()); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("1 merges instead of 1, or another order")));
 }
 
 TEST(Bpe, TakesMergesWithOtherLineEndsAndWithoutAVersion) {

@@ -198,13 +198,15 @@ TEST_F(Fits, OfManySizesDrawEachRunAtItsOwn) {
       maker_.make({.id = fmt::format("adaptive-span-text8-{:08x}", ++made_),
                    .span = d,
                    .bpc = 1 + 200 * std::pow(n, -0.4) + 30 * std::pow(d, -0.5),
-                   .flops = n});
+                   .flops = n,
+                   .lr = 1e-8 * n});
     }
   }
   store_.sync(maker_.runs());
-  const auto result =
-      built("fit: F\nlaw: size-and-data\nloss: test.bpc\nn: flops_per_token\nd: model.span\ndraws: 10\n");
-  ASSERT_TRUE(std::holds_alternative<FitResult>(result));
+  const std::string asked =
+      "fit: F\nlaw: size-and-data\nloss: test.bpc\nn: flops_per_token\nd: model.span\ndraws: 100\n";
+  const auto result = built(asked);
+  ASSERT_TRUE(std::holds_alternative<FitResult>(result)) << refusal(asked);
   std::map<std::string, std::size_t> points;
   for (const FigureSeries& series : figure_of_fit(std::get<FitResult>(result)).series) {
     if (!series.joined) points[series.label] = series.points.size();

@@ -64,7 +64,7 @@ TEST(Spread, TheStepOfDigitsIsSeen) {
   EXPECT_EQ(step_of({0, 0}), 0);
   EXPECT_DOUBLE_EQ(step_of({1.13e-7, 8.4e-7, 0}), 1e-9) << "a number far below 1 is no whole one";
   EXPECT_DOUBLE_EQ(step_of({2, 2 + 1e-7}), 1e-7);
-  EXPECT_EQ(step_of({1e6, 1e6 + 1e-4 / 3}), 0);
+  EXPECT_EQ(step_of({1e5, 1e5 + 1e-4 / 3}), 0);
   EXPECT_DOUBLE_EQ(step_of({static_cast<double>(0.93F), static_cast<double>(0.9F)}), 0.01) << "floats have few bits";
   EXPECT_DOUBLE_EQ(step_of({1.94 - 1.31, 0.25 - 0.22}), 0.01) << "a difference has lost some";
   EXPECT_NEAR(spread_of_rounded({3, 3}, 1)->deviation, 0.28867513459481287, 1e-15);

@@ -30,8 +30,8 @@ TEST(RunCost, HoursAreThoseOfAllThreadsAndOfLaterEvaluations) {
 
 TEST(RunCost, OnlyAnAttemptWhoseWorkerWasLostIsCutBackToItsLastSign) {
   xlm::Run run;
-  run.checkpoints = {{.step = 5, .time = 1300}};
-  run.history = {{.time = 1000, .state = "running"}, {.time = 1900, .state = "failed", .cause = "gone"}};
+  run.history = {{.time = 1000, .state = "running", .last_sign = 1300},
+                 {.time = 1900, .state = "failed", .cause = "gone"}};
   EXPECT_DOUBLE_EQ(busy_seconds(run), 300) << "a later worker said it";
   run.history.back().cause = "error";
   EXPECT_DOUBLE_EQ(busy_seconds(run), 900) << "the worker said it itself";
@@ -69,11 +69,10 @@ TEST(SecondsOfAStep, EndWithTheLastSignOfAProcessThatWasLost) {
   xlm::Run run;
   run.step = 10;
   const std::string running(name_of(RunStatus::kRunning));
-  run.history = {{.time = 100, .state = running},
+  run.history = {{.time = 100, .state = running, .last_sign = 140},
                  {.time = 90000, .state = std::string(name_of(RunStatus::kQueued)), .cause = "node"},
                  {.time = 90010, .state = running},
                  {.time = 90060, .state = std::string(name_of(RunStatus::kDone))}};
-  run.checkpoints = {{.step = 5, .time = 140, .file = ""}, {.step = 10, .time = 90050, .file = ""}};
   EXPECT_DOUBLE_EQ(seconds_of_step(run), (40 + 50) / 10.0);
   run.history[1].cause = "";  // it said so itself, such as when it made way
   run.history[1].time = 150;

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <regex>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -236,16 +235,10 @@ TEST_F(RunFolder, ANumberOtherThanFinalIsNotMain) {
   EXPECT_FALSE(run.evaluations[0].main);
 }
 
-/// As a program's: such runs may report a quantity of a split alone.
-void make_of_program(const RunMaker& maker, const MadeRun& made) {
-  const fs::path config = RunPaths{maker.folder(made.id)}.config();
-  write_file(config, std::regex_replace(read_file(config), std::regex("type: adaptive-span"), "type: program"));
-}
-
 TEST_F(RunFolder, EachQuantityOfASplitHasItsOwnLastValue) {
   const MadeRun made{.id = "a", .state = "failed"};
   maker_.make(made);
-  make_of_program(maker_, made);
+  maker_.make_of_program(made.id);
   Journal journal = maker_.journal(made);
   const auto report = [&](std::int64_t step, bool is_final, const Json& values) {
     journal.append("evaluation", {{"split", "test"}, {"step", step}, {"final", is_final}, {"values", values}});
@@ -272,7 +265,7 @@ TEST_F(RunFolder, ALossThatIsNotFiniteHidesEarlierOnes) {
   for (const Json& end : ends) {
     const MadeRun made{.id = "a", .state = "failed"};
     maker_.make(made);
-    make_of_program(maker_, made);
+    maker_.make_of_program(made.id);
     Journal journal = maker_.journal(made);
     journal.append("evaluation", {{"split", "test"}, {"step", 5}, {"final", false}, {"loss", 1.0}, {"values", {}}});
     journal.append("evaluation", {{"split", "test"}, {"step", 9}, {"final", false}, {"loss", 1.1}, {"values", {}}});
@@ -299,6 +292,19 @@ TEST_F(RunFolder, WhatOurOwnModelsDoNotReportIsNotSo) {
   report(9, true, {{"bpc", 4.0}});
   const xlm::Run run = read_run(maker_.folder(made.id));
   EXPECT_THAT(main_evaluation(run, "test")->numbers(), ElementsAre(Pair("bpc", 4.0)));
+}
+
+TEST_F(RunFolder, EachRecordOfAnAttemptIsASignOfIt) {
+  const MadeRun made{.id = "a", .state = "running"};
+  maker_.make(made);
+  Journal journal = maker_.journal(made);
+  journal.append("metric", {{"step", 60}, {"values", {{"loss", 1.0}}}});
+  const double last = read_run(maker_.folder(made.id)).history.back().last_sign;
+  journal.append("back", {{"step", 51}, {"names", {"loss"}}});  // which voids the number, and not the time
+  Journal(RunPaths{maker_.folder(made.id)}.journal(), [] { return 1e9; }).append("remark", {{"tag", "t"}});
+  const xlm::Run run = read_run(maker_.folder(made.id));
+  EXPECT_EQ(run.history.back().state, "running");
+  EXPECT_EQ(run.history.back().last_sign, last + 1) << "that of people is none";
 }
 
 TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {

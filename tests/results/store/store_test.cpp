@@ -38,6 +38,7 @@ TEST_F(StoreFile, HoldsWhatTheRunFoldersHold) {
 
 TEST_F(StoreFile, ANumberThatAnEarlierEvaluationSaysIsAColumn) {
   maker_.make({.id = "a"});
+  maker_.make_of_program("a");
   Journal journal = maker_.journal({.id = "a"});
   journal.append("evaluation", {{"split", "test"}, {"step", 50}, {"final", true}, {"values", {{"acc", 0.5}}}});
   Store store(file_);
