@@ -322,6 +322,12 @@ std::int64_t fill(const fs::path& folder, const Preparation& preparation, const 
   const bool knows_splits = corpus.own_splits || are_of_splits(sources);
   const auto [parts, sampled] = knows_splits ? Division{.parts = text.parts()} : divided(text, preparation, observer);
   note_splits(parts, text.tokens(), observer);
+  if (!text.special_in_text().empty()) {
+    observer.say(
+        fmt::format("'{0}' stands in the text, and becomes ordinary tokens, not the token {0}: if it ends documents, "
+                    "give each a file or a row",
+                    text.special_in_text()));
+  }
   if (text.replaced() > 0) {
     const std::string& example = text.replaced_example();
     observer.say(fmt::format(

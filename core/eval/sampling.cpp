@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "core/eval/evaluation.h"
 #include "core/models/model_folder.h"
 #include "core/runtime/device.h"
@@ -146,6 +147,10 @@ Sample sample(const SampleJob& job, const std::function<bool(const std::string&)
   Tensor logits = read(prompt);
   const double start = monotonic_seconds();
   for (std::int64_t place = 0; place < job.tokens; ++place) {
+    if (!std::isfinite(logits.max().item<double>())) {
+      throw DataError(fmt::format("what the model predicts behind {} is not finite: its weights may have diverged",
+                                  counted(result.tokens.size() + prompt.size(), "token")));
+    }
     const std::int64_t token = choose_token(logits, choice, place);
     result.tokens.push_back(token);
     const std::string text = decoder.take(token);

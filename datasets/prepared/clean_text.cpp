@@ -18,6 +18,9 @@ namespace {
 
 constexpr std::size_t kSeenAtOnce = std::size_t{256} << 10;  // at once, on one thread
 constexpr std::size_t kBriefBytes = std::size_t{16} << 10;
+constexpr std::size_t kLookedAt = std::size_t{4} << 20;  // for special tokens
+constexpr std::size_t kFewestOfSpecial = 4;              // bytes: "<s>" may be markup
+constexpr std::size_t kMostSpecials = 64;
 
 }  // namespace
 
@@ -55,7 +58,13 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       encoders_(
           [this, threads] { return std::make_unique<BpeEncoder>(*bpe_, static_cast<std::size_t>(threads + 1) / 2); }),
       writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
-      blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {}
+      blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {
+  if (!bpe_) return;
+  for (const std::string& symbol : bpe_->vocabulary().symbols) {
+    const bool is_one = is_special_token(symbol) && symbol.size() >= kFewestOfSpecial;
+    if (is_one && specials_.size() < kMostSpecials) specials_.push_back(symbol);
+  }
+}
 
 void CleanText::begin_split(std::size_t split) {
   finish_blocks();
@@ -98,7 +107,18 @@ void CleanText::write(std::string_view text) {
       if (place != std::string::npos) replaced_example_ = excerpt(text, place);
     }
   }
+  if (!specials_.empty() && looked_at_ < kLookedAt) look_for_specials(text);
   collect(text);
+}
+
+void CleanText::look_for_specials(std::string_view text) {
+  looked_at_ += text.size();
+  for (const std::string& special : specials_) {
+    if (text.find(special) == std::string_view::npos) continue;
+    special_in_text_ = special;
+    specials_.clear();
+    return;
+  }
 }
 
 void CleanText::write_clean(std::string_view text, const std::vector<std::size_t>& documents) {

@@ -83,6 +83,8 @@ class CleanText {
   /// The text around the first piece that was replaced here; "" if it is unknown.
   const std::string& replaced_example() const { return replaced_example_; }
   void add_replaced(std::int64_t pieces) { replaced_before_ += pieces; }
+  /// A special token of the byte pairs that stands in the first megabytes as text, which it stays; "" if none does.
+  const std::string& special_in_text() const { return special_in_text_; }
   /// What the cleaner removed of the whole text.
   const ThrownAway& thrown_away() const { return thrown_away_; }
   void set_thrown_away(ThrownAway thrown_away) { thrown_away_ = std::move(thrown_away); }
@@ -106,6 +108,7 @@ class CleanText {
 
   void end_document();
   void finish_blocks();
+  void look_for_specials(std::string_view text);
   void start_document(std::int64_t begin);
   void collect(std::string_view text);
   std::size_t settled(std::size_t before);
@@ -123,6 +126,9 @@ class CleanText {
   Utf8Repair repair_;
   std::string repaired_;
   std::string replaced_example_;
+  std::vector<std::string> specials_;  // to look for
+  std::size_t looked_at_ = 0;          // bytes
+  std::string special_in_text_;
   std::vector<std::int64_t> first_seen_;  // per symbol: its first offset; -1 if it does not occur. Several threads look
   std::shared_ptr<const Bpe> bpe_;
   std::string begun_;                       // text that was not looked at yet

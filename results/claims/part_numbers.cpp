@@ -148,7 +148,11 @@ class PartMaker {
       part.is_of_other_data = true;
       return;
     }
-    part.missing = "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
+    part.missing =
+        quantity_in(column) == "bits_per_byte" && asks_for_corpora()
+            ? "the numbers were measured on different texts: one document is cut into splits by tokens, which "
+              "differ from unit to unit; documents or files of a split (--valid, --test) do not"
+            : "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 
   /// Keys in which two sides differ, and of which the claim says nothing: no condition names them, and nothing chooses

@@ -138,6 +138,41 @@ TEST_F(ProgramReread, FilesAreReadAgainAndAnEvaluationOfASecondCommandStays) {
   EXPECT_EQ(main_evaluation(only_run(), "valid")->values.at("loss"), 7) << "what training said is read later";
 }
 
+TEST_F(ProgramReread, ALastLineWithoutAnEndIsReadAgain) {
+  write_script("talk.sh", "echo step 5 valid 9; printf 'step 10 valid 1'");
+  configure_talk(R"([{lines: 'step (?<step>\S+) valid (?<valid.loss>\S+)'}])");
+  ASSERT_EQ(run({"sweep", "run.yaml"}).code, kDone);
+  EXPECT_THAT(run({"runs", "reread", "run.yaml"}).out, HasSubstr("2 lines with numbers read again"));
+  EXPECT_EQ(main_evaluation(only_run(), "valid")->values.at("loss"), 1);
+}
+
+TEST_F(ProgramReread, WarningsThatAreStillTrueStay) {
+  write_script("talk.sh", R"(echo step 1 valid 2; echo step 2 valid nan
+printf 'Traceback (most recent call last):\n  File "a.py", line 1\nValueError: x\n')");
+  configure_talk(R"([{lines: 'step (?<step>\S+) valid (?<valid.loss>\S+)'}])", "train: {steps: 9}\n");
+  ASSERT_EQ(run({"train", "run.yaml"}).code, kDone);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(only_run().reason, AllOf(HasSubstr("its final valid.loss is no finite number"),
+                                         HasSubstr("may have ended early"), HasSubstr("its output with an exception")));
+    EXPECT_EQ(run({"runs", "reread", "run.yaml"}).code, kDone);
+  }
+}
+
+TEST_F(ProgramReread, AFileThatWasBegunAnewKeepsWhatItHad) {
+  write_script("talk.sh", R"(if [ "$XLM_RESUME" ]; then printf 'step,a\n3,4\n' >m.csv; exit; fi
+printf 'step,a\n1,2\n2,3\n' >m.csv
+trap 'echo x >$XLM_CHECKPOINTS/saved; exit 75' TERM
+echo ready
+while :; do sleep 0.01; done)");
+  configure_talk("[{csv: m.csv}]");
+  stop_and_resume();
+  EXPECT_EQ(only_run().metrics.at("a").size(), 3U);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_THAT(run({"runs", "reread", "run.yaml"}).out, HasSubstr("what was read before stays, too"));
+    EXPECT_EQ(only_run().metrics.at("a").size(), 3U);
+  }
+}
+
 TEST_F(ProgramReread, WhatIsNotLeftKeepsTheNumbersThatThereAre) {
   write_script("talk.sh", "printf 'step,a\\n1,2\\n' > log.csv; echo step 3 loss 1");
   configure_talk("[{csv: log.csv}, {lines: 'step (?<step>.) loss (?<loss>.)'}]");

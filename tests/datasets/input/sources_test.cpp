@@ -7,6 +7,9 @@
 
 #include <array>
 #include <map>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
@@ -16,6 +19,7 @@
 namespace xlm {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -65,6 +69,19 @@ TEST_F(Sources, PartsOfTwoSetsInOneFolderAreRefused) {
       [&] { names({folder_.path() / "d"}); },
       ThrowsMessage<DataError>(HasSubstr("data-00000-of-00002.txt and data-00003-of-00004.txt are parts of two sets")));
   EXPECT_EQ(names({folder_.path() / "d"}, "*-of-00002.txt").size(), 2U);
+}
+
+TEST_F(Sources, PartsMayHaveHashesOfTheirOwn) {
+  const auto part = [&](int number, char hash) {
+    file(fmt::format("d/train-0000{}-of-00002-{}.parquet", number, std::string(16, hash)));
+  };
+  part(0, 'a');
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); },
+              ThrowsMessage<DataError>(AllOf(HasSubstr("only 1 of the 2 parts"), HasSubstr("'*-of-00002*.parquet'"))));
+  part(1, 'b');
+  EXPECT_EQ(names({folder_.path() / "d"}).size(), 2U);
+  part(1, 'c');
+  EXPECT_THAT([&] { names({folder_.path() / "d"}); }, ThrowsMessage<DataError>(HasSubstr("are parts of two sets")));
 }
 
 TEST_F(Sources, AMissingPartIsAnErrorUnlessTheOthersAreMeant) {

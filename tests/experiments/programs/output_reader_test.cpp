@@ -135,6 +135,19 @@ TEST_F(ProgramOutput, TheStepGoesOnAfterAResumption) {
   EXPECT_THAT(records_of("test 1.5\n"), ElementsAre("test 70: bpc=1.5"));
 }
 
+TEST_F(ProgramOutput, BeforeItsFirstStepAResumedAttemptIsAtItsCheckpoint) {
+  const std::vector<std::string> patterns{R"(^step (?<step>\d+) loss (?<loss>\S+))", R"(test (?<test.bpc>\S+))"};
+  use(patterns);
+  records_of("step 17 loss 3\n");
+  const Json position = Json::parse(readers_->position().dump());
+  use(patterns);
+  readers_->begin(position, 10);
+  EXPECT_THAT(records_of("test 1.5\nstep 11 loss 2\ntest 1.25\n"),
+              ElementsAre("back to 11: loss", "test 10: bpc=1.5", "11: loss=2", "test 11: bpc=1.25"));
+  EXPECT_THAT(readers_->doubts(), ElementsAre(HasSubstr("1 number of the output came before any step of a resumed "
+                                                        "attempt: the first belongs to step 10, or to one before")));
+}
+
 /// A worker was killed after it had noted how far it had read: the log has more.
 TEST_F(ProgramOutput, WhatAnEarlierWorkerDidNotReadIsReadFromTheLog) {
   const fs::path log = folder_.path() / "output.txt";

@@ -202,6 +202,25 @@ TEST_F(Claims, AMeanOverCorporaIsNoNumber) {
   EXPECT_EQ(judged(kAdaptiveOrFixed + "each: data.name\n").parts.size(), 2U);
 }
 
+TEST_F(Claims, NumbersPerTokenOfOtherTokensAreNotCompared) {
+  for (const char* unit : {"bytes", "characters"}) {
+    for (const int seed : {1, 2, 3}) {
+      const std::string id = fmt::format("{}-{}", unit, seed);
+      maker_.make({.id = id, .type = unit, .seed = seed, .bpc = 1.5 + 0.01 * seed});
+      write_file(RunPaths{maker_.folder(id)}.environment(),
+                 Json{{"dataset", unit}, {"fingerprint", unit}, {"texts", {{"test", "0123abcd"}}}}.dump());
+    }
+  }
+  store_.sync(maker_.runs());
+  const std::string sides = "a: {data.name: bytes}\nb: {data.name: characters}\n";
+  for (const char* value : {"test.bpc", "test.loss", "=test.loss/2"}) {
+    const JudgedClaim claim = judged(fmt::format("claim: c\nvalue: \"{}\"\nlower: a\n{}", value, sides));
+    EXPECT_EQ(claim.verdict, Verdict::kNotTried);
+    EXPECT_THAT(claim.parts.front().missing, HasSubstr("is per token; bits_per_byte compares them"));
+  }
+  EXPECT_NE(verdict("claim: c\nvalue: test.average_span\nlower: a\n" + sides), Verdict::kNotTried);
+}
+
 TEST_F(Claims, OtherMarginsAreTried) {  // the interval is -0.1021 to -0.0992
   const auto words = [&](const std::string& more) { return at_other_margins(judged(kAdaptiveOrFixed + more)); };
   EXPECT_EQ(words("margin: 0.04\n"), "the same verdict with half and with twice the margin");
