@@ -272,13 +272,15 @@ void take_runs_of_looks(const std::vector<SweepRun>& runs, const GlobalOptions& 
     for (const SweepRun& run : runs) {
       const std::optional<std::size_t> row = table.row_of(run.id());
       if (!row || to_text(tags[*row]).find(kLookTag) == std::string::npos) continue;
+      bool is_taken = false;
       for (const std::string& tag : read_run(run.planned.paths.folder).tags) {
-        if (tag.starts_with(kLookTag)) append_remark(run.planned.paths.folder, {{"tag", tag}, {"given", false}});
+        if (!tag.starts_with(kLookTag)) continue;
+        append_remark(run.planned.paths.folder, {{"tag", tag}, {"given", false}});
+        is_taken = true;
       }
-      ++taken;
+      taken += is_taken ? 1 : 0;
     }
-  } catch (const Error&) {
-    return;  // tables say what is wrong with the store
+  } catch (const Error&) {  // tables say what is wrong with the store
   }
   if (taken > 0) {
     spdlog::warn("{} of this sweep {} made by xlm decide for later looks: claims count {} as planned now",

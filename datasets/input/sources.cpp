@@ -291,10 +291,12 @@ void check_parts(const std::vector<SourceFile>& sources, bool is_chosen) {
     PartSet& set = sets.try_emplace({name->before, name->behind}, PartSet{*name, source.name}).first->second;
     const auto [other, is_new] = set.files.emplace(name->number, source.name);
     if (is_new && set.first.count == name->count) continue;
-    throw DataError(
-        fmt::format("{} and {} are parts of two sets: one was saved over the other\n"
-                    "remove the older parts, or name those of one set: --glob '*-of-{}{}{}'",
-                    is_new ? set.file : other->second, source.name, name->count, name->hash, name->behind));
+    throw DataError(fmt::format(
+        "{} and {} are parts of two sets: one was saved over the other\n"
+        "remove the older parts{}",
+        is_new ? set.file : other->second, source.name,
+        name->hash.empty() ? fmt::format(", or name those of one set: --glob '*-of-{}{}'", name->count, name->behind)
+                           : ""));
   }
   for (const auto& [name, set] : sets) {
     std::int64_t parts = 0;

@@ -60,9 +60,8 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       writing_(threads > 1, {[this](std::string_view bytes) { out_.write(bytes); }}),
       blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {
   if (!bpe_) return;
-  for (const std::string& symbol : bpe_->vocabulary().symbols) {
-    const bool is_one = is_special_token(symbol) && symbol.size() >= kFewestOfSpecial;
-    if (is_one && specials_.size() < kMostSpecials) specials_.push_back(symbol);
+  for (const std::string& symbol : bpe_->special_tokens()) {
+    if (symbol.size() >= kFewestOfSpecial && specials_.size() < kMostSpecials) specials_.push_back(symbol);
   }
 }
 

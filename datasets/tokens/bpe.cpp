@@ -225,10 +225,24 @@ void Bpe::add_merges(const std::vector<Line>& merges, const std::string& name) {
   }
 }
 
-void Bpe::check_tokens(const std::string& vocabulary_name, const std::string& merges_name) const {
+std::vector<bool> Bpe::tokens_of_texts() const {
   std::vector<bool> made(vocabulary_.symbols.size());
   for (const std::uint32_t token : byte_tokens_) made[token] = true;
   for (const std::uint32_t token : merged_) made[token] = true;
+  return made;
+}
+
+std::vector<std::string> Bpe::special_tokens() const {
+  const std::vector<bool> made = tokens_of_texts();
+  std::vector<std::string> special;
+  for (std::size_t id = 0; id < made.size(); ++id) {
+    if (!made[id]) special.push_back(vocabulary_.symbols[id]);
+  }
+  return special;
+}
+
+void Bpe::check_tokens(const std::string& vocabulary_name, const std::string& merges_name) const {
+  const std::vector<bool> made = tokens_of_texts();
   std::int64_t missing = 0;
   std::string first;
   for (std::size_t id = 0; id < made.size(); ++id) {

@@ -31,6 +31,8 @@ class Bpe {
       const std::string& merges_name);
 
   const Vocabulary& vocabulary() const { return vocabulary_; }
+  /// Those to which no text is encoded, such as <|endoftext|>.
+  std::vector<std::string> special_tokens() const;
   /// merges.txt with these merges.
   std::string merges_text() const;
 
@@ -61,6 +63,7 @@ class Bpe {
     }
   }
   void add_merges(const std::vector<Line>& merges, const std::string& name);
+  std::vector<bool> tokens_of_texts() const;
   void check_tokens(const std::string& vocabulary_name, const std::string& merges_name) const;
 
   Vocabulary vocabulary_;

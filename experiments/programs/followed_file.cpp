@@ -19,7 +19,10 @@ constexpr std::size_t kReadAtOnce = std::size_t{1} << 16;
 void FollowedFile::begin(const Json& position) {
   forget();
   const FileLook look(path_);
-  if (!look.is_there()) return;
+  if (!look.is_there()) {
+    has_handed_on_ = has_lost_lines_ = position.is_object() && position.value("offset", std::uint64_t{0}) > 0;
+    return;
+  }
   begun_at_ = look.size();
   if (position.is_null()) {
     std::array<char, kReadAtOnce> buffer{};

@@ -89,15 +89,13 @@ void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
   ++rows_;
   if (std::exchange(has_wrong_step_, false)) return;  // its numbers are of no step that is known
   if (row_step_) {
-    step_ = row_step_;
-    records_.seen_step(*step_);
-  } else if (records_.is_before_first_step()) {
-    step_.reset();  // it is of another attempt
+    set_step(row_step_);
+    records_.seen_step(*row_step_);
   }
   note_kind();
   for (const auto& [name, value] : row_) {
     if (log != nullptr) records_.note_log(*name, *log);
-    records_.number(*name, step_.value_or(records_.newest_step()), value, place);
+    records_.number(*name, step().value_or(records_.newest_step()), value, place);
   }
 }
 
@@ -153,7 +151,7 @@ std::vector<std::string> ForeignColumns::warnings(const std::string& source) con
     warnings.push_back(fmt::format("{}: no number of {} came{}", source, join(missing, ", "),
                                    there.empty() ? "" : "; it has " + join(there, ", ")));
   }
-  if (rows_ > 0 && !step_) {
+  if (rows_ > 0 && !step()) {
     warnings.push_back(fmt::format(
         "{}: no row says its step\nsay which column does, as in names: {{iteration: step, train_loss: loss}}", source));
   }

@@ -51,8 +51,8 @@ class ForeignColumns {
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
   bool has_names() const { return !names_.empty(); }
   /// The step of the newest row.
-  std::optional<std::int64_t> step() const { return step_; }
-  void set_step(std::optional<std::int64_t> step) { step_ = step; }
+  std::optional<std::int64_t> step() const { return step_.in(records_.attempt()); }
+  void set_step(std::optional<std::int64_t> step) { step_.set(step, records_.attempt()); }
   /// Names the columns in `names` that had no number, and says so if no row had a step.
   std::vector<std::string> warnings(const std::string& source) const;
   /// Says so if rows of two kinds, each with a number that the other lacks, have one measure.
@@ -79,7 +79,7 @@ class ForeignColumns {
   std::map<std::set<std::string_view>, std::int64_t> kinds_;  // the names of a row: how many rows there are
   std::optional<std::int64_t> row_step_;
   bool has_wrong_step_ = false;  // the row
-  std::optional<std::int64_t> step_;
+  SourceStep step_;
   std::int64_t rows_ = 0;
 };
 

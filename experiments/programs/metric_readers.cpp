@@ -61,9 +61,7 @@ void MetricReaders::begin(const Json& position, std::optional<std::int64_t> resu
     left_wrong_ = fmt::format("it is not known how far it was read, so all of it is read again ({})", reason_of(error));
     for (const auto& reader : readers_) reader->begin_again(Json());
   }
-  attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
-  resumed_at_ = position.is_object() ? position.value("resumed_at", Json::array()) : Json::array();
-  has_lost_lines_ = position.is_object() && position.value("lost_lines", false);
+  take_attempts(position);
   if (!position.is_null()) {
     try {
       poll();
@@ -76,6 +74,14 @@ void MetricReaders::begin(const Json& position, std::optional<std::int64_t> resu
   }
   attempts_.push_back(places());
   resumed_at_.push_back(resumed_at ? Json(*resumed_at) : Json());
+}
+
+/// A position of before does not say where attempts resumed.
+void MetricReaders::take_attempts(const Json& position) {
+  attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
+  resumed_at_ = position.is_object() ? position.value("resumed_at", Json::array()) : Json::array();
+  while (resumed_at_.size() < attempts_.size()) resumed_at_.push_back(Json());
+  has_lost_lines_ = position.is_object() && position.value("lost_lines", false);
 }
 
 Json MetricReaders::places() const {
@@ -128,9 +134,7 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
   const Json of_readers = position.is_object() ? position.value("readers", Json::array()) : Json::array();
   for (const auto& reader : readers_) reader->begin_again(of_readers.empty() ? Json() : of_readers.back());
   // Attempt by attempt: what a later one reports takes the place of what the one before it had.
-  attempts_ = position.is_object() ? position.value("attempts", Json::array()) : Json::array();
-  resumed_at_ = position.is_object() ? position.value("resumed_at", Json::array()) : Json::array();
-  has_lost_lines_ = position.is_object() && position.value("lost_lines", false);
+  take_attempts(position);
   for (std::size_t attempt = 1; attempt < attempts_.size(); ++attempt) {
     read([&] {
       for_each_reader([&](MetricReader& reader) {
@@ -142,13 +146,13 @@ bool MetricReaders::read_all(bool is_done, const Json& position) {
         reader.read_to(attempt, then == places.end() ? Json() : *then);
       });
     });
-    const Json at = attempt < resumed_at_.size() ? resumed_at_[attempt] : Json();
+    const Json& at = resumed_at_[attempt];
     records_.begin_attempt(at.is_null() ? std::nullopt : std::optional(at.get<std::int64_t>()));
   }
   read([&] { poll(); });
   read([&] { finish(is_done); });
   const auto is_whole = [](const auto& reader) { return reader->is_whole(); };
-  return !has_lost_lines_ && std::ranges::all_of(readers_, is_whole);
+  return std::ranges::all_of(readers_, is_whole);
 }
 
 std::int64_t MetricReaders::lines() const { return records_.lines(); }

@@ -64,6 +64,8 @@ class MetricReaders {
   /// Patterns and files that never came, for lists.
   std::vector<std::string> never_came() const;
   /// For lists (program_records.h).
+  /// Whether one of its files was begun anew, now or in an earlier attempt.
+  bool has_lost_lines() const { return has_lost_lines_; }
   const std::string& replaced_evaluations() const { return records_.replaced_evaluations(); }
   /// The last lines of the output are in another message, so warnings leave them out.
   void output_is_told();
@@ -76,6 +78,7 @@ class MetricReaders {
   ProgramRecords records_;
   std::vector<std::unique_ptr<MetricReader>> readers_;
   Json places() const;
+  void take_attempts(const Json& position);
   Json attempts_ =
       Json::array();  // where each of this one and those that it continues began: the places of the readers
   Json resumed_at_ = Json::array();  // of each of them, the step

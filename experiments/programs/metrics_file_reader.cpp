@@ -72,10 +72,10 @@ class MetricsFileReader : public LinesReader {
   MetricsFileReader(const fs::path& file, ProgramRecords& records) : LinesReader(file, ""), records_(records) {}
 
   void begin(const Json& position) override {
-    if (const std::optional<std::int64_t> step = begin_file(position)) step_ = step;
+    if (const std::optional<std::int64_t> step = begin_file(position)) step_.set(step, records_.attempt());
   }
 
-  Json position() const override { return position_with_step(step_); }
+  Json position() const override { return position_with_step(step_.in(records_.attempt())); }
   bool is_whole() const override { return true; }  // a program need not write it
   bool is_left() const override { return false; }
 
@@ -154,9 +154,11 @@ class MetricsFileReader : public LinesReader {
         }
       }
     }
-    if (step) records_.seen_step(*(step_ = step));
-    if (records_.is_before_first_step()) step_.reset();  // it is of another attempt
-    const std::int64_t at = step_.value_or(records_.newest_step());
+    if (step) {
+      step_.set(step, records_.attempt());
+      records_.seen_step(*step);
+    }
+    const std::int64_t at = step_.in(records_.attempt()).value_or(records_.newest_step());
     for (const auto& [name, value] : costs) records_.cost(name, value);
     for (const auto& [name, value] : numbers) {
       if (name != nullptr) records_.number(*name, at, value, place);
@@ -196,7 +198,7 @@ class MetricsFileReader : public LinesReader {
 
   ProgramRecords& records_;
   JsonLineParser parser_;
-  std::optional<std::int64_t> step_;
+  SourceStep step_;
   std::int64_t torn_ = 0;
   std::set<std::string> said_;  // what the program warns of
   static constexpr std::size_t kMaxSaid = 10;

@@ -36,7 +36,7 @@ class OutputReader : public MetricReader {
   void begin(const Json& position) override {
     attempts_ = Json::array();
     if (position.is_object()) {
-      if (position.contains("step")) step_ = position["step"].get<std::int64_t>();
+      if (position.contains("step")) step_.set(position["step"].get<std::int64_t>(), records_.attempt());
       left_ = position.value("log", log_.empty() ? Json() : begin_of_log());
       attempts_ = position.value(kAttempts, attempts_);
     }
@@ -63,7 +63,7 @@ class OutputReader : public MetricReader {
       position["log"] = end_of_log(log_, pending_bytes_);
       position[kAttempts] = attempts_;
     }
-    if (step_) position["step"] = *step_;
+    if (const auto step = step_.in(records_.attempt())) position["step"] = *step;
     return position;
   }
 
@@ -115,10 +115,10 @@ class OutputReader : public MetricReader {
                       "may belong to an earlier step than shown\na pattern with (?<step>…) says it",
                       unsure_));
     }
-    if (early_ > 0) {
+    if (early_ > 0 && !records_.is_before_first_step()) {
       doubts.push_back(
           fmt::format("{} of the output came before any step of a resumed attempt: the first belongs to step {}, or "
-                      "to one before\na pattern with (?<step>…) says it",
+                      "to another one\na pattern with (?<step>…) says it",
                       counted(static_cast<std::size_t>(early_), "number"), early_step_));
     }
     if (unread_count_ > 0) {
@@ -246,11 +246,11 @@ class OutputReader : public MetricReader {
       note_doubts(pattern, i, text, place);
       if (!take_step(pattern, groups_[i], place, text)) return;
     }
-    if (attempt_of_step_ != records_.attempt()) step_.reset();
-    const std::int64_t step = step_.value_or(records_.newest_step());
-    const bool is_early = !step_ && records_.is_before_first_step();
+    const std::optional<std::int64_t> own = step_.in(records_.attempt());
+    const std::int64_t step = own.value_or(records_.newest_step());
+    const bool is_early = !own && records_.is_before_first_step();
     // Several steps of another source came together with this line, or several such lines with one step.
-    const bool is_sure = step_ || is_early || !records_.has_seen_step() || reads_again_ ||
+    const bool is_sure = own || is_early || !records_.has_seen_step() || reads_again_ ||
                          (steps_now_ - steps_before_ <= 1 && pattern.piece != pieces_);
     if (!is_sure) ++unsure_;
     pattern.piece = pieces_;
@@ -264,7 +264,7 @@ class OutputReader : public MetricReader {
         note_unread(*pattern.names[i], place, no_number(names[i], groups_[i]) + remedy, text);
         continue;
       }
-      if (reads_again_ && !step_ && !is_early && records_.has_seen_step()) {  // its step was that of another source
+      if (reads_again_ && !own && !is_early && records_.has_seen_step()) {  // its step was that of another source
         ++passed_again_;
         continue;
       }
@@ -333,8 +333,7 @@ class OutputReader : public MetricReader {
       records_.fault(place, no_step(kStepGroup, group) + remedy, text);
       return false;
     }
-    step_ = step;
-    attempt_of_step_ = records_.attempt();
+    step_.set(step, records_.attempt());
     records_.seen_step(*step);
     return true;
   }
@@ -386,8 +385,7 @@ class OutputReader : public MetricReader {
   bool reads_all_ = false;           // again, from the beginning
   std::string plain_;
   std::int64_t lines_ = 0;
-  std::optional<std::int64_t> step_;
-  int attempt_of_step_ = 0;
+  SourceStep step_;
   std::int64_t without_step_ = 0;
   std::int64_t early_ = 0;                    // numbers without a step, before the first of a resumed attempt
   std::int64_t early_step_ = 0;               // of the first

@@ -77,10 +77,11 @@ ProgramRecords::Name* ProgramRecords::name(std::string_view name, const LinePlac
 void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) {
   const auto before = before_.find(in_journal(name.place));
   if (before == before_.end()) return;
-  if (before->second >= step) {
-    left_from_ = std::min(left_from_.value_or(step), step);
+  const std::int64_t from = std::min(step, left_from_.value_or(step));
+  if (before->second >= from) {
+    if (!is_before_first_step()) left_from_ = from;  // otherwise it is of the checkpoint
     flush_metrics();
-    sink_.go_back(step, {before->first});
+    sink_.go_back(from, {before->first});
     if (first_step_ && step < *first_step_ && counts_anew_.empty()) {
       counts_anew_ = fmt::format(
           "'{}' begins again at step {}, and the program resumed at {}: what it had from there on is void; report "
@@ -275,8 +276,8 @@ void ProgramRecords::leave_names_of_before() {
     step = *left_from_ - 1;  // or before that: no more is known
   }
   if (left.empty()) return;
-  left_names_ = fmt::format("{} at step {} and later is of an attempt that was left, and does not count",
-                            listed_names(left, 3), *left_from_);
+  left_names_ += fmt::format("{}{} at step {} and later is of an attempt that was left, and does not count",
+                             left_names_.empty() ? "" : "; ", listed_names(left, 3), *left_from_);
   flush_metrics();
   flush_evaluations();
   sink_.go_back(*left_from_, left);
@@ -287,7 +288,7 @@ void ProgramRecords::finish() {
   leave_names_of_before();
   for (auto& [split, latest] : evaluations_) {
     if (final_splits_.contains(split)) continue;
-    if (latest.is_of_before && latest.evaluation.step > newest_step())
+    if (latest.is_of_before && first_step_ && latest.evaluation.step > newest_step())
       continue;  // of steps that this attempt did not do
     latest.evaluation.final = true;
     latest.is_new = true;
@@ -353,6 +354,7 @@ void ProgramRecords::begin_attempt(std::optional<std::int64_t> resumed_at) {
   flush_metrics();
   flush_evaluations();
   before_ = greatest_steps();
+  sink_.attempt_begins();
   ++attempt_;
   if (resumed_at) newest_step_ = resumed_at;
   came_again_.clear();

@@ -45,6 +45,8 @@ class RecordSink {
   virtual void grid(std::int64_t step, const ProgramGrid& grid) = 0;
   /// Numbers of these names at this step and later ones are void; "valid.loss" is one of evaluations.
   virtual void go_back(std::int64_t /*step*/, const std::vector<std::string>& /*names*/) {}
+  /// What comes from here on is of another attempt.
+  virtual void attempt_begins() {}
 };
 
 /// What is wrong with the last line that was read.
@@ -59,6 +61,20 @@ struct LinePlace {
   std::int64_t line = 0;      // counted from 1; 0: there are no lines
 
   std::string text() const;  // "log.csv:12"
+};
+
+/// The newest step that one source has said, for as long as its attempt goes on.
+class SourceStep {
+ public:
+  void set(std::optional<std::int64_t> step, int attempt) {
+    step_ = step;
+    attempt_ = attempt;
+  }
+  std::optional<std::int64_t> in(int attempt) const { return attempt == attempt_ ? step_ : std::nullopt; }
+
+ private:
+  std::optional<std::int64_t> step_;
+  int attempt_ = 0;
 };
 
 /// Readers hand numbers in one by one. Those of the same step that come together become one record at `flush`. What is

@@ -77,7 +77,8 @@ bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std:
     const auto has_value_at = [&one](std::size_t at) {
       return at < one.measured.size() && one.measured[at] && std::isfinite(*one.measured[at]);
     };
-    if ((i < places || one.left[rung]) && has_value_at(rung)) one.allowance.rung = rung + 1;
+    const bool went_on = one.left[rung] && (has_value_at(rung) || has_value_at(rung + 1));
+    if (went_on || (i < places && has_value_at(rung))) one.allowance.rung = rung + 1;
   }
   return complete;
 }
@@ -245,7 +246,8 @@ Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs, bool tri
     places_.emplace(runs_[i].id(), i);
     seen_[i].at = {.setting = runs_[i].setting, .measured = std::vector<std::optional<double>>(rule_.rungs.size())};
     look_at(runs_[i]);
-    if (tries_again && runs_[i].action == SweepAction::kRun) seen_[i].at.lost = false;
+    const bool is_lost = runs_[i].status == RunStatus::kFailed || runs_[i].status == RunStatus::kDiverged;
+    if (tries_again && is_lost && runs_[i].action == SweepAction::kRun) seen_[i].at.lost = false;
   }
   look();
 }
@@ -306,8 +308,8 @@ std::string Halving::standing_of(const SweepRun& run) const {
                      rule_.measure, value);
 }
 
-void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs) {
-  const Halving halving(rule, runs, true);
+void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs, bool tries_again) {
+  const Halving halving(rule, runs, tries_again);
   for (SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || halving.may_train(run)) continue;
     run.reason = halving.standing_of(run);

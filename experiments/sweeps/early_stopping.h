@@ -94,6 +94,6 @@ class Halving {
 };
 
 /// Makes the plan leave out runs that are held at a rung for good.
-void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs);
+void leave_pruned(const EarlyStopping& rule, std::vector<SweepRun>& runs, bool tries_again);
 
 }  // namespace xlm

@@ -247,7 +247,7 @@ std::vector<SweepRun> plan_sweep(const Recipe& recipe, const fs::path& runs, boo
         "sweep.early_stopping cannot be used with runs that begin from runs: a run at a rung has no model\n"
         "use two sweeps: the first with early_stopping, the second beginning from its best run");
   }
-  if (recipe.early_stopping) leave_pruned(*recipe.early_stopping, result);
+  if (recipe.early_stopping) leave_pruned(*recipe.early_stopping, result, !planning.counts_failed);
   if (planning.records && !record.write()) return plan_sweep(recipe, runs, retry, planning);
   return result;
 }

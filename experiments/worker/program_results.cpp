@@ -81,14 +81,16 @@ std::string ProgramResults::other_length(std::int64_t asked, std::int64_t gap) c
   return steps_->last == 0 || steps_->last + 2 * gap >= asked ? "" : both + ": it may have ended early";
 }
 
-void ProgramResults::starts() {
+void ProgramResults::attempt_begins() {
   evaluated_.clear();
+  not_finite_.clear();
   steps_.reset();
   firsts_.clear();
   first_step_ = -1;
 }
 
 void ProgramResults::note_of_attempt(std::int64_t step) {
+  least_step_ = std::min(least_step_, step);
   if (!steps_) steps_ = {.first = step, .last = step};
   steps_->gap = std::max(steps_->gap, step - steps_->last);
   steps_->last = std::max(steps_->last, step);

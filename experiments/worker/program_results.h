@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,6 +36,8 @@ class ProgramResults final : public RecordSink {
   /// it reports that itself.
   void used(const ProgramUsage& usage);
 
+  /// The least step of all attempts.
+  std::int64_t least_step() const { return least_step_; }
   /// The last step that was reported; 0: none.
   std::int64_t step() const { return step_; }
 
@@ -45,8 +48,7 @@ class ProgramResults final : public RecordSink {
   /// The final numbers that are none, such as "valid.loss"; empty: all are.
   const std::vector<std::string>& not_finite() const { return not_finite_; }
 
-  /// The program starts now; what comes from here on is of this attempt.
-  void starts();
+  void attempt_begins() override;
   /// The first and the greatest step of this attempt; nothing: none was reported.
   struct Steps {
     std::int64_t first = 0;
@@ -71,6 +73,7 @@ class ProgramResults final : public RecordSink {
   std::map<std::string, std::set<std::int64_t>> evaluated_;  // the steps of each split, in this attempt
   std::int64_t trained_ = 0;                                 // the greatest step of training
   std::int64_t step_ = 0;
+  std::int64_t least_step_ = std::numeric_limits<std::int64_t>::max();
   std::optional<Steps> steps_;
   std::map<std::string, double> firsts_;
   std::int64_t first_step_ = -1;  // of those that rose without a break

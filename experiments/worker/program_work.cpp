@@ -131,7 +131,6 @@ class Attempt {
     const bool has_checkpoint = resumes_ && !run_.checkpoints.empty();
     readers_.begin(position_of_earlier(), has_checkpoint ? std::optional(run_.checkpoints.back().step) : std::nullopt);
     note_position();
-    results_.starts();
     ProgramProcess process(command_of(setting_, program_, paths_,
                                       [this](std::string_view bytes) { read([&] { readers_.output(bytes); }); }));
     const auto poll = [this] { readers_.poll(); };

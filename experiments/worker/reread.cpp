@@ -24,6 +24,13 @@ Json known_position(const fs::path& file) {
   }
 }
 
+/// Whether a run has numbers of steps before all that can be read again.
+bool has_earlier(const Run& run, const ProgramResults& results) {
+  return std::ranges::any_of(run.metrics, [&](const auto& series) {
+    return !series.second.empty() && series.second.begin()->first < results.least_step();
+  });
+}
+
 }  // namespace
 
 Reread reread_run(const fs::path& folder, const RunConfiguration& configuration) {
@@ -37,7 +44,7 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   ProgramResults looked(nullptr, {});  // whether all can be read
   MetricReaders first(metrics, paths.metrics(), looked, paths.output());
   const Json position = known_position(paths.position());
-  reread.is_whole = first.read_all(is_done, position);
+  reread.is_whole = first.read_all(is_done, position) && !(first.has_lost_lines() && has_earlier(before, looked));
   reread.lines = first.lines();
   reread.warnings = first.warnings();
   if (reread.lines == 0) {
@@ -50,8 +57,9 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   for (const std::string& doubt : doubts_of_numbers(looked, first)) add_warning(reason, doubt);
   for (const std::string& doubt : first.never_came()) add_warning(reason, doubt);
   if (looked.steps()) {
-    const std::int64_t gap = std::max(looked.steps()->gap, looked.steps()->first);
-    const std::string other = looked.other_length(configuration.train.steps, gap);
+    const bool is_gap_known = looked.steps()->first != looked.steps()->last;
+    const std::string other =
+        looked.other_length(configuration.train.steps, is_gap_known ? looked.steps()->gap : configuration.train.steps);
     if (!other.empty()) add_warning(reason, other);
   }
   for (const std::string& warning : before.lasting) add_warning(reason, warning);

@@ -148,11 +148,10 @@ class PartMaker {
       part.is_of_other_data = true;
       return;
     }
-    part.missing =
-        quantity_in(column) == "bits_per_byte" && asks_for_corpora()
-            ? "the numbers were measured on different texts: one document is cut into splits by tokens, which "
-              "differ from unit to unit; documents or files of a split (--valid, --test) do not"
-            : "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
+    part.missing = quantity_in(column) == "bits_per_byte" && asks_for_corpora()
+                       ? "bits_per_byte compares units on one text, and these are two; one document that is cut by "
+                         "tokens is another text for each unit, and files of a split (--valid, --test) are not"
+                       : "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
   }
 
   /// Keys in which two sides differ, and of which the claim says nothing: no condition names them, and nothing chooses

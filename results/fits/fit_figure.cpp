@@ -39,18 +39,20 @@ class LawSeries {
       return look + 1;
     }
     const std::vector<double> sizes = some_sizes(fitted_.of.points, 0);
-    const auto is_of = [](double own, double size) { return own >= size / kOneSize && own < size * kOneSize; };
+    const auto nearest = [&](double own) {  // 0: none is one size with it
+      const auto distance = [own](double size) { return std::abs(std::log(own / size)); };
+      const double size = *std::ranges::min_element(sizes, {}, distance);
+      return distance(size) <= std::log(kOneSize) ? size : 0;
+    };
     for (const double size : sizes) {
       const std::string text = fit_size_text(size);
       add_points(
-          text, [&](double own) { return is_of(own, size); }, look);
+          text, [&](double own) { return nearest(own) == size; }, look);
       add_curve(text, {size}, look);
       ++look;
     }
-    const auto has_no_curve = [&](double own) {
-      return std::ranges::none_of(sizes, [&](double size) { return is_of(own, size); });
-    };
-    add_points("other N", has_no_curve, look);
+    add_points(
+        "other N", [&](double own) { return nearest(own) == 0; }, look);
     add_predictions(look + 1);
     return look + 2;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "results/judgement/student.h"
 #include "results/store/statistics.h"
@@ -25,6 +26,13 @@ SpreadEstimate of_mean(const SpreadEstimate& spread, std::int64_t runs) {
   return {spread.deviation / std::sqrt(static_cast<double>(runs)), spread.freedom};
 }
 
+/// Numbers that are compared were written in one way.
+double step_of_both(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> both = a;
+  both.insert(both.end(), b.begin(), b.end());
+  return step_of(both);
+}
+
 bool are_equal(const std::vector<double>& values) { return sample_deviation(values).value_or(0) == 0; }
 
 Estimate estimate_of_rounded(const std::vector<double>& by_seed, double step, double shift) {
@@ -39,10 +47,14 @@ Estimate estimate_of_rounded(const std::vector<double>& by_seed, double step, do
 
 }  // namespace
 
-double step_of_both(const std::vector<double>& a, const std::vector<double>& b) {
-  std::vector<double> both = a;
-  both.insert(both.end(), b.begin(), b.end());
-  return step_of(both);
+double step_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
+  const double step = step_of_both(a, b);
+  if (step > 0 || are_equal(a) || are_equal(b)) return step;
+  double largest = 0;
+  for (const auto* side : {&a, &b}) {
+    for (const double number : *side) largest = std::max(largest, std::abs(number));
+  }
+  return largest * std::numeric_limits<double>::epsilon();
 }
 
 std::optional<double> half_width_of(const Estimate& estimate, double level) {
@@ -65,7 +77,7 @@ Estimate estimate_of(const std::vector<double>& by_seed) {
 Estimate difference_of_pairs(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> differences(a.size());
   std::transform(a.begin(), a.end(), b.begin(), differences.begin(), std::minus<>());
-  const double step = step_of_both(a, b);
+  const double step = step_of_pairs(a, b);
   return estimate_of_rounded(differences, std::sqrt(2.0) * step, shift_of_rounded(a, step) + shift_of_rounded(b, step));
 }
 

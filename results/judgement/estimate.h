@@ -39,8 +39,9 @@ std::optional<double> half_width_of(const Estimate& estimate, double level);
 /// here as well as into differences (spread_of_rounded, shift_of_rounded).
 Estimate estimate_of(const std::vector<double>& by_seed);
 
-/// The step of the digits of two samples: numbers that are compared were written in one way.
-double step_of_both(const std::vector<double>& a, const std::vector<double>& b);
+/// The step of the digits of pairs of numbers. If they have all digits, it is the last bit of the largest: pairs of
+/// numbers that vary, and whose differences are equal, show the difference that well. 0 if one side does not vary.
+double step_of_pairs(const std::vector<double>& a, const std::vector<double>& b);
 
 /// The mean of a[i] − b[i]: the settings were run with the same seeds. Both have the same length, at least one.
 Estimate difference_of_pairs(const std::vector<double>& a, const std::vector<double>& b);

@@ -45,7 +45,7 @@ std::vector<double> PairedNumbers::gains() const {
 Estimate gain_of(const PairedNumbers& pairs, const GainPlan& plan) {
   const Estimate gain = difference_of_pairs(pairs.change, pairs.base);
   if (!plan.noise) return gain;
-  const double step = std::sqrt(2.0) * step_of_both(pairs.change, pairs.base);
+  const double step = std::sqrt(2.0) * step_of_pairs(pairs.change, pairs.base);
   SpreadEstimate spread = *plan.noise;
   if (const std::optional<SpreadEstimate> own = spread_of_rounded(pairs.gains(), step)) {
     spread = *pooled_spread({*own, spread});

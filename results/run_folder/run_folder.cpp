@@ -2,7 +2,6 @@
 #include "results/run_folder/run_folder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>
@@ -10,6 +9,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
+#include "base/text.h"
+#include "base/words.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/main_evaluations.h"
 #include "results/run_folder/part_losses.h"
@@ -58,7 +60,8 @@ class Assembler {
     const std::string type = record.at("type").get<std::string>();
     const double time = number_field(record, "time");
     if (!run_.created && time > 0) run_.created = time;
-    const bool is_of_attempt = !run_.history.empty() && integer_field(record, "token") > 0;
+    const std::int64_t token = integer_field(record, "token");
+    const bool is_of_attempt = !run_.history.empty() && token > 0 && token == newest_token_;
     if (is_of_attempt) run_.history.back().last_sign = std::max(run_.history.back().last_sign, time);
     if (type == "state") add_state(record, time);
     if (type == kReread) add_reread(record);
@@ -103,6 +106,7 @@ class Assembler {
 
   void add_state(const Json& record, double time) {
     const std::string state = record.at("state").get<std::string>();
+    auto lasting = record.value("lasting", std::vector<std::string>());
     const auto known = std::ranges::find(kRunStatusNames, state);
     if (known == kRunStatusNames.end()) throw Json::other_error::create(501, "unknown state", &record);
     if (state == "running") newest_token_ = std::max(newest_token_, integer_field(record, "token"));
@@ -110,7 +114,7 @@ class Assembler {
     if (state == "running" && record.value("fresh", false)) forget_results();
     run_.status = static_cast<RunStatus>(known - kRunStatusNames.begin());
     run_.reason = text_field(record, "reason");
-    run_.lasting = record.value("lasting", std::vector<std::string>());
+    run_.lasting = std::move(lasting);
     run_.finished = has_ended(run_.status) ? std::optional<double>(time) : std::nullopt;
     run_.history.push_back(
         {.time = time,
@@ -167,11 +171,14 @@ class Assembler {
     }
     for (auto& [key, evaluation] : evaluations_) {
       if (evaluation.step < step || !evaluation.settings.empty()) continue;
-      std::erase_if(evaluation.values, [&, &split = evaluation.split](const auto& value) {
-        return std::find(names.begin(), names.end(), split + "." + value.first) != names.end();
-      });
+      const auto is_named = [&, &split = evaluation.split](const std::string& name) {
+        return std::find(names.begin(), names.end(), split + "." + name) != names.end();
+      };
+      std::erase_if(evaluation.values, [&](const auto& value) { return is_named(value.first); });
+      std::erase_if(evaluation.not_finite, is_named);
     }
-    std::erase_if(evaluations_, [](const auto& entry) { return entry.second.values.empty(); });
+    std::erase_if(evaluations_,
+                  [](const auto& entry) { return entry.second.values.empty() && entry.second.not_finite.empty(); });
     run_.step = 0;  // of what is left; a program's checkpoint may be noted at a later step
     for (const auto& [name, series] : run_.metrics) run_.step = std::max(run_.step, series.rbegin()->first);
     for (const auto& [key, evaluation] : evaluations_) run_.step = std::max(run_.step, evaluation.step);
@@ -255,12 +262,14 @@ class Assembler {
     for (const char* name : {"tokens", "loss", "seconds", "flops"}) {
       if (record.contains(name) && record[name].is_number()) evaluation.values[name] = record[name].get<double>();
     }
+    if (record.contains("loss") && record["loss"].is_null()) evaluation.not_finite.insert("loss");
     // Programs of before left out a loss that is not finite.
     if (evaluation.values.empty() && evaluation.not_finite.empty()) evaluation.not_finite.insert("loss");
     evaluation.step = step_of(record);
     const std::string doubt = text_field(record, "doubt");
     if (!doubt.empty() && run_.reason.find(doubt) == std::string::npos) {
       add_warning(run_.reason, doubt);
+      run_.lasting.push_back(doubt);
     }
     RunEvaluation& known = evaluations_[{evaluation.split, evaluation.step, evaluation.settings.dump()}];
     if (evaluation.settings.empty()) {  // numbers of a program's evaluation may come one after another
@@ -341,6 +350,49 @@ class Assembler {
 };
 
 }  // namespace
+
+void flatten(const Json& value, const std::string& prefix, SettingList& out) {
+  for (const auto& [key, item] : value.items()) {
+    const std::string name = prefix.empty() ? key : prefix + "." + key;
+    if (item.is_object()) {
+      flatten(item, name, out);
+    } else {
+      out.emplace_back(name, item);
+    }
+  }
+}
+
+std::string at_text(const SettingList& at) {
+  std::string text;
+  for (const auto& [key, value] : at) {
+    const std::string shown = value.is_string() ? as_word(value.get<std::string>()) : value.dump();
+    text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
+  }
+  return text;
+}
+
+std::string chosen_by(const std::vector<std::string>& runs) {
+  return runs.empty() ? std::string(kChosenByNone) : join(runs, " ");
+}
+
+std::string not_frozen_text(const std::map<std::string, std::string>& files) {
+  constexpr std::size_t kDigits = 8;
+  std::set<std::string> lines;
+  for (const auto& [file, hash] : files) {
+    const fs::path above = fs::path(file).parent_path().filename();
+    lines.insert((above / fs::path(file).filename()).string() + " " + hash);
+  }
+  if (lines.empty()) return "";
+  const std::string first = lines.begin()->substr(0, lines.begin()->rfind(' '));
+  const std::string others = lines.size() < 2    ? ""
+                             : lines.size() == 2 ? " and another"
+                                                 : fmt::format(" and {} others", lines.size() - 1);
+  return fmt::format("{}{} ({})", first, others, sha256(join({lines.begin(), lines.end()}, "\n")).substr(0, kDigits));
+}
+
+std::string data_name(const std::string& dataset, const std::string& language) {
+  return language.empty() ? dataset : dataset + "-" + language;
+}
 
 void add_warning(std::string& reason, const std::string& warning) {
   reason += fmt::format("{}{}{}", reason.empty() ? "" : "; ", kWarning, warning);

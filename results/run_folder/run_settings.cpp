@@ -1,14 +1,12 @@
 #include "results/run_folder/run_settings.h"
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/text.h"
-#include "base/words.h"
 #include "base/yaml.h"
 #include "results/run_folder/record_fields.h"
 
@@ -107,49 +105,6 @@ void read_settings(Run& run) {
   set_parent(run);
   run.is_evaluation = !text_field(run.environment, "model_sha256").empty();
   add_data(run);
-}
-
-void flatten(const Json& value, const std::string& prefix, SettingList& out) {
-  for (const auto& [key, item] : value.items()) {
-    const std::string name = prefix.empty() ? key : prefix + "." + key;
-    if (item.is_object()) {
-      flatten(item, name, out);
-    } else {
-      out.emplace_back(name, item);
-    }
-  }
-}
-
-std::string at_text(const SettingList& at) {
-  std::string text;
-  for (const auto& [key, value] : at) {
-    const std::string shown = value.is_string() ? as_word(value.get<std::string>()) : value.dump();
-    text += fmt::format("{}{}={}", text.empty() ? "" : "@", key, shown);
-  }
-  return text;
-}
-
-std::string chosen_by(const std::vector<std::string>& runs) {
-  return runs.empty() ? std::string(kChosenByNone) : join(runs, " ");
-}
-
-std::string not_frozen_text(const std::map<std::string, std::string>& files) {
-  constexpr std::size_t kDigits = 8;
-  std::set<std::string> lines;
-  for (const auto& [file, hash] : files) {
-    const fs::path above = fs::path(file).parent_path().filename();
-    lines.insert((above / fs::path(file).filename()).string() + " " + hash);
-  }
-  if (lines.empty()) return "";
-  const std::string first = lines.begin()->substr(0, lines.begin()->rfind(' '));
-  const std::string others = lines.size() < 2    ? ""
-                             : lines.size() == 2 ? " and another"
-                                                 : fmt::format(" and {} others", lines.size() - 1);
-  return fmt::format("{}{} ({})", first, others, sha256(join({lines.begin(), lines.end()}, "\n")).substr(0, kDigits));
-}
-
-std::string data_name(const std::string& dataset, const std::string& language) {
-  return language.empty() ? dataset : dataset + "-" + language;
 }
 
 }  // namespace xlm

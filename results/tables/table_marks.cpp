@@ -104,10 +104,14 @@ void set_stars(Table& table, const Stars& stars, RunTable& runs, const std::vect
         notes.unpaired.erase({r, c});
         continue;
       }
-      // Another column of the same runs shows the same test.
-      const std::vector<TableCell>& row = table.rows[r].cells;
-      const auto same = std::ranges::find_if(
-          cells, [&](const StarCell& known) { return known.row == r && row[known.column].rows == row[c].rows; });
+      // Another column of the same runs, on all sides, shows the same test.
+      const auto same = std::ranges::find_if(cells, [&](const StarCell& known) {
+        const auto has_same_runs = [&](std::size_t row) {
+          return table.rows[row].cells[known.column].rows == table.rows[row].cells[c].rows;
+        };
+        return known.row == r && table.columns[known.column].cells.over == options.over && has_same_runs(r) &&
+               std::ranges::all_of(against, has_same_runs);
+      });
       const std::size_t test = same == cells.end() ? p.size() : same->test;
       cells.push_back({r, c, test});
       if (test == p.size()) p.push_back(*largest);

@@ -161,6 +161,7 @@ TEST_F(ResultsCommands, AFigureThatIsNotLegibleKeepsNoneOfTheOthers) {
         "figures:\n  - {figure: small, x: model.span, y: test.bpc, width: 0.8}\n"
         "  - {figure: large, x: model.span, y: test.bpc}\n");
   if (!readers_are_installed()) GTEST_SKIP() << needs::kReaders;
+  ::setenv("PYTHONPATH", XLM_READERS, 1);
   const ProgramResult drawn = xlm("figure f.yaml");
   EXPECT_EQ(drawn.code, 3);
   EXPECT_THAT(drawn.err, HasSubstr("the figure 'small' is not legible"));

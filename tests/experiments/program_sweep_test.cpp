@@ -76,7 +76,7 @@ TEST_F(ProgramTest, SweepContinuesAfterFailuresAndReportsThem) {
   order("seed=1:diverge-at=5 seed=2:fail-at=5 seed=3:kill-at=5");
   const ProgramResult result = run({"sweep", "sweep.yaml"});
   EXPECT_EQ(result.code, kFailed);
-  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 4 runs done, 3 failed"), HasSubstr("NaN at step 5"),
+  EXPECT_THAT(result.out, AllOf(HasSubstr("1 of 4 runs done, 2 failed, 1 diverged"), HasSubstr("NaN at step 5"),
                                 HasSubstr("something broke"), HasSubstr("killed by signal 9")));
   order("");
   const ProgramResult again = run({"sweep", "sweep.yaml"});

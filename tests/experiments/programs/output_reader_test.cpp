@@ -145,7 +145,7 @@ TEST_F(ProgramOutput, BeforeItsFirstStepAResumedAttemptIsAtItsCheckpoint) {
   EXPECT_THAT(records_of("test 1.5\nstep 11 loss 2\ntest 1.25\n"),
               ElementsAre("back to 11: loss", "test 10: bpc=1.5", "11: loss=2", "test 11: bpc=1.25"));
   EXPECT_THAT(readers_->doubts(), ElementsAre(HasSubstr("1 number of the output came before any step of a resumed "
-                                                        "attempt: the first belongs to step 10, or to one before")));
+                                                        "attempt: the first belongs to step 10, or to another")));
 }
 
 /// A worker was killed after it had noted how far it had read: the log has more.

@@ -13,6 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 class ProgramRecordsTest : public ::testing::Test {
  protected:
@@ -98,6 +99,17 @@ TEST_F(ProgramRecordsTest, WhatASecondAttemptLeftIsVoidAfterAThird) {
               ElementsAre(HasSubstr("valid.acc at step 51 and later is of an attempt that was left")));
   third.finish();
   EXPECT_THAT(sink_.take(), ElementsAre("valid 40: acc=0.4 final")) << "and not none";
+}
+
+TEST_F(ProgramRecordsTest, WhatComesAgainLaterLeavesTheWholePath) {
+  number(records_, "valid.acc", 58, 0.5);
+  number(records_, "loss", 60, 3);
+  records_.begin_attempt();
+  records_.seen_step(51);
+  number(records_, "loss", 51, 2);
+  number(records_, "valid.acc", 63, 0.75);
+  records_.flush();
+  EXPECT_THAT(sink_.take(), IsSupersetOf({"back to 51: loss", "back to 51: valid.acc", "valid 63: acc=0.75"}));
 }
 
 TEST_F(ProgramRecordsTest, WhatCameAgainBeforeAKillStays) {

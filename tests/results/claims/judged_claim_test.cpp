@@ -205,14 +205,23 @@ TEST_F(Claims, AMeanOverCorporaIsNoNumber) {
 TEST_F(Claims, NumbersPerTokenOfOtherTokensAreNotCompared) {
   for (const char* unit : {"bytes", "characters"}) {
     for (const int seed : {1, 2, 3}) {
-      const std::string id = fmt::format("{}-{}", unit, seed);
-      maker_.make({.id = id, .type = unit, .seed = seed, .bpc = 1.5 + 0.01 * seed});
-      write_file(RunPaths{maker_.folder(id)}.environment(),
+      const MadeRun made{.id = fmt::format("{}-{}", unit, seed), .type = unit, .seed = seed, .bpc = 1.5 + 0.01 * seed};
+      maker_.make(made);
+      write_file(RunPaths{maker_.folder(made.id)}.environment(),
                  Json{{"dataset", unit}, {"fingerprint", unit}, {"texts", {{"test", "0123abcd"}}}}.dump());
     }
   }
   store_.sync(maker_.runs());
   const std::string sides = "a: {data.name: bytes}\nb: {data.name: characters}\n";
+  const std::string of_bpc = "claim: c\nvalue: test.bpc\nlower: a\n" + sides;
+  EXPECT_NE(verdict(of_bpc), Verdict::kNotTried) << "other training data, and the same tokens of the test";
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun made{.id = fmt::format("bytes-{}", seed), .bpc = 1.5 + 0.01 * seed};
+    Json record = RunMaker::evaluation("test", made.bpc);
+    record["tokens"] = 1900;
+    maker_.journal(made).append("evaluation", record);
+  }
+  store_.sync(maker_.runs());
   for (const char* value : {"test.bpc", "test.loss", "=test.loss/2"}) {
     const JudgedClaim claim = judged(fmt::format("claim: c\nvalue: \"{}\"\nlower: a\n{}", value, sides));
     EXPECT_EQ(claim.verdict, Verdict::kNotTried);

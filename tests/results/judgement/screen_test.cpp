@@ -64,6 +64,20 @@ TEST(Confirmation, EqualGainsHaveTheDigitsOfTheNumbers) {
   }
 }
 
+TEST(Confirmation, EqualGainsOfNumbersWithAllDigitsAreSure) {
+  PairedNumbers pairs;
+  for (const double number : {0.23796462709189137, 0.5442292252959519, 0.36995516654807925, 0.6039200385961945}) {
+    pairs.base.push_back(number);
+    pairs.change.push_back(number + 0.1);
+  }
+  const LimitsTest test = confirm_gain(pairs, {.min_gain = 0.05}, 0.025);
+  EXPECT_EQ(test.decision, Decision::kInside);
+  EXPECT_LT(test.half_width.value(), 1e-12);
+  pairs.base.assign(4, 0.23796462709189137);
+  pairs.change.assign(4, 0.33796462709189137);
+  EXPECT_FALSE(confirm_gain(pairs, {}, 0.025).half_width) << "one run four times";
+}
+
 TEST(Confirmation, ANoisierChangeKeepsItsOwnSpread) {
   const GainPlan own{.min_gain = 0.01, .noise = {}};
   const GainPlan quiet{.min_gain = 0.01, .noise = SpreadEstimate{0.001, 9}};

@@ -281,6 +281,26 @@ TEST_F(RunFolder, ALossThatIsNotFiniteHidesEarlierOnes) {
   }
 }
 
+TEST_F(RunFolder, WhatALogLeavesIsAlsoWhatWasNotFinite) {
+  const MadeRun made{.id = "a", .state = "failed"};
+  maker_.make(made);
+  maker_.make_of_program(made.id);
+  Journal journal = maker_.journal(made);
+  const auto report = [&](std::int64_t step, const Json& values) {
+    journal.append("evaluation", {{"split", "test"}, {"step", step}, {"final", false}, {"values", values}});
+  };
+  report(40, {{"loss", nullptr}});
+  report(60, {{"acc", nullptr}, {"f1", 0.5}});
+  journal.append("back", {{"step", 51}, {"names", {"test.acc"}}});
+  const xlm::Run run = read_run(maker_.folder(made.id));
+  const auto at = [&](std::int64_t step) {
+    return *std::ranges::find_if(run.evaluations,
+                                 [&](const RunEvaluation& one) { return one.step == step && one.split == "test"; });
+  };
+  EXPECT_THAT(at(40).not_finite, ElementsAre("loss"));
+  EXPECT_THAT(at(60).not_finite, IsEmpty());
+}
+
 TEST_F(RunFolder, WhatOurOwnModelsDoNotReportIsNotSo) {
   const MadeRun made{.id = "a", .state = "failed"};
   maker_.make(made);
@@ -305,6 +325,11 @@ TEST_F(RunFolder, EachRecordOfAnAttemptIsASignOfIt) {
   const xlm::Run run = read_run(maker_.folder(made.id));
   EXPECT_EQ(run.history.back().state, "running");
   EXPECT_EQ(run.history.back().last_sign, last + 1) << "that of people is none";
+  Journal(
+      RunPaths{maker_.folder(made.id)}.journal(), [] { return 2e9; }, 2)
+      .append("state", {{"state", "queued"}, {"cause", "gone"}});
+  const xlm::Run queued = read_run(maker_.folder(made.id));
+  EXPECT_EQ(queued.history[queued.history.size() - 2].last_sign, last + 1) << "nor that of who says that it is gone";
 }
 
 TEST_F(RunFolder, TheLaterOfTwoRecordsOfAStepCounts) {
