@@ -81,7 +81,7 @@ TEST_F(ProgramTest, SweepContinuesAfterFailuresAndReportsThem) {
   order("");
   const ProgramResult again = run({"sweep", "sweep.yaml"});
   EXPECT_EQ(again.code, kFailed);
-  EXPECT_THAT(again.out, AllOf(HasSubstr("3 of 4 runs done, 1 failed"), HasSubstr("--retry")));
+  EXPECT_THAT(again.out, AllOf(HasSubstr("3 of 4 runs done, 1 diverged"), HasSubstr("--retry")));
 }
 
 TEST_F(ProgramTest, RunsThatBeginFromRunsOfTheirSweepComeAfterThemAndAreLostWithThem) {
