@@ -95,7 +95,7 @@ void ForeignColumns::end_row(const LinePlace& place, const std::string* log) {
   note_kind();
   for (const auto& [name, value] : row_) {
     if (log != nullptr) records_.note_log(*name, *log);
-    records_.number(*name, step().value_or(records_.newest_step()), value, place);
+    records_.number(*name, step_.in(records_.attempt()).value_or(records_.newest_step()), value, place);
   }
 }
 
@@ -151,7 +151,7 @@ std::vector<std::string> ForeignColumns::warnings(const std::string& source) con
     warnings.push_back(fmt::format("{}: no number of {} came{}", source, join(missing, ", "),
                                    there.empty() ? "" : "; it has " + join(there, ", ")));
   }
-  if (rows_ > 0 && !step()) {
+  if (rows_ > 0 && !step_.last()) {
     warnings.push_back(fmt::format(
         "{}: no row says its step\nsay which column does, as in names: {{iteration: step, train_loss: loss}}", source));
   }

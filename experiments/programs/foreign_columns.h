@@ -51,7 +51,7 @@ class ForeignColumns {
   bool is_named(std::string_view theirs) const { return names_.contains(theirs); }
   bool has_names() const { return !names_.empty(); }
   /// The step of the newest row.
-  std::optional<std::int64_t> step() const { return step_.in(records_.attempt()); }
+  std::optional<std::int64_t> step() const { return step_.last(); }
   void set_step(std::optional<std::int64_t> step) { step_.set(step, records_.attempt()); }
   /// Names the columns in `names` that had no number, and says so if no row had a step.
   std::vector<std::string> warnings(const std::string& source) const;

@@ -75,7 +75,7 @@ class MetricsFileReader : public LinesReader {
     if (const std::optional<std::int64_t> step = begin_file(position)) step_.set(step, records_.attempt());
   }
 
-  Json position() const override { return position_with_step(step_.in(records_.attempt())); }
+  Json position() const override { return position_with_step(step_.last()); }
   bool is_whole() const override { return true; }  // a program need not write it
   bool is_left() const override { return false; }
 

@@ -63,7 +63,7 @@ class OutputReader : public MetricReader {
       position["log"] = end_of_log(log_, pending_bytes_);
       position[kAttempts] = attempts_;
     }
-    if (const auto step = step_.in(records_.attempt())) position["step"] = *step;
+    if (const auto step = step_.last()) position["step"] = *step;
     return position;
   }
 

@@ -63,7 +63,7 @@ struct LinePlace {
   std::string text() const;  // "log.csv:12"
 };
 
-/// The newest step that one source has said, for as long as its attempt goes on.
+/// The newest step that one source has said. It is that of numbers without a step while its attempt goes on.
 class SourceStep {
  public:
   void set(std::optional<std::int64_t> step, int attempt) {
@@ -71,6 +71,7 @@ class SourceStep {
     attempt_ = attempt;
   }
   std::optional<std::int64_t> in(int attempt) const { return attempt == attempt_ ? step_ : std::nullopt; }
+  std::optional<std::int64_t> last() const { return step_; }
 
  private:
   std::optional<std::int64_t> step_;
