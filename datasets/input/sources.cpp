@@ -259,7 +259,7 @@ bool is_metadata_name(const std::string& relative_path) {
 
 namespace {
 
-/// A name such as "train-00000-of-00004-2d5a1467fff1081b.parquet". Some writers give each part a hash of its own.
+/// A name such as "train-00000-of-00004-2d5a1467fff1081b.parquet". Some writers give each part a separate hash.
 struct PartName {
   std::string before;
   std::string number;

@@ -20,7 +20,7 @@ constexpr std::size_t kSeenAtOnce = std::size_t{256} << 10;  // at once, on one 
 constexpr std::size_t kBriefBytes = std::size_t{16} << 10;
 constexpr std::size_t kLookedAt = std::size_t{4} << 20;  // for special tokens
 constexpr std::size_t kFewestOfSpecial = 4;              // bytes: "<s>" may be markup
-constexpr std::size_t kMostSpecials = 64;
+constexpr std::size_t kMaxSpecials = 64;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ CleanText::CleanText(fs::path file, Vocabulary::Unit unit, std::shared_ptr<const
       blocks_(threads, [this](Seen seen) { take(std::move(seen)); }) {
   if (!bpe_) return;
   for (const std::string& symbol : bpe_->special_tokens()) {
-    if (symbol.size() >= kFewestOfSpecial && specials_.size() < kMostSpecials) specials_.push_back(symbol);
+    if (symbol.size() >= kFewestOfSpecial && specials_.size() < kMaxSpecials) specials_.push_back(symbol);
   }
 }
 

@@ -35,7 +35,7 @@ class MetricReader {
   virtual std::vector<std::string> doubts() const { return {}; }
   /// Whether what it has read from the beginning is all that there was.
   virtual bool is_whole() const { return true; }
-  /// Whether it has read what is not there any more: a file was begun anew.
+  /// Whether it has read what is not there any more: a file was begun again.
   virtual bool has_lost_lines() const { return false; }
   /// Whether earlier attempts have read of it, and this one has not: the program may write elsewhere now.
   virtual bool is_left() const { return false; }

@@ -64,7 +64,7 @@ class MetricReaders {
   /// Patterns and files that never came, for lists.
   std::vector<std::string> never_came() const;
   /// For lists (program_records.h).
-  /// Whether one of its files was begun anew, now or in an earlier attempt.
+  /// Whether one of its files was begun again, now or in an earlier attempt.
   bool has_lost_lines() const { return has_lost_lines_; }
   const std::string& replaced_evaluations() const { return records_.replaced_evaluations(); }
   /// The last lines of the output are in another message, so warnings leave them out.
@@ -82,7 +82,7 @@ class MetricReaders {
   Json attempts_ =
       Json::array();  // where each of this one and those that it continues began: the places of the readers
   Json resumed_at_ = Json::array();  // of each of them, the step
-  bool has_lost_lines_ = false;      // one of its files was begun anew, now or in an earlier attempt
+  bool has_lost_lines_ = false;      // one of its files was begun again, now or in an earlier attempt
   std::string described_;            // what the readers were made from
   std::string left_wrong_;           // an error in what an earlier attempt left
 };

@@ -100,7 +100,7 @@ class ProgramRecords {
 
   void number(Name& name, std::int64_t step, double value, const LinePlace& place);
   void evaluation(const ProgramEvaluation& evaluation);
-  /// The seed of a run is a setting, by which runs are compared: what a program says of it stands beside that.
+  /// The seed of a run is a setting, by which runs are compared: what a program says of it has another name.
   void cost(const std::string& name, double value) { costs_[name == "seed" ? "reported_seed" : name] = value; }
   void grid(std::int64_t step, const ProgramGrid& grid);
   /// A line with numbers is read. To be called for each.

@@ -54,13 +54,13 @@ std::optional<SpreadEstimate> spread_of(const std::vector<double>& values) {
 }
 
 bool is_multiple(double value, double parts) {
-  constexpr double kMost = 1e-3;          // of a step
+  constexpr double kMaxError = 1e-3;      // of a step
   constexpr double kOfFloats = 0x1p-24;   // half of their last bit
   constexpr double kOfDoubles = 0x1p-33;  // differences of numbers have lost bits
   const bool is_float =
       std::abs(value) <= std::numeric_limits<float>::max() && static_cast<double>(static_cast<float>(value)) == value;
   const double of_binary_fractions = std::abs(value) * parts * (is_float ? kOfFloats : kOfDoubles);
-  return std::abs(value * parts - std::round(value * parts)) <= std::min(kMost, of_binary_fractions);
+  return std::abs(value * parts - std::round(value * parts)) <= std::min(kMaxError, of_binary_fractions);
 }
 
 int zeros_behind_point(double value) {
