@@ -304,7 +304,7 @@ class OutputReader : public MetricReader {
     if (pattern.thousands == 0 && !cut_.contains(name)) {
       const std::string_view whole = number_around(text, group);
       // "10,250" may be two numbers, which two groups take.
-      const auto is_of_another = [&](const re2::StringPiece& other) {
+      const auto is_of_another = [&](std::string_view other) {
         return other.data() != group.data() && other.data() != nullptr && other.data() < whole.data() + whole.size() &&
                other.data() + other.size() > whole.data();
       };
