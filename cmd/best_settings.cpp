@@ -56,9 +56,8 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
   if (std::any_of(keys.begin(), keys.end(), says_which_text)) return "";
   std::erase(keys, "seed");
   std::map<std::string, std::vector<double>> by_setting;
-  std::map<std::string, std::size_t> without;  // seeds that are done and have no number: it was none
-  std::map<std::string, std::size_t> pruned;   // seeds that wait for their setting's others
-  std::set<std::int64_t> ends;                 // the steps of programs that were not told how many
+  std::map<std::string, std::map<std::string_view, std::size_t>> without;  // seeds without a number, by why
+  std::set<std::int64_t> ends;  // the steps of programs that were not told how many
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunEvaluation* evaluation = main_evaluation(runs[i], "valid");
     const std::map<std::string, double> numbers =
@@ -76,13 +75,13 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     if (has_number) {
       by_setting[join(parts, " ")].push_back(numbers.at(measure.name));
     } else {
-      ++(is_pruned ? pruned : without)[join(parts, " ")];
+      ++without[join(parts, " ")][is_pruned ? "pruned" : "without a number"];
     }
   }
   if (by_setting.size() < 2) return "";
   std::vector<RankedSetting> ranked;
   for (const auto& [name, values] : by_setting) {
-    if (!without.contains(name) && !pruned.contains(name)) ranked.push_back({mean(values), values.size(), name});
+    if (!without.contains(name)) ranked.push_back({mean(values), values.size(), name});
   }
   std::ranges::stable_sort(ranked, [&](const RankedSetting& a, const RankedSetting& b) {
     return measure.better == Better::kLower ? a.value < b.value : a.value > b.value;
@@ -95,11 +94,11 @@ std::string best_settings(const std::vector<SweepRun>& planned, std::vector<std:
     const std::string seeds = one.seeds > 1 ? fmt::format(" (mean over {} seeds)", one.seeds) : "";
     text += fmt::format("  {}{}  {}\n", list_number(measure, one.value), seeds, one.name);
   }
-  for (const auto& [name, count] : without) {
-    text += fmt::format("  not ranked, {} without a number: {}\n", counted(count, "seed"), name);
-  }
-  for (const auto& [name, count] : pruned) {
-    if (by_setting.contains(name)) text += fmt::format("  not ranked, {} pruned: {}\n", counted(count, "seed"), name);
+  for (const auto& [name, seeds] : without) {
+    for (const auto& [why, count] : seeds) {
+      const bool is_whole = why == "pruned" && !by_setting.contains(name);  // a setting that was pruned
+      if (!is_whole) text += fmt::format("  not ranked, {} {}: {}\n", counted(count, "seed"), why, name);
+    }
   }
   return text;
 }

@@ -137,17 +137,14 @@ std::string stars_note(const Table& table, const TableNotes& notes) {
                          : "Holm's correction for " + counted(notes.tests, "compared cell"));
 }
 
-/// "the median over seeds: A, B.", of columns whose cells are no means.
-std::string aggregates_note(const Table& table, const std::vector<TableColumn>& also) {
+/// "the median over seeds in A, B", of columns whose cells are no means.
+std::string aggregates_note(const Table& table) {
   std::map<std::string, std::vector<std::string>> columns;
-  const auto add = [&](const TableColumn& column) {
-    if (column.cells.aggregate == Aggregate::kMean) return;
-    columns[fmt::format("the {} over {}s", kAggregateNames[static_cast<std::size_t>(column.cells.aggregate)],
-                        column_label(column.cells.over))]
-        .push_back(column.label);
-  };
-  for (const TableColumn& column : table.columns) add(column);
-  for (const TableColumn& column : also) add(column);
+  for (const TableColumn& column : table.columns) {
+    if (column.cells.aggregate == Aggregate::kMean) continue;
+    const std::string_view name = kAggregateNames[static_cast<std::size_t>(column.cells.aggregate)];
+    columns[fmt::format("the {} over {}s", name, column_label(column.cells.over))].push_back(column.label);
+  }
   std::vector<std::string> parts;
   for (const auto& [what, labels] : columns) parts.push_back(fmt::format("{} in {}", what, some_listed(labels)));
   return join(parts, "; ");
@@ -176,8 +173,7 @@ std::string what_cells_show(const Table& table, const std::vector<TableColumn>& 
     parts.push_back(cells_in_words(silent->cells));
     for (const TableColumn& column : also) parts.push_back(column.label + ": " + cells_in_words(column.cells));
   }
-  if (std::string aggregates = aggregates_note(table, also); !aggregates.empty())
-    parts.push_back(std::move(aggregates));
+  if (std::string aggregates = aggregates_note(table); !aggregates.empty()) parts.push_back(std::move(aggregates));
   return parts.empty() ? "" : "Cells: " + join(parts, "; ") + ".";
 }
 

@@ -48,6 +48,22 @@ TEST_F(BestSettings, AreMeansOverSeedsBestFirst) {
   EXPECT_EQ(best("loss"), "") << "nothing was measured";
 }
 
+TEST_F(BestSettings, ASettingWithAPrunedSeedIsNotRanked) {
+  const auto add_pruned = [&](const std::string& lr) {
+    add(point("optimizer.lr", lr, "2"), 0);
+    runs_.back().evaluations.clear();
+    runs_.back().status = RunStatus::kPruned;
+  };
+  add(point("optimizer.lr", "0.1", "1"), 1.5);
+  add(point("optimizer.lr", "0.2", "1"), 1.4);
+  add_pruned("0.2");
+  add_pruned("0.3");
+  EXPECT_EQ(best(),
+            "best of 2 settings by valid bpc:\n"
+            "  1.5000  optimizer.lr=0.1\n"
+            "  not ranked, 1 seed pruned: optimizer.lr=0.2\n");
+}
+
 TEST_F(BestSettings, AreNotComparedAcrossCorpora) {
   add(point("data.path", "a", "1"), 1.5);
   add(point("data.path", "b", "1"), 1.4);

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kUndecided = 11;
 
@@ -62,6 +63,17 @@ TEST_F(Decide, ClaimsAndTheirRecordsKnowItsLooks) {
   EXPECT_EQ(claims[0]["p"], found["claims"][0]["p"]);
   const Json runs = Json::parse(run({"--json", "runs", "ls", "--where", "tag=look-1"}).out);
   EXPECT_EQ(runs.size(), 6) << "the second look doubled three seeds of both sides";
+}
+
+TEST_F(Decide, RunsThatASweepAsksForLaterAreItsOwn) {
+  decided("60runs", kDone);
+  const std::string all = "sweep.grid.seed=[1, 2, 3, 4, 5, 6]";
+  EXPECT_THAT(run({"sweep", "run.yaml", all, "--dry-run"}).err, Not(HasSubstr("later looks")));
+  const ProgramResult swept = run({"sweep", "run.yaml", all});
+  EXPECT_EQ(swept.code, kDone);
+  EXPECT_THAT(swept.err, HasSubstr("6 runs of this sweep were made by xlm decide for later looks"));
+  EXPECT_EQ(Json::parse(run({"--json", "runs", "ls", "--where", "tag=look-1"}).out).size(), 0U);
+  EXPECT_THAT(run({"sweep", "run.yaml", all}).err, Not(HasSubstr("later looks"))) << "once";
 }
 
 TEST_F(Decide, ADecidedClaimStaysSoWhenAnotherOneAddsSeeds) {

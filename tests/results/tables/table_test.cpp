@@ -86,6 +86,10 @@ TEST_F(Tables, Medians) {
       table("table: T\nrows: model.span_type\nwhere: {model.span: 64}\ncells: {value: test.bpc, aggregate: median}\n");
   EXPECT_NEAR(*medians.rows[0].cells[0].value, 1.856, 1e-12);
   EXPECT_EQ(medians.shown, "Cells: the median over seeds in test.bpc.");
+  const Table both = table(
+      "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n"
+      "also: [{label: middle, value: test.bpc, aggregate: median}]\n");
+  EXPECT_EQ(both.shown, "Cells: test bpc; middle: test bpc; the median over seeds in 64 middle, 256 middle.");
 }
 
 TEST_F(Tables, NumbersFarBelowOneGetDigits) {
