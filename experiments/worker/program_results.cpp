@@ -73,12 +73,13 @@ std::string ProgramResults::other_steps() const {
   return "";
 }
 
-std::string ProgramResults::other_length(std::int64_t asked, std::int64_t gap) const {
+std::string ProgramResults::other_length(std::int64_t asked, std::optional<std::int64_t> gap) const {
   if (!steps_ || asked <= 0) return "";
   const std::string both = fmt::format("its last number is of step {}, and train.steps is {}", steps_->last, asked);
   if (steps_->last > asked) return both + ": it may count in other units";
   // It may report more and more rarely.
-  return steps_->last == 0 || steps_->last + 2 * gap >= asked ? "" : both + ": it may have ended early";
+  const bool may_be_whole = steps_->last == 0 || !gap || steps_->last + 2 * *gap >= asked;
+  return may_be_whole ? "" : both + ": it may have ended early";
 }
 
 void ProgramResults::attempt_begins() {

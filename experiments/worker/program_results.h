@@ -57,8 +57,8 @@ class ProgramResults final : public RecordSink {
   };
   const std::optional<Steps>& steps() const { return steps_; }
   /// What to say if a program that is done was to do `asked` steps (0: not said), and did not: it may report each `gap`
-  /// steps. Else empty.
-  std::string other_length(std::int64_t asked, std::int64_t gap) const;
+  /// steps (nothing: not known). Else empty.
+  std::string other_length(std::int64_t asked, std::optional<std::int64_t> gap) const;
   /// The first number of each series of this attempt.
   const std::map<std::string, double>& firsts() const { return firsts_; }
 

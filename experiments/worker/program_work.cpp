@@ -276,8 +276,8 @@ class Attempt {
     const bool is_known_from_0 = !resumes_ || !known.empty();
     known.insert(steps->first);
     if (is_known_from_0) known.insert(0);
-    const bool is_gap_known = is_known_from_0 || steps->first != steps->last;
-    const std::int64_t gap = is_gap_known ? std::max(steps->gap, longest_gap(known)) : asked_steps_;
+    std::optional<std::int64_t> gap;
+    if (is_known_from_0 || steps->first != steps->last) gap = std::max(steps->gap, longest_gap(known));
     const std::string other = results_.other_length(asked_steps_, gap);
     if (!other.empty()) sink_.warn_of_reading(other);
   }

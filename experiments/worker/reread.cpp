@@ -56,10 +56,9 @@ Reread reread_run(const fs::path& folder, const RunConfiguration& configuration)
   std::string reason;
   for (const std::string& doubt : doubts_of_numbers(looked, first)) add_warning(reason, doubt);
   for (const std::string& doubt : first.never_came()) add_warning(reason, doubt);
-  if (looked.steps()) {
-    const bool is_gap_known = looked.steps()->first != looked.steps()->last;
-    const std::string other =
-        looked.other_length(configuration.train.steps, is_gap_known ? looked.steps()->gap : configuration.train.steps);
+  if (const std::optional<ProgramResults::Steps>& steps = looked.steps()) {
+    const std::optional<std::int64_t> gap = steps->first != steps->last ? std::optional(steps->gap) : std::nullopt;
+    const std::string other = looked.other_length(configuration.train.steps, gap);
     if (!other.empty()) add_warning(reason, other);
   }
   for (const std::string& warning : before.lasting) add_warning(reason, warning);

@@ -32,9 +32,9 @@ std::vector<Quantity> known_quantities() {
   // clang-format off
   return {
       {.name = "tokens", .meaning = "scored predictions", .digits = 0, .leads = true},
-      {.name = "loss", .meaning = "nats per scored token", .headline = 5, .leads = true},
-      {.name = "bpc", .unit = "bpc", .meaning = "bits per character", .texts = Text::kCharacters | Text::kBytes, .headline = 1, .leads = true},
-      {.name = "token_perplexity", .head = "token ppl", .meaning = "perplexity per token", .texts = Text::kBytePairs, .headline = 3},
+      {.name = "loss", .meaning = "nats per scored token", .per_token = true, .headline = 5, .leads = true},
+      {.name = "bpc", .unit = "bpc", .meaning = "bits per character", .texts = Text::kCharacters | Text::kBytes, .per_token = true, .headline = 1, .leads = true},
+      {.name = "token_perplexity", .head = "token ppl", .meaning = "perplexity per token", .texts = Text::kBytePairs, .per_token = true, .headline = 3},
       {.name = "word_perplexity", .head = "word ppl", .meaning = "perplexity per word of the text", .texts = Text::kBytePairs, .headline = 2},
       {.name = "bits_per_byte", .head = "bits/byte", .meaning = "bits per byte of UTF-8", .headline = 4},
       {.name = "words", .meaning = "words of the split", .texts = Text::kBytePairs, .digits = 0},

@@ -38,6 +38,7 @@ struct Quantity {
   std::string meaning;
   ReportedBy by = ReportedBy::kEvaluation;
   unsigned texts = TextUnits::kAny;
+  bool per_token = false;  // of one text in other tokens it is another number
   Better better = Better::kLower;
   NumberFormat format = NumberFormat::kNumber;
   std::int64_t digits = 3;  // decimals in a table of results; lists show one more. < 0: the format decides

@@ -2,7 +2,6 @@
 #include "results/store/variation.h"
 
 #include <algorithm>
-#include <array>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -200,7 +199,6 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
 
 bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
                          const std::string& column) {
-  constexpr std::array<std::string_view, 3> kPerToken{"loss", "bpc", "token_perplexity"};
   constexpr double kAlike = 0.01;  // of a count: settings of evaluations leave some tokens out
   const auto values_of = [&](const std::vector<std::size_t>& rows, const std::string& key) {
     std::set<std::string> values;
@@ -216,7 +214,8 @@ bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, cons
   };
   return std::ranges::any_of(columns_behind(column), [&](const std::string& name) {
     const auto evaluation = evaluation_column(name);
-    if (!evaluation || std::ranges::find(kPerToken, evaluation->name) == kPerToken.end()) return false;
+    const Quantity* const quantity = evaluation ? find_quantity(evaluation->name) : nullptr;
+    if (quantity == nullptr || !quantity->per_token) return false;
     const std::string text = std::string(kTextOf) + evaluation->split;
     const std::set<std::string> texts = values_of(a, text);
     const std::string tokens = evaluation->split + ".tokens";

@@ -134,7 +134,7 @@ std::string stars_note(const Table& table, const TableNotes& notes) {
                      join(stars.against, " and "), without_pairs, stars.p,
                      stars.correct == Correction::kNone
                          ? "not corrected for multiple comparisons"
-                         : "Holm's correction for " + counted(notes.tests, "compared cell"));
+                         : "Holm's correction for " + counted(notes.tests, "test"));
 }
 
 /// "the median over seeds in A, B", of columns whose cells are no means.

@@ -87,7 +87,7 @@ TEST_F(Tables, StarsAreWelchsWhereSeedsDoNotPair) {
   EXPECT_TRUE(result.rows[0].cells[0].star);
   EXPECT_THAT(render_table(result, TableFormat::kText),
               AllOf(HasSubstr("* better than b by a two-sided paired t-test over common seeds (Welch's t-test over all "
-                              "seeds for a), p < 0.05, Holm's correction for 1 compared cell."),
+                              "seeds for a), p < 0.05, Holm's correction for 1 test."),
                     Not(HasSubstr("No star can be given"))));
   EXPECT_EQ(*table(description + "stars: {against: [a]}\n").rows[1].cells[0].p, 1) << "different, but worse";
 }
@@ -169,7 +169,7 @@ TEST_F(Tables, SeveralStarsAreCorrectedByHolm) {
   EXPECT_THAT(
       render_table(corrected, TableFormat::kText),
       HasSubstr("* better than c by a two-sided paired t-test over common seeds, p < 0.05, Holm's correction for 2 "
-                "compared cells."));
+                "tests."));
   EXPECT_NEAR(to_json(corrected)["rows"][0]["cells"][0]["p"].get<double>(), 0.06, 1e-3);
   EXPECT_EQ(to_json(corrected)["rows"][2]["cells"][0]["p"], Json());
 
