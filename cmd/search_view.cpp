@@ -18,7 +18,7 @@ constexpr std::size_t kBestShown = 3;
 /// Without keys that `when` has ruled out.
 std::string searched_values(const Search& search, const SweepRun& run) {
   std::vector<std::string> parts;
-  for (const SearchKey& key : search.keys) {
+  for (const KeyRange& key : search.keys) {
     const std::string value = shown_value(run.point, key.name);
     if (!value.empty()) parts.push_back(key.name + "=" + value);
   }

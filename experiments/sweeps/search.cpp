@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -18,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kMaximumTrials = 10'000;
 constexpr std::int64_t kMaximumSeeds = 100;
-constexpr double kLargestWhole = 9e15;
 constexpr std::array<std::string_view, 3> kSamplers{"tpe", "cmaes", "random"};
 enum class Sampler { kTpe, kCmaes, kRandom };
 
@@ -41,90 +38,18 @@ struct SearchOptions {
   }
 };
 
-/// The range of a key.
-struct RangeOptions {
-  double low = std::numeric_limits<double>::quiet_NaN();
-  double high = std::numeric_limits<double>::quiet_NaN();
-  double step = 0;
-  bool log = false;
-
-  void visit(OptionVisitor& v) {
-    v.field({.name = "low", .help = "the lowest value"}, low);
-    v.field({.name = "high", .help = "the highest value"}, high);
-    v.field({.name = "step", .help = "distance of the values", .min = 0}, step);
-    v.field({.name = "log", .help = "all orders of magnitude are equally likely"}, log);
-  }
-};
-
-bool is_written_whole(const Yaml& node, const char* name) {
-  const Yaml* value = node.find(name);
-  return value == nullptr || to_json(*value).is_number_integer();
-}
-
-SearchKey read_range(const std::string& name, const Yaml& node) {
-  RangeOptions options;
-  OptionReader reader(node);
-  options.visit(reader);
-  reader.finish();
-  for (const char* bound : {"low", "high"}) {
-    if (node.find(bound) == nullptr) fail_at(node, fmt::format("the range of '{}' lacks '{}'", name, bound));
-  }
-  if (!std::isfinite(options.high - options.low)) {
-    fail_at(node, fmt::format("the range of '{}' must have finite bounds", name));
-  }
-  if (options.low > options.high) {
-    fail_at(node, fmt::format("the range of '{}' is empty: {} is above {}", name, options.low, options.high));
-  }
-  if (options.log && options.low <= 0) {
-    fail_at(node, fmt::format("the range of '{}' has log: true, which needs low above 0", name));
-  }
-  if (options.log && options.step > 0) {
-    fail_at(node, fmt::format("the range of '{}' has log and step; it takes one of them", name));
-  }
-  SearchKey key{
-      .name = name,
-      .choices = {},
-      .low = options.low,
-      .high = options.high,
-      .step = options.step,
-      .log = options.log,
-      .whole = is_written_whole(node, "low") && is_written_whole(node, "high") && is_written_whole(node, "step")};
-  if (key.whole && (std::abs(key.low) > kLargestWhole || key.high > kLargestWhole)) {
-    fail_at(node, fmt::format("the range of '{}' goes beyond whole numbers of 53 bits", name));
-  }
-  if (key.whole && key.high - key.low == 1) {
-    fail_at(node, fmt::format("the range of '{0}' has only two whole numbers\nfor real numbers write low: {1}.0, high: "
-                              "{2}.0; for the two a list: [{1}, {2}]",
-                              name, static_cast<std::int64_t>(key.low), static_cast<std::int64_t>(key.high)));
-  }
-  return key;
-}
-
-SearchKey read_key(const std::string& name, const Yaml& node) {
-  if (name == "seed") fail_at(node, "sweep.search.keys names 'seed'\nsay how many with seeds: 3");
-  if (node.is_sequence()) {
-    if (node.items.empty()) fail_at(node, fmt::format("the list of choices of '{}' is empty", name));
-    return {.name = name, .choices = node.items};
-  }
-  if (!node.is_map()) {
-    fail_at(
-        node,
-        fmt::format("'{}' must be a range, such as {{low: 0.001, high: 0.1, log: true}}, or a list of choices", name));
-  }
-  return read_range(name, node);
-}
-
-std::vector<SearchKey> read_keys(const Yaml& search, const Yaml& keys) {
+std::vector<KeyRange> read_keys(const Yaml& search, const Yaml& keys) {
   if (!keys.is_map()) fail_at(search, "sweep.search.keys must be a map of keys to ranges or lists of choices");
-  std::vector<SearchKey> result;
+  std::vector<KeyRange> result;
   for (const auto& [name, node] : keys.entries) {
     if (node.is_null()) continue;  // a profile removes it like this
-    for (const SearchKey& other : result) {
+    if (name == "seed") fail_at(node, "sweep.search.keys names 'seed'\nsay how many with seeds: 3");
+    for (const KeyRange& other : result) {
       if (name.starts_with(other.name + ".") || other.name.starts_with(name + ".")) {
         fail_at(node, fmt::format("'{}' and '{}' cannot both be searched: one is part of the other", other.name, name));
       }
     }
-    result.push_back(read_key(name, node));
+    result.push_back(read_key_range(name, node));
   }
   if (result.empty()) fail_at(search, "sweep.search.keys is empty: there is nothing to search");
   return result;
@@ -196,24 +121,6 @@ void refuse_other_parts(const Yaml& sweep) {
   }
 }
 
-Yaml value_in_trial(const SearchKey& key, double value, const std::string& source) {
-  if (!key.choices.empty()) {
-    const auto last = static_cast<double>(key.choices.size() - 1);
-    return key.choices[static_cast<std::size_t>(std::clamp(value, 0.0, last))];
-  }
-  const double inside = std::clamp(value, key.low, key.high);
-  if (key.whole) return make_scalar(std::to_string(std::llround(inside)), source);
-  return make_scalar(fmt::format("{:.6g}", inside), source);
-}
-
-/// A value from `unit` in [0, 1).
-double supposed_value(const SearchKey& key, double unit) {
-  if (!key.choices.empty()) return std::floor(unit * static_cast<double>(key.choices.size()));
-  const double real = key.log ? key.low * std::pow(key.high / key.low, unit) : key.low + unit * (key.high - key.low);
-  const double step = key.step > 0 ? key.step : key.whole ? 1 : 0;
-  return step > 0 ? key.low + std::floor((real - key.low) / step) * step : real;
-}
-
 }  // namespace
 
 std::optional<Search> read_search(const Yaml& configuration) {
@@ -264,7 +171,7 @@ void fix_in_search(Yaml& configuration, const FixedKey& fixed) {
 std::vector<SweepPoint> points_of_trial(const Search& search, const SearchSetting& setting) {
   SweepPoint point;
   for (std::size_t i = 0; i < search.keys.size(); ++i) {
-    point.emplace_back(search.keys[i].name, value_in_trial(search.keys[i], setting.at(i), search.place));
+    point.emplace_back(search.keys[i].name, value_of_key(search.keys[i], setting.at(i), search.place));
   }
   std::vector<SweepPoint> points;
   for (const std::int64_t seed : search.seeds) {
@@ -281,7 +188,7 @@ std::vector<SweepPoint> supposed_points(const Search& search) {
     SearchSetting setting;
     for (std::size_t key = 0; key < search.keys.size(); ++key) {
       const auto bits = random_bits(static_cast<std::uint64_t>(search.generator), key, trial);
-      setting.push_back(supposed_value(search.keys[key], random_unit(bits)));
+      setting.push_back(random_value(search.keys[key], bits));
     }
     for (SweepPoint& point : points_of_trial(search, setting)) points.push_back(std::move(point));
   }

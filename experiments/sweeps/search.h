@@ -8,21 +8,11 @@
 #include <vector>
 
 #include "base/yaml.h"
+#include "experiments/sweeps/key_range.h"
 #include "experiments/sweeps/point_rules.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {
-
-/// The values that a search may give a key: a range, or a list of choices.
-struct SearchKey {
-  std::string name;
-  std::vector<Yaml> choices;  // empty: a range
-  double low = 0;             // both ends belong to the range
-  double high = 0;
-  double step = 0;  // 0: none
-  bool log = false;
-  bool whole = false;  // whole numbers
-};
 
 /// `search` of a sweep.
 struct Search {
@@ -33,7 +23,7 @@ struct Search {
   std::string sampler;
   std::int64_t generator = 0;
   std::vector<std::int64_t> seeds;
-  std::vector<SearchKey> keys;
+  std::vector<KeyRange> keys;
   PointRules rules;   // of the sweep, for the points of every trial
   std::string place;  // file:line
 };
@@ -48,8 +38,7 @@ std::optional<Search> read_search(const Yaml& configuration);
 /// Removes a fixed key from the search of a configuration. It stays known to the conditions of `when`.
 void fix_in_search(Yaml& configuration, const FixedKey& fixed);
 
-/// The points of one trial, one for each seed, without the keys that `when` rules out. Real numbers have six digits, so
-/// that they are readable, and equal on machines whose logarithms differ in the last bit.
+/// The points of one trial, one for each seed, without the keys that `when` rules out.
 std::vector<SweepPoint> points_of_trial(const Search& search, const SearchSetting& setting);
 
 /// Points of as many trials as it will have, at settings that are spread over the ranges at random: for checks that

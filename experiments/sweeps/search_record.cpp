@@ -16,7 +16,7 @@ constexpr std::size_t kRecordDigits = 16;
 /// What of a search decides which settings mean the same.
 Json searched_identity(const Search& search) {
   Json keys = Json::array();
-  for (const SearchKey& key : search.keys) {
+  for (const KeyRange& key : search.keys) {
     Json choices = Json::array();
     for (const Yaml& choice : key.choices) choices.push_back(to_json(choice));
     keys.push_back({key.name, std::move(choices), key.low, key.high, key.step, key.log, key.whole});

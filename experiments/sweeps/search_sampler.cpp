@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kSecondsToAnswer = 600;  // of a large search on a slow file system
 
-Json key_for_optuna(const SearchKey& key) {
+Json key_for_optuna(const KeyRange& key) {
   if (!key.choices.empty()) return {{"name", key.name}, {"choices", key.choices.size()}};
   Json range = {{"name", key.name}, {"log", key.log}, {"whole", key.whole}};
   const auto number = [&](double value) { return key.whole ? Json(static_cast<std::int64_t>(value)) : Json(value); };
@@ -50,7 +50,7 @@ Json read_answer(const std::string& answer) {
 
 SearchSampler::SearchSampler(const Search& search) : search_(search) {
   Json keys = Json::array();
-  for (const SearchKey& key : search.keys) keys.push_back(key_for_optuna(key));
+  for (const KeyRange& key : search.keys) keys.push_back(key_for_optuna(key));
   const Json description = {{"sampler", search.sampler},
                             {"generator", search.generator},
                             {"higher", search.higher},

@@ -1,6 +1,4 @@
 // The axes of a sweep: grid, zip and random.
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 #include "base/random.h"
 #include "base/sha256.h"
 #include "base/text.h"
+#include "experiments/sweeps/key_range.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {
@@ -59,60 +58,6 @@ struct RandomOptions {
   }
 };
 
-/// A distribution of values: {uniform: [a, b]}, {log_uniform: [a, b]}, {integer: [a, b]} (both ends included) or
-/// {choice: [...]}.
-class Distribution {
- public:
-  Distribution(const std::string& key, const Yaml& node) : key_(key), node_(node) {
-    const std::vector<std::string> kinds{"choice", "uniform", "log_uniform", "integer"};
-    if (!node.is_map() || node.entries.size() != 1) {
-      fail_at(node, fmt::format("'{}' must be one of {}, such as {{uniform: [0, 1]}}", key, join(kinds, ", ")));
-    }
-    kind_ = node.entries.front().first;
-    if (std::ranges::find(kinds, kind_) == kinds.end()) {
-      fail_at(node, fmt::format("unknown distribution '{}'{}; there are {}", kind_, did_you_mean(kind_, kinds),
-                                join(kinds, ", ")));
-    }
-    values_ = values_of(key, node.entries.front().second);
-    if (kind_ != "choice") read_bounds();
-  }
-
-  Yaml sample(std::uint64_t bits) const {
-    if (kind_ == "choice") return values_[static_cast<std::size_t>(random_below(ssize(values_), bits))];
-    Yaml value = node_;
-    value.kind = Yaml::Kind::kScalar;
-    value.entries.clear();
-    if (kind_ == "integer") {
-      const auto low = static_cast<std::int64_t>(low_);
-      value.scalar = std::to_string(low + random_below(static_cast<std::int64_t>(high_) - low + 1, bits));
-    } else {
-      const double unit = random_unit(bits);
-      const double real = kind_ == "uniform" ? low_ + unit * (high_ - low_) : low_ * std::pow(high_ / low_, unit);
-      // Six digits: readable, and equal on machines whose logarithms differ in the last bit.
-      value.scalar = fmt::format("{:.6g}", std::clamp(real, low_, high_));
-    }
-    return value;
-  }
-
- private:
-  void read_bounds() {
-    const bool numbers =
-        values_.size() == 2 && parse_real(values_[0].scalar, low_) && parse_real(values_[1].scalar, high_);
-    if (!numbers || !(low_ <= high_)) fail_at(node_, fmt::format("{} of '{}' takes [lowest, highest]", kind_, key_));
-    if (kind_ == "log_uniform" && low_ <= 0)
-      fail_at(node_, fmt::format("log_uniform of '{}' needs bounds above 0", key_));
-    const bool whole = low_ == std::floor(low_) && high_ == std::floor(high_) && std::abs(low_) < 1e15 && high_ < 1e15;
-    if (kind_ == "integer" && !whole) fail_at(node_, fmt::format("integer of '{}' needs whole bounds", key_));
-  }
-
-  std::string key_;
-  const Yaml& node_;
-  std::string kind_;
-  std::vector<Yaml> values_;
-  double low_ = 0;
-  double high_ = 0;
-};
-
 void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   if (!random.is_map()) fail_at(random, "sweep.random must be a map with samples, generator and keys");
   const Yaml keys = random.take("keys");
@@ -122,16 +67,17 @@ void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   reader.finish();
   if (options.samples == 0) fail_at(random, "sweep.random.samples is missing");
   if (!keys.is_map() || keys.entries.empty())
-    fail_at(random, "sweep.random.keys must be a map of keys to distributions");
+    fail_at(random, "sweep.random.keys must be a map of keys to ranges or lists of choices");
   SweepAxis axis{.part = SweepAxis::Part::kRandom, .keys = {}, .choices = {}};
   axis.choices.resize(static_cast<std::size_t>(options.samples));
   for (const auto& [key, node] : keys.entries) {
-    const Distribution distribution(key, node);
+    if (node.is_null()) continue;  // a profile removes it like this
+    const KeyRange range = read_key_range(key, node);
     // Each name has its stream, so one key's samples stay the same if another key is added.
     const std::uint64_t stream = std::strtoull(sha256(key).substr(0, 16).c_str(), nullptr, 16);
     for (std::size_t i = 0; i < axis.choices.size(); ++i) {
       const std::uint64_t bits = random_bits(static_cast<std::uint64_t>(options.generator), stream, i);
-      axis.choices[i].emplace_back(key, distribution.sample(bits));
+      axis.choices[i].emplace_back(key, value_of_key(range, random_value(range, bits), node.where()));
     }
     axis.keys.push_back(key);
   }

@@ -92,10 +92,8 @@ class TakenValues {
     const Yaml* keys = section.find("keys");
     if (keys == nullptr) return;
     for (const auto& [key, values] : keys->entries) {
-      const Yaml* choice = values.find("choice");
-      const std::vector<Yaml>& listed = choice == nullptr ? values.items : choice->items;
-      if (listed.empty()) open_.insert(key);
-      if (!listed.empty()) swept_[key].insert(swept_[key].end(), listed.begin(), listed.end());
+      if (values.items.empty()) open_.insert(key);
+      if (!values.items.empty()) swept_[key].insert(swept_[key].end(), values.items.begin(), values.items.end());
     }
   }
 

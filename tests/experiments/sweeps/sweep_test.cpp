@@ -77,8 +77,9 @@ TEST(Sweep, WhenDropsAKeyWhereItsConditionDoesNotHold) {
 
 TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
   const std::string text =
-      "sweep: {random: {samples: 50, generator: 7, keys: {lr: {log_uniform: [1e-4, 1e-2]}, n: {integer: [3, 5]}, "
-      "u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n";
+      "sweep: {random: {samples: 50, generator: 7, keys: {lr: {low: 1e-4, high: 1e-2, log: true}, n: {low: 3, high: "
+      "5}, "
+      "u: {low: 0.0, high: 1.0}, c: [x, y]}}}\n";
   const std::vector<SweepPoint> sampled = recipe_of(parse_yaml(text, "s")).points;
   ASSERT_EQ(sampled.size(), 50U);
   EXPECT_EQ(points(text), points(text));
@@ -94,19 +95,20 @@ TEST(Sweep, RandomSamplesAreFixedByTheGenerator) {
   EXPECT_GT(seen[4], 0);
   EXPECT_GT(seen[5], 0);
   EXPECT_NE(points(text),
-            points("sweep: {random: {samples: 50, generator: 8, keys: {lr: {log_uniform: [1e-4, 1e-2]}, n: "
-                   "{integer: [3, 5]}, u: {uniform: [0, 1]}, c: {choice: [x, y]}}}}\n"));
+            points("sweep: {random: {samples: 50, generator: 8, keys: {lr: {low: 1e-4, high: 1e-2, log: true}, n: "
+                   "{low: 3, high: 5}, u: {low: 0.0, high: 1.0}, c: [x, y]}}}\n"));
 }
 
 /// Computed in Python from the definition: base/random.h's mixing of (generator, the first 64 bits of the key's
 /// SHA-256, number of the sample), and the distributions of docs/sweeps.md.
 TEST(Sweep, RandomSamplesAreTheSameOnEveryMachine) {
-  EXPECT_THAT(points("sweep: {random: {samples: 3, generator: 7, keys: {optimizer.lr: {log_uniform: [1e-4, 1e-2]}, "
-                     "model.dropout: {uniform: [0, 0.5]}, model.layers: {integer: [2, 12]}, "
-                     "model.span_type: {choice: [fixed, adaptive, dynamic]}}}}\n"),
-              ElementsAre(R"(optimizer.lr=0.00330032 model.dropout=0.0638107 model.layers=4 model.span_type="dynamic")",
-                          R"(optimizer.lr=0.00203635 model.dropout=0.180855 model.layers=4 model.span_type="dynamic")",
-                          R"(optimizer.lr=0.00227346 model.dropout=0.365436 model.layers=9 model.span_type="fixed")"));
+  EXPECT_THAT(
+      points("sweep: {random: {samples: 3, generator: 7, keys: {optimizer.lr: {low: 1e-4, high: 1e-2, log: true}, "
+             "model.dropout: {low: 0, high: 0.5}, model.layers: {low: 2, high: 12}, "
+             "model.span_type: [fixed, adaptive, dynamic]}}}\n"),
+      ElementsAre(R"(optimizer.lr=0.00330032 model.dropout=0.0638107 model.layers=4 model.span_type="dynamic")",
+                  R"(optimizer.lr=0.00203635 model.dropout=0.180855 model.layers=4 model.span_type="dynamic")",
+                  R"(optimizer.lr=0.00227346 model.dropout=0.365436 model.layers=9 model.span_type="fixed")"));
 }
 
 /// Counts within five standard deviations of the expectation for 4000 samples.
@@ -114,8 +116,8 @@ TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
   constexpr int kSamples = 4000;
   const std::vector<SweepPoint> sampled =
       recipe_of(
-          parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {uniform: [-1, 3]}, l: {log_uniform: "
-                     "[1e-4, 1e-2]}, n: {integer: [-1, 2]}, c: {choice: [[1, 2], null, 0.5, true]}}}}\n",
+          parse_yaml("sweep: {random: {samples: 4000, generator: 1, keys: {u: {low: -1.0, high: 3.0}, l: {low: 1e-4, "
+                     "high: 1e-2, log: true}, n: {low: -1, high: 2}, c: [[1, 2], null, 0.5, true]}}}\n",
                      "s"))
           .points;
   int low_u = 0;
@@ -138,13 +140,37 @@ TEST(Sweep, RandomSamplesAreDistributedAsTheirNamesSay) {
   EXPECT_EQ(n.size() + c.size(), 8U);
 }
 
+TEST(Sweep, RandomSamplesReachBothEndsOfSteps) {
+  const std::vector<SweepPoint> sampled =
+      recipe_of(parse_yaml("sweep: {random: {samples: 4000, generator: 2, keys: {n: {low: 2, high: 9, step: 2}, r: "
+                           "{low: 0.1, high: 0.3, step: 0.1}, l: {low: 1, high: 3, log: true}}}}\n",
+                           "s"))
+          .points;
+  std::map<std::string, std::map<std::string, int>> counts;
+  for (const SweepPoint& point : sampled) {
+    for (const auto& [key, value] : point) ++counts[key][value.scalar];
+  }
+  const auto expect_shares = [&](const std::string& key, const std::map<std::string, double>& shares) {
+    EXPECT_EQ(counts[key].size(), shares.size()) << key;
+    for (const auto& [value, share] : shares) {
+      EXPECT_NEAR(counts[key][value], 4000 * share, 5 * std::sqrt(4000 * share * (1 - share))) << key << " " << value;
+    }
+  };
+  expect_shares("n", {{"2", 0.25}, {"4", 0.25}, {"6", 0.25}, {"8", 0.25}});
+  expect_shares("r", {{"0.1", 1 / 3.0}, {"0.2", 1 / 3.0}, {"0.3", 1 / 3.0}});
+  const double all = std::log(3.5 / 0.5);  // of the orders of magnitude from 0.5 to 3.5
+  expect_shares("l",
+                {{"1", std::log(1.5 / 0.5) / all}, {"2", std::log(2.5 / 1.5) / all}, {"3", std::log(3.5 / 2.5) / all}});
+}
+
 TEST(Sweep, RandomIsOneMoreAxisOfTheProduct) {
-  EXPECT_EQ(points("sweep: {grid: {seed: [1, 2]}, random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n").size(), 6U);
+  EXPECT_EQ(points("sweep: {grid: {seed: [1, 2]}, random: {samples: 3, keys: {a: {low: 0.0, high: 1.0}}}}\n").size(),
+            6U);
 }
 
 TEST(Sweep, WhenHoldsForRandomKeysAndExtraPointsToo) {
   EXPECT_THAT(
-      points("sweep: {grid: {t: [p, q]}, random: {samples: 1, keys: {a: {integer: [5, 5]}}}, when: {a: {t: q}}, "
+      points("sweep: {grid: {t: [p, q]}, random: {samples: 1, keys: {a: {low: 5, high: 5}}}, when: {a: {t: q}}, "
              "include: [{t: p, a: 9}, {t: q, a: 9}]}\n"),
       ElementsAre(R"(t="p")", R"(t="q" a=5)", R"(t="p")", R"(t="q" a=9)"));
 }
@@ -154,8 +180,8 @@ TEST(Sweep, WhenMayNameAnAxisThatAProfileRemoved) {
 }
 
 TEST(Sweep, ASampleStaysWhenAnotherKeyIsAdded) {
-  const std::string one = "sweep: {random: {samples: 3, keys: {a: {uniform: [0, 1]}}}}\n";
-  const std::string two = "sweep: {random: {samples: 3, keys: {b: {uniform: [0, 1]}, a: {uniform: [0, 1]}}}}\n";
+  const std::string one = "sweep: {random: {samples: 3, keys: {a: {low: 0.0, high: 1.0}}}}\n";
+  const std::string two = "sweep: {random: {samples: 3, keys: {b: {low: 0.0, high: 1.0}, a: {low: 0.0, high: 1.0}}}}\n";
   const auto first = recipe_of(parse_yaml(one, "s")).points;
   const auto second = recipe_of(parse_yaml(two, "s")).points;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(first[i][0].second.scalar, second[i][1].second.scalar);
@@ -180,13 +206,13 @@ TEST(Sweep, EveryComplaintNamesFileAndLine) {
       {"sweep:\n  grid: {model.span: [1]}\n  when: {model.spam: {a: 1}}\n", "did you mean 'model.span'"},
       {"sweep:\n  grid: {a: [1]}\n  when: {a: 3}\n", "must be a map"},
       {"sweep:\n  grid: {a: [1]}\n  when: {a: {t: [1]}}\n", "which neither the sweep nor the configuration sets"},
-      {"sweep:\n  random: {keys: {a: {uniform: [0, 1]}}}\n", "samples is missing"},
+      {"sweep:\n  random: {keys: {a: {low: 0.0, high: 1.0}}}\n", "samples is missing"},
       {"sweep:\n  random: {samples: 2, kees: {}}\n", "unknown key 'kees'"},
-      {"sweep:\n  random: {samples: 2, keys: {a: {unifrom: [0, 1]}}}\n", "did you mean 'uniform'"},
-      {"sweep:\n  random: {samples: 2, keys: {a: {uniform: [1, 0]}}}\n", "takes [lowest, highest]"},
-      {"sweep:\n  random: {samples: 2, keys: {a: {log_uniform: [0, 1]}}}\n", "bounds above 0"},
-      {"sweep:\n  random: {samples: 2, keys: {a: {integer: [0.5, 1]}}}\n", "whole bounds"},
-      {"sweep:\n  random: {samples: 2, keys: {a: [1, 2]}}\n", "must be one of choice"}};
+      {"sweep:\n  random: {samples: 2, keys: {a: {low: 0, hihg: 3}}}\n", "did you mean 'high'"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {low: 1, high: 0}}}\n", "1 is above 0"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {low: 0, high: 3, log: true}}}\n", "needs low above 0"},
+      {"sweep:\n  random: {samples: 2, keys: {a: {low: 0, high: 1}}}\n", "only two whole numbers"},
+      {"sweep:\n  random: {samples: 2, keys: {a: 1}}\n", "must be a range"}};
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(sweep_complaint(text), AllOf(HasSubstr("sweep.yaml:"), HasSubstr(message))) << text;
   }
@@ -295,10 +321,10 @@ TEST(SweepConditions, AValueThatSomePartOfTheFileGivesIsTaken) {
             "")
       << "a profile adds it";
   EXPECT_EQ(condition_complaint("sweep:\n  zip: [{a: [1, 2], b: [x, y]}]\n  exclude: [{b: y}]\n"), "");
-  EXPECT_EQ(condition_complaint("sweep:\n  random: {samples: 2, keys: {a: {uniform: [0, 1]}, b: {choice: [2]}}}\n"
+  EXPECT_EQ(condition_complaint("sweep:\n  random: {samples: 2, keys: {a: {low: 0.0, high: 1.0}, b: [2]}}\n"
                                 "  exclude: [{a: 0.5, b: 2}]\n"),
             "");
-  EXPECT_THAT(condition_complaint("sweep:\n  random: {samples: 2, keys: {b: {choice: [2]}}}\n  exclude: [{b: 3}]\n"),
+  EXPECT_THAT(condition_complaint("sweep:\n  random: {samples: 2, keys: {b: [2]}}\n  exclude: [{b: 3}]\n"),
               HasSubstr("never has that value"));
   const std::string evaluate = "evaluate: {where: {model.recurrence.pool: none}, split: valid}\n";
   EXPECT_EQ(condition_complaint("model: {type: gpt2}\nsweep: {grid: {model.recurrence.pool: [mean]}}\n" + evaluate), "")
