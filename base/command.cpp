@@ -21,6 +21,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -94,30 +95,24 @@ class Child {
 class OutputPipe {
  public:
   OutputPipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0) throw cannot_start("a child process", errno);
-  }
-  OutputPipe(const OutputPipe&) = delete;
-  OutputPipe& operator=(const OutputPipe&) = delete;
-  ~OutputPipe() {
-    close_input();
-    ::close(ends_[0]);
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cannot_start("a child process", errno);
+    reading_.reset(ends[0]);
+    writing_.reset(ends[1]);
   }
 
-  int input() const { return ends_[1]; }
-  void close_input() {
-    if (ends_[1] >= 0) ::close(ends_[1]);
-    ends_[1] = -1;
-  }
+  int input() const { return writing_.get(); }
+  void close_input() { writing_.reset(); }
 
   /// Hands over what has come, and "" where nothing has, until the other end is closed.
   void follow(const std::function<void(std::string_view)>& take) {
     close_input();
     std::array<char, 65536> buffer{};
     for (;;) {
-      pollfd ready{.fd = ends_[0], .events = POLLIN, .revents = 0};
+      pollfd ready{.fd = reading_.get(), .events = POLLIN, .revents = 0};
       ssize_t count = 0;
       if (::poll(&ready, 1, kPartPollMilliseconds) > 0) {
-        count = ::read(ends_[0], buffer.data(), buffer.size());
+        count = ::read(reading_.get(), buffer.data(), buffer.size());
         if (count == 0 || (count < 0 && errno != EINTR)) return;
       }
       take({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
@@ -125,7 +120,8 @@ class OutputPipe {
   }
 
  private:
-  std::array<int, 2> ends_{-1, -1};
+  Descriptor reading_;
+  Descriptor writing_;
 };
 
 /// Runs in the child, which ends with its parent, and on any signal at once.

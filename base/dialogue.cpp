@@ -31,35 +31,30 @@ constexpr std::size_t kLongestAnswer = std::size_t{1} << 24;  // bytes
 
 Dialogue::Dialogue(const std::vector<std::string>& words) : name_(words.at(0)) {
   std::array<int, 2> ends{};
-  errors_ = ::memfd_create("errors", MFD_CLOEXEC);
-  if (errors_ < 0 || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    const int reason = errno;
-    if (errors_ >= 0) ::close(errors_);
-    throw ResourceError(fmt::format("cannot talk to {}: {}", name_, std::strerror(reason)));
+  errors_.reset(::memfd_create("errors", MFD_CLOEXEC));
+  if (!errors_.is_open() || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw ResourceError(fmt::format("cannot talk to {}: {}", name_, std::strerror(errno)));
   }
-  channel_ = ends[0];
+  channel_.reset(ends[0]);
+  const Descriptor of_program(ends[1]);
   // Ctrl-C is for this process, which decides what it means.
-  process_ = start_program(words, ends[1], ends[1], errors_, true);
-  ::close(ends[1]);
+  process_ = start_program(words, of_program.get(), of_program.get(), errors_.get(), true);
   if (process_ != 0) return;
-  ::close(channel_);
-  ::close(errors_);
   throw Error(fmt::format("{} cannot be started: it is not there, or you may not run it", name_));
 }
 
 Dialogue::~Dialogue() {
-  ::close(channel_);
+  channel_.reset();
   ::kill(process_, SIGKILL);
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
-  ::close(errors_);
 }
 
 std::string Dialogue::errors() const {
   std::string text;
   std::array<char, 4096> part{};
   for (;;) {
-    const ssize_t bytes = ::pread(errors_, part.data(), part.size(), static_cast<off_t>(text.size()));
+    const ssize_t bytes = ::pread(errors_.get(), part.data(), part.size(), static_cast<off_t>(text.size()));
     if (bytes <= 0) return text;
     text.append(part.data(), static_cast<std::size_t>(bytes));
   }
@@ -74,7 +69,7 @@ void Dialogue::fail(const std::string& why) const {
 
 void Dialogue::send(const std::string& text) {
   for (std::size_t sent = 0; sent < text.size();) {
-    const ssize_t bytes = ::send(channel_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+    const ssize_t bytes = ::send(channel_.get(), text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes < 0) fail("has ended");
     sent += static_cast<std::size_t>(bytes);
@@ -93,10 +88,10 @@ std::string Dialogue::ask(const std::string& line, double seconds) {
     looked_at = unread_.size();
     if (looked_at > kLongestAnswer) fail("answers without a line end");
     if (monotonic_seconds() > end) fail(fmt::format("has not answered for {:.0f} s", seconds));
-    pollfd waiting{.fd = channel_, .events = POLLIN, .revents = 0};
+    pollfd waiting{.fd = channel_.get(), .events = POLLIN, .revents = 0};
     if (::poll(&waiting, 1, kAnswerPollMilliseconds) <= 0) continue;
     std::array<char, kReadBytes> part{};
-    const ssize_t bytes = ::recv(channel_, part.data(), part.size(), 0);
+    const ssize_t bytes = ::recv(channel_.get(), part.data(), part.size(), 0);
     if (bytes < 0 && errno == EINTR) continue;
     if (bytes <= 0) fail("has ended without an answer");
     unread_.append(part.data(), static_cast<std::size_t>(bytes));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/files.h"
 
 namespace xlm {
@@ -33,8 +34,8 @@ class Dialogue {
 
   std::string name_;
   pid_t process_ = 0;
-  int channel_ = -1;  // its standard input and output
-  int errors_ = -1;   // a file without a name
+  Descriptor channel_;  // its standard input and output
+  Descriptor errors_;   // a file without a name
   std::string unread_;
 };
 

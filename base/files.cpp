@@ -314,20 +314,16 @@ void remove_unfinished_files(const fs::path& folder) {
 AppendFile::AppendFile(fs::path path) : path_(std::move(path)) { open(O_CREAT); }
 
 void AppendFile::open(int flags) {
-  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  descriptor_ = open_regular(path_, O_RDWR | O_APPEND | flags, "write");
-  if (is_torn()) write_fully(descriptor_, "\n", 1, path_);
+  descriptor_.reset();
+  descriptor_.reset(open_regular(path_, O_RDWR | O_APPEND | flags, "write"));
+  if (is_torn()) write_fully(descriptor_.get(), "\n", 1, path_);
 }
 
 /// Whether the last line has no end: its writer was killed, or its disk was full.
 bool AppendFile::is_torn() const {
-  const off_t size = ::lseek(descriptor_, 0, SEEK_END);
+  const off_t size = ::lseek(descriptor_.get(), 0, SEEK_END);
   char last = '\n';
-  return size > 0 && ::pread(descriptor_, &last, 1, size - 1) == 1 && last != '\n';
-}
-
-AppendFile::~AppendFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  return size > 0 && ::pread(descriptor_.get(), &last, 1, size - 1) == 1 && last != '\n';
 }
 
 void AppendFile::append(std::string_view line, bool durable) {
@@ -336,7 +332,7 @@ void AppendFile::append(std::string_view line, bool durable) {
   whole += '\n';
   std::size_t done = 0;
   while (done < whole.size()) {
-    const ssize_t written = ::write(descriptor_, whole.data() + done, whole.size() - done);
+    const ssize_t written = ::write(descriptor_.get(), whole.data() + done, whole.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       const int error = errno;
@@ -350,85 +346,74 @@ void AppendFile::append(std::string_view line, bool durable) {
 
 /// Removes the last bytes that this process wrote, unless others have written behind them.
 void AppendFile::take_back(std::size_t bytes) const {
-  const off_t end = ::lseek(descriptor_, 0, SEEK_CUR);
+  const off_t end = ::lseek(descriptor_.get(), 0, SEEK_CUR);
   struct stat status {};
-  if (bytes == 0 || ::fstat(descriptor_, &status) != 0 || status.st_size != end) return;
-  [[maybe_unused]] const int result = ::ftruncate(descriptor_, end - static_cast<off_t>(bytes));
+  if (bytes == 0 || ::fstat(descriptor_.get(), &status) != 0 || status.st_size != end) return;
+  [[maybe_unused]] const int result = ::ftruncate(descriptor_.get(), end - static_cast<off_t>(bytes));
 }
 
 bool AppendFile::is_replaced() const {
   struct stat opened {};
   struct stat named {};
-  if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0) return true;
+  if (::fstat(descriptor_.get(), &opened) != 0 || opened.st_nlink == 0) return true;
   if (::stat(path_.c_str(), &named) != 0) return false;  // it was moved, but is still the file
   return opened.st_dev != named.st_dev || opened.st_ino != named.st_ino;
 }
 
 void AppendFile::append_shared(std::string_view line, bool durable) {
   constexpr int kAttempts = 10;  // some network file systems give a file another number each time
-  lock_file(descriptor_, FileLock::kShared);
+  lock_file(descriptor_.get(), FileLock::kShared);
   for (int attempt = 0; attempt < kAttempts && is_replaced(); ++attempt) {
     open(0);  // a new file would hold nothing of what was there
-    lock_file(descriptor_, FileLock::kShared);
+    lock_file(descriptor_.get(), FileLock::kShared);
   }
   append(line, durable);
-  unlock_file(descriptor_);
+  unlock_file(descriptor_.get());
 }
 
 void AppendFile::sync() {
-  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (::fsync(descriptor_.get()) != 0) throw_file_error("write", path_, errno);
 }
 
 bool AppendFile::is_at_its_name() const {
   struct stat opened {};
   struct stat named {};
-  if (::fstat(descriptor_, &opened) != 0 || opened.st_nlink == 0 || ::stat(path_.c_str(), &named) != 0) return false;
+  if (::fstat(descriptor_.get(), &opened) != 0 || opened.st_nlink == 0 || ::stat(path_.c_str(), &named) != 0)
+    return false;
   // Some network file systems give a file another number each time: an equal size must suffice there.
   return (opened.st_dev == named.st_dev && opened.st_ino == named.st_ino) || opened.st_size == named.st_size;
 }
 
 AppendPause::AppendPause(const fs::path& path) {
-  descriptor_ = try_open_regular(path, O_RDWR);
-  if (descriptor_ >= 0) {
-    lock_file(descriptor_, FileLock::kExclusive);
+  descriptor_.reset(try_open_regular(path, O_RDWR));
+  if (descriptor_.is_open()) {
+    lock_file(descriptor_.get(), FileLock::kExclusive);
   } else if (errno != ENOENT) {
     throw_file_error("write", path, errno);
   }
 }
 
-AppendPause::~AppendPause() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 InputFile::InputFile(fs::path path) : path_(std::move(path)) {
-  descriptor_ = open_regular(path_, O_RDONLY, "read");
-  size_ = size_of(descriptor_, path_);
+  descriptor_.reset(open_regular(path_, O_RDONLY, "read"));
+  size_ = size_of(descriptor_.get(), path_);
 }
-
-InputFile::~InputFile() { ::close(descriptor_); }
 
 std::size_t InputFile::read(char* buffer, std::size_t bytes) {
   while (true) {
-    const ssize_t count = ::read(descriptor_, buffer, bytes);
+    const ssize_t count = ::read(descriptor_.get(), buffer, bytes);
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno != EINTR) throw_file_error("read", path_, errno);
   }
 }
 
 MappedFile::MappedFile(const fs::path& path) {
-  const int descriptor = open_regular(path, O_RDONLY, "read");
-  size_ = static_cast<std::size_t>(size_of(descriptor, path));
-  int error_number = 0;
+  const Descriptor descriptor(open_regular(path, O_RDONLY, "read"));
+  size_ = static_cast<std::size_t>(size_of(descriptor.get(), path));
   if (size_ > 0) {
-    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    if (address == MAP_FAILED) {
-      error_number = errno;
-    } else {
-      data_ = static_cast<const std::byte*>(address);
-    }
+    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, descriptor.get(), 0);
+    if (address == MAP_FAILED) throw_file_error("read", path, errno);
+    data_ = static_cast<const std::byte*>(address);
   }
-  ::close(descriptor);
-  if (error_number != 0) throw_file_error("read", path, error_number);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
+
 namespace xlm {
 
 namespace fs = std::filesystem;
@@ -88,9 +90,6 @@ void remove_unfinished_files(const fs::path& folder);
 class AppendFile {
  public:
   explicit AppendFile(fs::path path);
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
-  ~AppendFile();
 
   /// Appends `line` and a line end; `durable` also fsyncs.
   void append(std::string_view line, bool durable = false);
@@ -109,7 +108,7 @@ class AppendFile {
   void take_back(std::size_t bytes) const;
 
   fs::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// While it lives, append_shared does not append to the file: for processes that replace or remove it. Has no effect if
@@ -117,12 +116,9 @@ class AppendFile {
 class AppendPause {
  public:
   explicit AppendPause(const fs::path& path);
-  AppendPause(const AppendPause&) = delete;
-  AppendPause& operator=(const AppendPause&) = delete;
-  ~AppendPause();
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// A regular file read from front to back, for data that is too large to hold.
@@ -130,9 +126,6 @@ class InputFile {
  public:
   /// Throws DataError if the file is missing, unreadable or not regular.
   explicit InputFile(fs::path path);
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-  ~InputFile();
 
   /// Up to `bytes` bytes into `buffer`; 0 at the end.
   std::size_t read(char* buffer, std::size_t bytes);
@@ -141,7 +134,7 @@ class InputFile {
  private:
   fs::path path_;
   std::uint64_t size_ = 0;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
 };
 
 /// A read-only memory map of a whole file. An empty file maps to an empty view.

@@ -28,13 +28,12 @@ fs::path make_folder(const fs::path& parent, const std::string& prefix) {
   throw_file_error("create a folder in", parent, errno);
 }
 
-/// A lock on a folder that ends with the process; -1 if another process has it, or if the file system has no such
+/// A lock on a folder that ends with the process; none if another process has it, or if the file system has no such
 /// locks.
-int try_lock(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0 || try_lock_file(descriptor) == LockResult::kHeld) return descriptor;
-  ::close(descriptor);
-  return -1;
+Descriptor try_lock(const fs::path& folder) {
+  Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (descriptor.is_open() && try_lock_file(descriptor.get()) != LockResult::kHeld) descriptor.reset();
+  return descriptor;
 }
 
 /// Renames a folder. A folder in the lower layer of an overlay cannot be renamed; its content then moves to a new one.
@@ -77,11 +76,10 @@ void remove_left_folders(const fs::path& parent, const std::string& prefix) {
     const std::string name = entry->path().filename().string();
     const bool ours = name.starts_with(prefix + ".") && is_unfinished_name(name);
     if (!ours || !is_left_behind(entry->path())) continue;
-    const int lock = try_lock(entry->path());
-    if (lock < 0) continue;
+    const Descriptor lock = try_lock(entry->path());
+    if (!lock.is_open()) continue;
     std::error_code ignored;
     fs::remove_all(entry->path(), ignored);
-    ::close(lock);
   }
 }
 
@@ -95,7 +93,6 @@ StagedFolder::StagedFolder(fs::path target, const std::string& prefix) : target_
 StagedFolder::~StagedFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
-  if (lock_ >= 0) ::close(lock_);
 }
 
 bool StagedFolder::move_into_place() const {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/descriptor.h"
 #include "base/files.h"
 
 namespace xlm {
@@ -26,7 +27,7 @@ class StagedFolder {
  private:
   fs::path target_;
   fs::path path_;
-  int lock_ = -1;  // held while this lives, so that other processes know
+  Descriptor lock_;  // held while this lives, so that other processes know
 };
 
 /// Removes what killed processes left of staged folders with that prefix. It reads the whole folder, so a process that

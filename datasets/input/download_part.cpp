@@ -24,14 +24,14 @@ fs::path sibling(const fs::path& target, std::string_view ending) {
 }
 
 /// Opens a file by its own name only: another user may own the target of a link.
-int open_own(const fs::path& path, int flags) {
-  const int descriptor = ::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode);
-  if (descriptor < 0 && errno != ELOOP && errno != ENXIO) throw_file_error("create", path, errno);
+Descriptor open_own(const fs::path& path, int flags) {
+  Descriptor descriptor(::open(path.c_str(), flags | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, kNewFileMode));
+  if (!descriptor.is_open() && errno != ELOOP && errno != ENXIO) throw_file_error("create", path, errno);
   struct stat status {};
-  if (descriptor >= 0 && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) {
+  if (descriptor.is_open() && ::fstat(descriptor.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+      status.st_nlink <= 1) {
     return descriptor;
   }
-  if (descriptor >= 0) ::close(descriptor);
   throw DataError(fmt::format("{} is a link or not a file, and is not written to\nremove it: rm {}", path.string(),
                               shell_word(path.string())));
 }
@@ -40,45 +40,39 @@ int open_own(const fs::path& path, int flags) {
 
 PartFile::PartFile(const fs::path& target) : path_(path_of(target)), tag_file_(sibling(target, "tag")) {
   do {
-    if (descriptor_ >= 0) ::close(descriptor_);
     descriptor_ = open_own(path_, O_RDWR);
-    if (try_lock_file(descriptor_) != LockResult::kHeld) {
-      ::close(descriptor_);
+    if (try_lock_file(descriptor_.get()) != LockResult::kHeld) {
       throw UsageError(fmt::format("another process is fetching {}\nwait until it has finished", target.string()));
     }
   } while (status().st_nlink == 0);  // the process that held it has just removed it
 }
-
-PartFile::~PartFile() { ::close(descriptor_); }
 
 fs::path PartFile::path_of(const fs::path& target) { return sibling(target, "part"); }
 
 std::uint64_t PartFile::size() const { return removed_ ? 0 : static_cast<std::uint64_t>(status().st_size); }
 
 std::string PartFile::tag() const {
-  const int descriptor = ::open(tag_file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-  if (descriptor < 0) return "";
+  const Descriptor descriptor(::open(tag_file_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!descriptor.is_open()) return "";
   std::string tag(kMaxTagBytes, '\0');
-  tag.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(descriptor, tag.data(), tag.size()))));
-  ::close(descriptor);
+  tag.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(descriptor.get(), tag.data(), tag.size()))));
   return first_line(tag);
 }
 
 void PartFile::restart(const std::string& tag) {
-  if (::ftruncate(descriptor_, 0) != 0) throw_file_error("write", path_, errno);
+  if (::ftruncate(descriptor_.get(), 0) != 0) throw_file_error("write", path_, errno);
   remove_tag();
   if (tag.empty() || tag.size() > kMaxTagBytes) return;
-  const int descriptor = open_own(tag_file_, O_WRONLY | O_EXCL);
-  const bool written = ::write(descriptor, tag.data(), tag.size()) == static_cast<ssize_t>(tag.size());
-  const int cause = errno;
-  ::close(descriptor);
-  if (!written) throw_file_error("write", tag_file_, cause);
+  const Descriptor descriptor = open_own(tag_file_, O_WRONLY | O_EXCL);
+  if (::write(descriptor.get(), tag.data(), tag.size()) != static_cast<ssize_t>(tag.size())) {
+    throw_file_error("write", tag_file_, errno);
+  }
 }
 
 void PartFile::append(const char* bytes, std::size_t count) {
-  if (::lseek(descriptor_, 0, SEEK_END) < 0) throw_file_error("write", path_, errno);
+  if (::lseek(descriptor_.get(), 0, SEEK_END) < 0) throw_file_error("write", path_, errno);
   while (count > 0) {
-    const ssize_t written = ::write(descriptor_, bytes, count);
+    const ssize_t written = ::write(descriptor_.get(), bytes, count);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw_file_error("write", path_, errno);
     bytes += written;
@@ -87,7 +81,7 @@ void PartFile::append(const char* bytes, std::size_t count) {
 }
 
 void PartFile::move_to(const fs::path& target) {
-  if (::fsync(descriptor_) != 0) throw_file_error("write", path_, errno);
+  if (::fsync(descriptor_.get()) != 0) throw_file_error("write", path_, errno);
   if (::rename(path_.c_str(), target.c_str()) != 0) throw_file_error("create", target, errno);
   sync_folder(folder_of(target));
   remove_tag();
@@ -101,7 +95,7 @@ void PartFile::remove() {
 
 struct stat PartFile::status() const {
   struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) throw_file_error("read", path_, errno);
+  if (::fstat(descriptor_.get(), &status) != 0) throw_file_error("read", path_, errno);
   return status;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/descriptor.h"
 #include "base/files.h"
 
 namespace xlm {
@@ -18,9 +19,6 @@ class PartFile {
  public:
   /// Throws UsageError if another process holds it, DataError for a link.
   explicit PartFile(const fs::path& target);
-  PartFile(const PartFile&) = delete;
-  PartFile& operator=(const PartFile&) = delete;
-  ~PartFile();
 
   static fs::path path_of(const fs::path& target);
   const fs::path& path() const { return path_; }
@@ -39,7 +37,7 @@ class PartFile {
 
   fs::path path_;
   fs::path tag_file_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool removed_ = false;
 };
 

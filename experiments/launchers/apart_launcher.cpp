@@ -20,6 +20,7 @@
 #include <spdlog/spdlog.h>
 
 #include "base/command.h"
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -39,24 +40,19 @@ constexpr int kOtherProgram = 97;       // exit code of a script that found anot
 class Lifeline {
  public:
   Lifeline() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       throw ResourceError(fmt::format("cannot start a program: {}", std::strerror(errno)));
-  }
-  Lifeline(const Lifeline&) = delete;
-  Lifeline& operator=(const Lifeline&) = delete;
-  ~Lifeline() {
-    cut();
-    ::close(ends_[0]);
+    reading_.reset(ends[0]);
+    writing_.reset(ends[1]);
   }
 
-  int input() const { return ends_[0]; }
-  void cut() {
-    if (ends_[1] >= 0) ::close(ends_[1]);
-    ends_[1] = -1;
-  }
+  int input() const { return reading_.get(); }
+  void cut() { writing_.reset(); }
 
  private:
-  std::array<int, 2> ends_{-1, -1};
+  Descriptor reading_;
+  Descriptor writing_;
 };
 
 const SiteApart& machines_of(const Site& site) {

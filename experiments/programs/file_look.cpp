@@ -15,20 +15,16 @@ namespace xlm {
 FileLook::FileLook(fs::path path) : path_(std::move(path)) {
   struct stat status {};
   if (::stat(path_.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) return;
-  descriptor_ = open_regular(path_, O_RDONLY, "read");
-  if (::fstat(descriptor_, &status) != 0) throw_file_error("read", path_, errno);
+  descriptor_.reset(open_regular(path_, O_RDONLY, "read"));
+  if (::fstat(descriptor_.get(), &status) != 0) throw_file_error("read", path_, errno);
   size_ = static_cast<std::uint64_t>(status.st_size);
   mark_ =
       fmt::format("{} {} {} {} {}", status.st_dev, status.st_ino, size_, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-FileLook::~FileLook() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 std::size_t FileLook::read(std::uint64_t offset, char* buffer, std::size_t bytes) const {
   while (true) {
-    const ssize_t count = ::pread(descriptor_, buffer, bytes, static_cast<off_t>(offset));
+    const ssize_t count = ::pread(descriptor_.get(), buffer, bytes, static_cast<off_t>(offset));
     if (count >= 0) return static_cast<std::size_t>(count);
     if (errno != EINTR) throw_file_error("read", path_, errno);
   }

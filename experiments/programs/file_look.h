@@ -12,11 +12,8 @@ class FileLook {
  public:
   /// Throws DataError for what is there and cannot be read, or is no regular file.
   explicit FileLook(fs::path path);
-  FileLook(const FileLook&) = delete;
-  FileLook& operator=(const FileLook&) = delete;
-  ~FileLook();
 
-  bool is_there() const { return descriptor_ >= 0; }
+  bool is_there() const { return descriptor_.is_open(); }
   std::uint64_t size() const { return size_; }
   /// The same at another moment where the file was not written to or replaced in between.
   const std::string& mark() const { return mark_; }
@@ -28,7 +25,7 @@ class FileLook {
 
  private:
   fs::path path_;
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   std::uint64_t size_ = 0;
   std::string mark_;
 };

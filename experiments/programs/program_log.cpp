@@ -31,10 +31,6 @@ ProgramLog::ProgramLog(fs::path file, std::uint64_t part) : file_(std::move(file
   open(end_file(file_), O_APPEND);
 }
 
-ProgramLog::~ProgramLog() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 fs::path ProgramLog::end_file(const fs::path& file) {
   return folder_of(file) / (file.stem().string() + ".end" + file.extension().string());
 }
@@ -44,11 +40,9 @@ fs::path ProgramLog::older_end_file(const fs::path& file) {
 }
 
 void ProgramLog::open(const fs::path& file, int flags) {
-  const int opened = open_regular(file, O_WRONLY | O_CREAT | flags, "write");
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = opened;
+  descriptor_.reset(open_regular(file, O_WRONLY | O_CREAT | flags, "write"));
   struct stat status {};
-  size_ = ::fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+  size_ = ::fstat(descriptor_.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
 void ProgramLog::begin_end() {
@@ -66,7 +60,7 @@ void ProgramLog::begin_end() {
 
 bool ProgramLog::append(std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = ::write(descriptor_, text.data(), text.size());
+    const ssize_t written = ::write(descriptor_.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       if (failure_.empty()) failure_ = fmt::format("cannot write {}: {}", file_.string(), std::strerror(errno));

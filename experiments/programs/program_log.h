@@ -20,9 +20,6 @@ class ProgramLog {
  public:
   /// Throws as open_regular if a file cannot be opened.
   explicit ProgramLog(fs::path file, std::uint64_t part = kLogPart);
-  ProgramLog(const ProgramLog&) = delete;
-  ProgramLog& operator=(const ProgramLog&) = delete;
-  ~ProgramLog();
 
   /// What cannot be written, as on a full disk, is left out; the log says so where it goes on.
   void write(std::string_view output);
@@ -41,7 +38,7 @@ class ProgramLog {
   fs::path file_;
   std::uint64_t part_;
   std::uint64_t size_ = 0;  // of the open file
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool in_end_ = false;
   std::uint64_t lost_ = 0;  // bytes since the last that was written
   std::string failure_;

@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "experiments/programs/executable.h"
 #include "experiments/programs/last_output.h"
@@ -149,10 +150,10 @@ class ProgramProcess::State {
     const int ready =
         ::poll(sources.data(), sources.size(), static_cast<int>(std::max(longest, milliseconds(0)).count()));
     if (ready > 0 && sources[1].revents != 0) hear_watcher();
-    const bool is_empty = output_.get() < 0 || take_output(until);
+    const bool is_empty = !output_.is_open() || take_output(until);
     const bool has_waited = gone_ && ProgramTime::now() > *gone_ + kWaitForEndOfOutput;
     // A slow reader still gets all that is left. Only what could not be killed can write more than the pipe held.
-    if (gone_ && (output_.get() < 0 || (has_waited && (is_empty || taken_since_gone_ > kPipeBytes)))) finish();
+    if (gone_ && (!output_.is_open() || (has_waited && (is_empty || taken_since_gone_ > kPipeBytes)))) finish();
     return !ended_;
   }
 
@@ -179,28 +180,6 @@ class ProgramProcess::State {
   }
 
  private:
-  /// A file that is closed with it.
-  class OwnedFile {
-   public:
-    explicit OwnedFile(int descriptor = -1) : descriptor_(descriptor) {}
-    OwnedFile(const OwnedFile&) = delete;
-    OwnedFile& operator=(const OwnedFile&) = delete;
-    ~OwnedFile() { close(); }
-
-    int get() const { return descriptor_; }
-    void set(int descriptor) {
-      close();
-      descriptor_ = descriptor;
-    }
-    void close() {
-      if (descriptor_ >= 0) ::close(descriptor_);
-      descriptor_ = -1;
-    }
-
-   private:
-    int descriptor_;
-  };
-
   void end_earlier() const {
     std::int64_t left = 0;
     kill_with_variable(kOwnerVariable, command_.owner, kOwnedPatience, left);
@@ -219,13 +198,13 @@ class ProgramProcess::State {
     std::array<int, 2> pipe{-1, -1};
     std::array<int, 2> sockets{-1, -1};
     if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw_file_error("make a pipe for", command_.words[0], errno);
-    output_.set(pipe[0]);
-    const OwnedFile write_end(pipe[1]);
+    output_.reset(pipe[0]);
+    const Descriptor write_end(pipe[1]);
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
       throw_file_error("make a socket for", command_.words[0], errno);
     }
-    control_.set(sockets[0]);
-    OwnedFile watchers_end(sockets[1]);
+    control_.reset(sockets[0]);
+    Descriptor watchers_end(sockets[1]);
     ::fcntl(output_.get(), F_SETPIPE_SZ, kPipeBytes);  // where the limit of the user allows it
     ::fcntl(output_.get(), F_SETFL, O_NONBLOCK);
     const fs::path log_end = command_.log.empty() ? fs::path() : ProgramLog::end_file(command_.log);
@@ -251,7 +230,7 @@ class ProgramProcess::State {
     const int error = errno;
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (watcher_ < 0) throw ResourceError(fmt::format("cannot start {}: {}", command_.words[0], std::strerror(error)));
-    watchers_end.close();
+    watchers_end.reset();
     if (!receive()) report_ = {.kind = WatcherReport::Kind::kNotStarted, .error = error_of_lost_watcher()};
     if (report_.kind == WatcherReport::Kind::kStarted) return;
     wait_for_watcher();
@@ -273,7 +252,7 @@ class ProgramProcess::State {
       lose_watcher();
       return;
     }
-    control_.close();
+    control_.reset();
     wait_for_watcher();
     gone_ = ProgramTime::now();
     end_.code = WIFEXITED(report_.status) ? WEXITSTATUS(report_.status) : 0;
@@ -290,7 +269,7 @@ class ProgramProcess::State {
   void lose_watcher() {
     ::kill(watcher_, SIGKILL);
     wait_for_watcher();
-    control_.close();
+    control_.reset();
     kill_with_variable(kOwnerVariable, command_.owner, kOwnedPatience, end_.unkillable);
     end_.watched = false;
     gone_ = ProgramTime::now();
@@ -311,7 +290,7 @@ class ProgramProcess::State {
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return true;
       if (count == 0) {
-        output_.close();
+        output_.reset();
         return true;
       }
       if (gone_) taken_since_gone_ += count;
@@ -343,7 +322,7 @@ class ProgramProcess::State {
 
   void finish() {
     ended_ = true;
-    output_.close();
+    output_.reset();
     end_.usage.wall_seconds = std::chrono::duration<double>(*gone_ - began_).count();
     end_.usage.peak_memory = is_peak_known() ? peak_memory_ : 0;
     end_.last_lines = last_output_.message();
@@ -368,8 +347,8 @@ class ProgramProcess::State {
   ProgramCommand command_;
   std::optional<ProgramLog> log_;
   LastOutput last_output_;
-  OwnedFile output_;
-  OwnedFile control_;
+  Descriptor output_;
+  Descriptor control_;
   pid_t watcher_ = -1;
   WatcherReport report_;
   ProgramEnd end_;

@@ -10,17 +10,13 @@ namespace xlm {
 
 RunsInUse::RunsInUse(const fs::path& runs, By who)
     : descriptor_(::open(runs.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (descriptor_ < 0) return;
+  if (!descriptor_.is_open()) return;
   if (who == By::kSweep) {
-    lock_file(descriptor_, FileLock::kShared);
+    lock_file(descriptor_.get(), FileLock::kShared);
     held_ = true;
   } else {
-    held_ = try_lock_file(descriptor_) != LockResult::kBusy;
+    held_ = try_lock_file(descriptor_.get()) != LockResult::kBusy;
   }
-}
-
-RunsInUse::~RunsInUse() {
-  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 }  // namespace xlm

@@ -2,6 +2,7 @@
 // without a worker. They must not be moved away meanwhile.
 #pragma once
 
+#include "base/descriptor.h"
 #include "base/files.h"
 
 namespace xlm {
@@ -14,15 +15,12 @@ class RunsInUse {
 
   /// Sweeps share the lock and wait for a move to end. A move needs it alone and does not wait.
   RunsInUse(const fs::path& runs, By who);
-  RunsInUse(const RunsInUse&) = delete;
-  RunsInUse& operator=(const RunsInUse&) = delete;
-  ~RunsInUse();
 
   /// False if the folder does not exist yet, or if a move finds the lock taken.
   bool held() const { return held_; }
 
  private:
-  int descriptor_ = -1;
+  Descriptor descriptor_;
   bool held_ = false;
 };
 

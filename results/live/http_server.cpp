@@ -23,6 +23,7 @@
 
 #include <fmt/format.h>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/text.h"
 
@@ -120,24 +121,10 @@ std::string answer_to(std::string_view head, const HttpHandler& handler) {
   return bytes_of(handler(request), words[0] == "GET");
 }
 
-class OwnedSocket {
- public:
-  explicit OwnedSocket(int descriptor) : descriptor_(descriptor) {}
-  OwnedSocket(const OwnedSocket&) = delete;
-  OwnedSocket& operator=(const OwnedSocket&) = delete;
-  ~OwnedSocket() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
-};
-
 struct Connection {
   explicit Connection(int descriptor) : socket(descriptor) {}
 
-  OwnedSocket socket;
+  Descriptor socket;
   std::string request;
   std::string answer;  // what is left of it
   std::size_t sent = 0;
@@ -258,8 +245,8 @@ class LoopbackServer : public HttpServer {
   }
 
   HttpHandler handler_;
-  OwnedSocket listening_;
-  OwnedSocket end_;
+  Descriptor listening_;
+  Descriptor end_;
   int port_ = 0;
   std::list<Connection> connections_;  // the oldest first
   std::thread thread_;
