@@ -20,6 +20,7 @@
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "experiments/sweeps/try_budget.h"
+#include "results/claims/claim_text.h"
 #include "results/judgement/plan.h"
 #include "results/quantities/number_format.h"
 #include "results/run_folder/remark.h"
@@ -133,7 +134,7 @@ class Decider {
   /// What is known of a claim.
   OpenClaim candidate_of(JudgedClaim judged) {
     OpenClaim one{.judged = std::move(judged)};
-    one.level = level_of_look(one.judged.look);
+    one.level = one.judged.description.planned > 0 ? 1 - kLevel : level_of_look(one.judged.look);
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
     for (const SweepRun& run : own_) {
@@ -152,7 +153,7 @@ class Decider {
       one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
       return one;
     }
-    const std::set<std::int64_t> seeds = own_seeds(settings);
+    const OwnSeeds seeds = own_seeds(settings);
     const std::int64_t looks = go_to_next_look(one, settings, seeds);
     one.look = looks + 1;
     bool is_exact = true;
@@ -162,41 +163,52 @@ class Decider {
     }
     one.is_decided = has_verdict(one.judged) && (is_exact || one.judged.p.value_or(1) < one.level);
     if (one.is_decided) return one;
-    one.why_not = why_no_more(one, std::ssize(seeds), looks);
+    one.why_not = why_no_more(one);
     if (one.why_not.empty()) expect_cost(one, used);
     return one;
   }
 
-  std::set<std::int64_t> own_seeds(const std::set<std::string>& settings) const {
-    std::set<std::int64_t> seeds;
+  /// Seeds of the recipe. Two settings may have others.
+  struct OwnSeeds {
+    std::int64_t count = 0;  // the most of a setting
+    std::int64_t last = 0;
+  };
+  OwnSeeds own_seeds(const std::set<std::string>& settings) const {
+    OwnSeeds own;
+    std::map<std::string, std::int64_t> counts;
     for (const SweepRun& run : own_) {
-      if (settings.contains(run.setting)) seeds.insert(run.planned.options.seed);
+      if (!settings.contains(run.setting)) continue;
+      own.count = std::max(own.count, ++counts[run.setting]);
+      own.last = std::max(own.last, run.planned.options.seed);
     }
-    return seeds;
+    return own;
   }
 
-  /// Finds the runs that the next look needs, and how many looks were before it: those whose runs have all ended.
-  std::int64_t go_to_next_look(OpenClaim& one, const std::set<std::string>& settings,
-                               const std::set<std::int64_t>& seeds) {
-    constexpr std::int64_t kMaxLooks = 16;
+  /// Finds the runs that the next look needs, and how many looks were before it: those whose runs have all ended. A
+  /// plan has one look more, at its seeds.
+  std::int64_t go_to_next_look(OpenClaim& one, const std::set<std::string>& settings, const OwnSeeds& seeds) {
+    const std::int64_t planned = one.judged.description.planned;
+    const std::int64_t last_look = planned > 0 ? 0 : 16;
     for (std::int64_t look = 0;; ++look) {
-      one.next_seeds = std::ssize(seeds) << (look + 1);
+      one.next_seeds = planned > 0 ? std::max(planned, seeds.count) : seeds.count << (look + 1);
       one.more = runs_with_more_seeds(settings, seeds, one.next_seeds);
       const bool has_open = std::ranges::any_of(one.more, [](const SweepRun& run) { return run.is_open(); });
-      if (has_open || look == kMaxLooks) return look;
+      if (has_open || look == last_look) return look;
       for (const SweepRun& run : one.more) has_entered_ = enter(run, look + 1) || has_entered_;
     }
   }
 
-  std::string why_no_more(const OpenClaim& one, std::int64_t own, std::int64_t looks) const {
-    const std::int64_t planned = one.judged.description.planned;
-    if (planned > 0 && planned <= own << looks) return "its plan of seeds is fulfilled";
+  std::string why_no_more(const OpenClaim& one) const {
+    const bool is_planned = one.judged.description.planned > 0;
+    if (is_planned && std::ranges::none_of(one.more, [](const SweepRun& run) { return run.is_open(); })) {
+      return "its plan of seeds is fulfilled";
+    }
     for (const SweepRun& run : one.more) {
       if (!run.is_open() || !launched_.contains(run.id())) continue;
       if (!(run.status == RunStatus::kFailed)) return run.id() + " has not ended: the same command goes on";
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
-    if (one.judged.too_weak) return "";  // one look would have decided it
+    if (is_planned || one.judged.too_weak) return "";  // one look would have decided it
     std::optional<std::int64_t> fewest = 0;
     for (const ClaimPart& part : one.judged.parts) {
       if (part.verdict == Verdict::kNotTried) return part.missing;
@@ -209,7 +221,7 @@ class Decider {
   }
 
   /// The runs of settings with so many seeds, without their own ones.
-  std::vector<SweepRun> runs_with_more_seeds(const std::set<std::string>& settings, const std::set<std::int64_t>& seeds,
+  std::vector<SweepRun> runs_with_more_seeds(const std::set<std::string>& settings, const OwnSeeds& seeds,
                                              std::int64_t all) {
     Recipe more = recipe_;
     more.points.clear();
@@ -218,9 +230,9 @@ class Decider {
       if (!settings.contains(run.setting) || !taken.insert(run.setting).second) continue;
       SweepPoint point = run.point;
       std::erase_if(point, [](const auto& entry) { return entry.first == "seed"; });
-      for (std::int64_t seed = 1; seed <= all - std::ssize(seeds); ++seed) {
+      for (std::int64_t seed = 1; seed <= all - seeds.count; ++seed) {
         more.points.push_back(point);
-        more.points.back().emplace_back("seed", make_scalar(std::to_string(*seeds.rbegin() + seed), "xlm decide"));
+        more.points.back().emplace_back("seed", make_scalar(std::to_string(seeds.last + seed), "xlm decide"));
       }
     }
     return plan_sweep(more, global_.runs, false, {.choose = choose_in_store(quiet_)});
@@ -317,6 +329,16 @@ class Decider {
     return fmt::format("undecided{}, which has to be below {:.2g}", p, one.level);
   }
 
+  /// What a reader of its verdict must know, as of diverged seeds.
+  static std::string beside(const OpenClaim& one) {
+    std::set<std::string> words;
+    for (const ClaimPart& part : one.judged.parts) {
+      if (one.is_decided) words.insert(beside_verdict(part));
+    }
+    words.erase("");
+    return join({words.begin(), words.end()}, "; ");
+  }
+
   void print_end(const std::vector<OpenClaim>& claims) const {
     if (global_.json) {
       Json list = Json::array();
@@ -326,15 +348,17 @@ class Decider {
                         {"p", one.judged.p && has_verdict(one.judged) ? Json(*one.judged.p) : Json()},
                         {"level", one.level},
                         {"seeds", one.seeds},
+                        {"beside", beside(one).empty() ? Json() : Json(beside(one))},
                         {"why_no_more", one.why_not.empty() ? Json() : Json(one.why_not)}});
       }
       return print(json_text({{"claims", std::move(list)}, {"cost", to_json(cost())}}));
     }
     std::string text;
     for (const OpenClaim& one : claims) {
-      text +=
-          fmt::format("{}: {}, {}{}\n", one.name(), state_of(one), counted(static_cast<std::size_t>(one.seeds), "seed"),
-                      one.why_not.empty() ? "" : "; " + one.why_not);
+      std::string line =
+          fmt::format("{}: {}, {}", one.name(), state_of(one), counted(static_cast<std::size_t>(one.seeds), "seed"));
+      if (const std::string more = beside(one); !more.empty()) line += ", " + more;
+      text += line + (one.why_not.empty() ? "" : "; " + one.why_not) + "\n";
     }
     print(text + fmt::format("{} by this command\n", cost_in_words(cost())));
   }

@@ -117,8 +117,9 @@ class Trial {
       gain_ = gain_of(screened_, plan_);
       if (seed > 1 && screened_.change == screened_.base)
         end("discard", "both sides have the same numbers, so the change makes no difference");
-      if (seed > 1 && gain_.value != 0 && are_equal(of_change_)) {
-        end("undecided", "all seeds have the same numbers: give the program its seed, {seed}");
+      const bool is_told = seed == plan_.seeds || has_many_digits(of_change_.front());  // few digits may be equal
+      if (seed > 1 && gain_.value != 0 && is_told && are_equal(of_change_)) {
+        end("undecided", "the change has the same number with all seeds: give the program its seed, {seed}");
       }
       const ScreenLook look = look_at_screen(screened_, plan_);
       if (look.step == ScreenStep::kPass) return;

@@ -154,6 +154,11 @@ TryRecord TryLine::begin(const TryQuestion& question, const std::string& note,
       throw UsageError(
           fmt::format("the line {} is closed, for its test is measured\nbegin another line with --line", name_));
     }
+    const std::string chosen_by = tries_.empty() ? question.value : tries_.front().question.value("value", "");
+    if (chosen_by != question.value) {
+      throw UsageError(fmt::format("the line {} chooses by {}, and not by {}\nbegin another line with --line", name_,
+                                   chosen_by, question.value));
+    }
     journal.append(kTry, {{"question", asked}, {"note", note}, {"differ_in", differ_in}}, true);
   });
   return numbered(number);

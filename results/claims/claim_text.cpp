@@ -274,7 +274,7 @@ Json to_json(const ClaimList& list) {
          {"value", value_name(claim)},
          {"needs", kClaimNeedsNames.at(static_cast<std::size_t>(claim.needs))},
          {"verdict", name_of(judged.verdict)},
-         {"p", or_null(judged.p)},
+         {"p", judged.verdict == Verdict::kUndecided ? Json() : or_null(judged.p)},
          {"registered", judged.registered.empty() ? Json() : Json(judged.registered)},
          {"printed", claim.printed.empty() ? Json() : Json(claim.printed)},
          {"verdict_at_half_margin", judged.at_half_margin ? Json(name_of(*judged.at_half_margin)) : Json()},

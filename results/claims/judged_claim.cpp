@@ -337,7 +337,7 @@ JudgedClaim judge_claim(RunTable& runs, const ClaimDescription& description, con
   ClaimJudge judge_of_all(runs, description, context, kAllLooks, 1);
   JudgedClaim judged = judge_of_all.judge();
   const std::optional<std::int64_t> looks = judge_of_all.looks();
-  if (!looks) {
+  if (!looks || description.planned > 0) {  // of a plan, that of all its seeds decides
     judged.look = 0;
     return judged;
   }

@@ -103,15 +103,11 @@ bool are_of_programs(RunTable& runs, const SeedValues& values) {
   return std::ranges::none_of(values.rows, [&](std::size_t row) { return to_text(programs[row]).empty(); });
 }
 
-/// Whether two seeds have one number of so many digits that they are one run twice: few digits may be equal by chance.
+/// Whether two seeds have one number of so many digits that they are one run twice.
 bool repeats_a_seed(const SeedValues& values) {
-  constexpr int kFewDecimals = 5;
   std::set<double> seen;
-  for (const double number : values.means()) {
-    const bool has_few = is_multiple(number, std::pow(10.0, kFewDecimals + zeros_behind_point(number)));
-    if (!has_few && !seen.insert(number).second) return true;
-  }
-  return false;
+  return std::ranges::any_of(values.means(),
+                             [&](double number) { return has_many_digits(number) && !seen.insert(number).second; });
 }
 
 bool has_one_number(const SeedValues& values) { return sample_deviation(values.numbers).value_or(0) == 0; }

@@ -67,6 +67,11 @@ int zeros_behind_point(double value) {
   return value == 0 ? 0 : std::max(0, -1 - static_cast<int>(std::floor(std::log10(std::abs(value)))));
 }
 
+bool has_many_digits(double value) {
+  constexpr int kFewDecimals = 5;
+  return !is_multiple(value, std::pow(10.0, kFewDecimals + zeros_behind_point(value)));
+}
+
 double step_of(const std::vector<double>& values) {
   constexpr int kMaxDigits = 9;
   double largest = 0;

@@ -30,6 +30,9 @@ bool is_multiple(double value, double parts);
 /// The zeros between the point and the first digit of a number below 1: 3 for 0.00012.
 int zeros_behind_point(double value);
 
+/// Whether a number has so many digits that no other one equals it by chance.
+bool has_many_digits(double value);
+
 /// The step of the digits in which numbers are given, such as 0.01: the largest power of ten, at most 1, that divides
 /// all of them; 0 if they have more than nine digits behind the point and the zeros of the largest, or if all are 0.
 double step_of(const std::vector<double>& values);

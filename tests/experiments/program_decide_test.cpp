@@ -146,6 +146,41 @@ TEST_F(Decide, APlanOfSeedsEndsAtItsSeeds) {
   EXPECT_EQ(found["cost"]["runs"], 6);
 }
 
+TEST_F(Decide, APlanOfSeedsIsCarriedOut) {
+  write_script("train.py",
+               "import json, os, random, sys\nrate = float(sys.argv[1])\n"
+               "loss = rate + 0.01 * random.Random(f\"{rate} {os.environ['XLM_SEED']}\").random()\n"
+               "with open(os.environ['XLM_METRICS'], 'a') as file:\n"
+               "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': loss, 'final': True}) + '\\n')\n");
+  describe(", seeds: 5");
+  const Json found = decided("60runs", kDone);
+  EXPECT_EQ(found["claims"][0]["verdict"], "confirmed");
+  EXPECT_EQ(found["claims"][0]["seeds"], 5) << "its seeds, not twice those of the sweep";
+  EXPECT_EQ(found["cost"]["runs"], 10);
+  EXPECT_EQ(decided("60runs", kDone)["cost"]["runs"], 0);
+}
+
+TEST_F(Decide, SidesWithOtherSeedsAreDoubledEach) {
+  configure("[python3, train.py, '{lr}']", "",
+            "options: {lr: 0.5}\nsweep:\n  include:\n    - {options.lr: 0.25, seed: 1}\n    - {options.lr: 0.25, seed: "
+            "2}\n    - {options.lr: 0.5, seed: 11}\n    - {options.lr: 0.5, seed: 12}\n"
+            "claims:\n  - {claim: less, name: less, value: valid.loss, a: {options.lr: 0.25}, b: {options.lr: 0.5}}\n");
+  const Json found = decided("8runs", kUndecided);
+  EXPECT_EQ(found["cost"]["runs"], 8);
+  EXPECT_EQ(found["claims"][0]["seeds"], 4);
+}
+
+TEST_F(Decide, DivergedSeedsStandBesideTheVerdict) {
+  write_script("train.py",
+               "import json, os, sys\nseed = int(os.environ['XLM_SEED'])\nrate = float(sys.argv[1])\n"
+               "loss = float('nan') if rate == 0.25 and seed == 2 else rate + 0.001 * (seed * 7 % 5) * rate\n"
+               "with open(os.environ['XLM_METRICS'], 'a') as file:\n"
+               "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': loss, 'final': True}) + '\\n')\n");
+  const Json found = decided("60runs", kDone);
+  EXPECT_THAT(found["claims"][0]["beside"].get<std::string>(), HasSubstr("1 diverged"));
+  EXPECT_THAT(run({"decide", "run.yaml", "--spend", "60runs"}).out, HasSubstr("1 diverged"));
+}
+
 TEST_F(Decide, WhatNoSeedDecidesIsNotRun) {
   write_script(
       "train.py",

@@ -195,11 +195,14 @@ TEST_F(ProgramTry, SeedsThatChangeNothingAreSaid) {
   script.replace(script.find("BONUS"), 5, "0");
   script.replace(script.find(" + common + own"), 15, "");
   write_file(folder_.path() / "code" / "train.py", script);
-  write_tried("change.yaml", "{gain: 0.1}");
+  write_tried("change.yaml", "{gain: 0.1234567}");
   const ProgramResult result = try_change({"change.yaml", "--against", "base.yaml"});
   EXPECT_EQ(result.code, 11) << result.out << result.err;
-  EXPECT_THAT(result.out, HasSubstr("all seeds have the same numbers"));
+  EXPECT_THAT(result.out, HasSubstr("the same number with all seeds"));
   EXPECT_EQ(run_folders().size(), 4U);
+  write_tried("few.yaml", "{gain: 0.1}");
+  EXPECT_THAT(try_change({"few.yaml", "--against", "base.yaml"}).out, HasSubstr("the same number with all seeds"));
+  EXPECT_EQ(runs_of("0.1"), 5U) << "of few digits, two may be equal by chance";
 }
 
 TEST_F(ProgramTry, AMistakeInTheCommandIsNoTry) {
@@ -292,6 +295,15 @@ TEST_F(ProgramTry, ALineOutlivesABaseThatFails) {
   EXPECT_THAT(kept.out, HasSubstr("\"is_best\":true"));
   write_tried("better.yaml", "{gain: 0.2}");
   EXPECT_EQ(try_change({"better.yaml", "--line", "night"}).code, 0) << "the next is against it";
+}
+
+TEST_F(ProgramTry, ALineChoosesByOneValue) {
+  write_tried("change.yaml", "{gain: 0.1}");
+  EXPECT_EQ(try_change({"change.yaml", "--against", "base.yaml", "--line", "night"}).code, 0);
+  write_tried("other.yaml", "{gain: 0.2}");
+  const ProgramResult other = run({"try", "other.yaml", "--line", "night", "--value", "train.loss"});
+  EXPECT_EQ(other.code, kUsage) << other.out;
+  EXPECT_THAT(other.err, HasSubstr("the line night chooses by valid.loss, and not by train.loss"));
 }
 
 TEST_F(ProgramTry, ALineDoesNotChooseByATestAndIsNotClosedWithoutOne) {
