@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "base/text.h"
+#include "results/quantities/quantities.h"
+#include "results/run_folder/imported.h"
+#include "results/run_folder/journal.h"
 #include "results/run_folder/remark.h"
 
 namespace xlm {
@@ -120,21 +124,89 @@ bool is_further(const Run& run, const std::vector<std::string>& lines, const Run
          std::tuple(other_done, other.step, other_lines.size(), other_lines);
 }
 
-}  // namespace
+/// What a run says by split (or kind), settings of an evaluation, step and name.
+using Results = std::map<std::tuple<std::string, std::string, std::int64_t, std::string>, double>;
 
-bool have_same_results(const Run& a, const Run& b) {
-  const auto results = [](const Run& run) {
-    std::set<std::tuple<std::string, std::int64_t, std::string, double>> all;
-    for (const RunEvaluation& evaluation : run.evaluations) {
-      if (!evaluation.main) continue;
-      for (const auto& [name, value] : evaluation.values) {
-        if (name != "seconds") all.emplace(evaluation.split, evaluation.step, name, value);
-      }
-    }
-    return all;
-  };
-  return results(a) == results(b);
+/// Whether runs are compared by this number of training: a known measure of a text, or what the program declares to be
+/// better one way. Times and memory differ each time.
+bool is_judged(const Run& run, const std::string& name) {
+  if (const Quantity* known = find_quantity(name)) return known->by == ReportedBy::kEvaluation && name != "seconds";
+  return !known_direction(name) && run.param(std::string(kDirectionPrefix) + name) != nullptr;
 }
+
+struct RunResults {
+  Results own;      // of the run as it is configured
+  Results further;  // evaluations with other settings
+};
+
+RunResults results_of(const Run& run) {
+  RunResults results;
+  for (const RunEvaluation& evaluation : run.evaluations) {
+    Results& all = evaluation.at.empty() ? results.own : results.further;
+    for (const auto& [name, value] : evaluation.values) {
+      if (name != "seconds") all[{evaluation.split, at_text(evaluation.at), evaluation.step, name}] = value;
+    }
+  }
+  for (const auto& [name, series] : run.metrics) {
+    if (!is_judged(run, name)) continue;
+    for (const auto& [step, value] : series) results.own[{"", "", step, name}] = value;
+  }
+  for (const auto& [name, value] : run.costs) {
+    if (is_judged(run, name)) results.own[{"costs", "", 0, name}] = value;
+  }
+  return results;
+}
+
+/// Whether two runs say nothing else of what both say.
+bool agree(const Results& a, const Results& b) {
+  return std::ranges::all_of(a, [&](const auto& result) {
+    const auto other = b.find(result.first);
+    return other == b.end() || other->second == result.second ||
+           (std::isnan(other->second) && std::isnan(result.second));
+  });
+}
+
+/// Whether `more` says all that `less` says.
+bool holds(const Results& more, const Results& less) {
+  return agree(less, more) && std::ranges::all_of(less, [&](const auto& one) { return more.contains(one.first); });
+}
+
+/// What an evaluation is of, with which settings; "" for other records, and for evaluations with the run's own ones.
+std::string identity_of_evaluation(const Json& record) {
+  const Json settings = record.value("settings", Json::object());
+  if (record.value("type", "") != "evaluation" || settings.empty()) return "";
+  return Json::array({record.value("split", ""), record.value("step", Json()), settings}).dump();
+}
+
+/// `lines`, and the evaluations with other settings that only `other` has.
+std::vector<std::string> with_evaluations_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
+  std::set<std::string> known{""};
+  for (const std::string& line : lines) known.insert(identity_of_evaluation(record_in(line)));
+  for (const std::string& line : other) {
+    Json record = record_in(line);
+    if (known.contains(identity_of_evaluation(record))) continue;
+    for (const char* of_worker : {"token", "crc"}) record.erase(of_worker);
+    lines.push_back(journal_line(record));
+  }
+  return lines;
+}
+
+bool is_imported(const Run& run) { return run.param(kImportedSource) != nullptr; }
+
+/// Which of two runs that are done has to be kept; kConflicting if they say different things. A run that was imported
+/// may have been no further then.
+JournalRelation relation_of_done(const Run& here, const Run& there) {
+  const RunResults mine = results_of(here);
+  const RunResults theirs = results_of(there);
+  if (!agree(mine.further, theirs.further)) return JournalRelation::kConflicting;
+  const bool holds_theirs = holds(mine.own, theirs.own);
+  const bool holds_mine = holds(theirs.own, mine.own);
+  if (holds_theirs && holds_mine) return JournalRelation::kDoneTwice;
+  if (!is_imported(here) || !is_imported(there) || (!holds_theirs && !holds_mine)) return JournalRelation::kConflicting;
+  return holds_theirs ? JournalRelation::kShorter : JournalRelation::kLonger;
+}
+
+}  // namespace
 
 JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
   const std::vector<std::string> mine = whole_lines(here);
@@ -156,15 +228,16 @@ JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
   const Run my_run = read_run(here);
   const Run their_run = read_run(there);
   const bool both_done = my_run.status == RunStatus::kDone && their_run.status == RunStatus::kDone;
-  if (both_done && !have_same_results(my_run, their_run)) {
-    return {.relation = JournalRelation::kConflicting, .text = ""};
-  }
-  const bool taken = !both_done && is_further(their_run, theirs, my_run, mine);
-  const std::vector<std::string> kept = taken ? with_requests_of(theirs, mine) : with_requests_of(mine, theirs);
-  JournalVerdict verdict{.relation = both_done ? JournalRelation::kDoneTwice
-                                     : taken   ? JournalRelation::kLonger
-                                               : JournalRelation::kShorter,
+  JournalVerdict verdict{.relation = both_done                                     ? relation_of_done(my_run, their_run)
+                                     : is_further(their_run, theirs, my_run, mine) ? JournalRelation::kLonger
+                                                                                   : JournalRelation::kShorter,
                          .text = ""};
+  if (verdict.relation == JournalRelation::kConflicting) return verdict;
+  const bool taken = verdict.relation == JournalRelation::kLonger;
+  std::vector<std::string> kept = taken ? theirs : mine;
+  const std::vector<std::string>& other = taken ? mine : theirs;
+  if (both_done) kept = with_evaluations_of(std::move(kept), other);
+  kept = with_requests_of(std::move(kept), other);
   if (taken || kept.size() > mine.size()) verdict.text = journal_text(kept);
   return verdict;
 }

@@ -12,7 +12,7 @@ enum class JournalRelation {
   kShorter,     // the journal there is the beginning of the one here, or has come less far
   kLonger,      // the reverse: the records there are taken
   kUnited,      // the same run to its end, with different records after it
-  kDoneTwice,   // two ends with the same results
+  kDoneTwice,   // two ends with the same results: in evaluations, and in numbers of training by which runs are compared
   kConflicting  // two ends with different results
 };
 
@@ -24,8 +24,5 @@ struct JournalVerdict {
 /// Compares the journals of two folders of one run. If the folders are exchanged, kShorter and kLonger are exchanged,
 /// and the text is the same. Keeps the experiments and wanted evaluations of both.
 JournalVerdict compare_runs(const fs::path& here, const fs::path& there);
-
-/// Whether two finished runs report equal numbers in all main evaluations, except for the seconds that they took.
-bool have_same_results(const Run& a, const Run& b);
 
 }  // namespace xlm

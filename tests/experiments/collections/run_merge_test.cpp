@@ -192,6 +192,42 @@ TEST_F(RunMergeTest, DoneTwiceWithTheSameResultsIsNoConflict) {
   EXPECT_EQ(model_of(here), "weights");
 }
 
+TEST_F(RunMergeTest, OtherNumbersOfTrainingAreOtherResults) {
+  const fs::path here = make_run("a", 1);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  for (const fs::path& run : {here, there}) {
+    train(run, 10);
+    add(run, "metric", {{"step", 10}, {"values", {{"bpc", 2.4}, {"tokens_per_second", run == here ? 5 : 6}}}});
+    if (run == there) add(run, "metric", {{"step", 7}, {"values", {{"bpc", 2.41}}}});
+    finish(run, 2.25);
+  }
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kConflict));
+  add(here, "metric", {{"step", 7}, {"values", {{"bpc", 2.41}}}});
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice)) << "speed is no result";
+}
+
+TEST_F(RunMergeTest, EvaluationsOfARunThatWasDoneTwiceAreUnited) {
+  const fs::path here = make_run("a", 1);
+  copy(place("a"), place("b"));
+  const fs::path there = place("b") / here.filename();
+  train(here, 10);
+  finish(here, 2.25);
+  train(there, 10);
+  finish(there, 2.25);
+  evaluate(here, "test", 2.1, {{"eval.batch", 3}});
+  evaluate(there, "test", 2.1, {{"eval.batch", 3}});
+  evaluate(there, "test", 2.2, {{"eval.batch", 5}});
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
+  EXPECT_EQ(read_run(here).evaluations.size(), 3U);
+  EXPECT_EQ(read_run(here).malformed, 0);
+  const auto before = content("a");
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
+  EXPECT_EQ(content("a"), before);
+  evaluate(there, "test", 2.3, {{"eval.batch", 3}});
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kConflict)) << "one of them is another number";
+}
+
 TEST_F(RunMergeTest, RunsWithAWorkerAreLeftOut) {
   const fs::path there = make_run("b", 1);
   {
