@@ -22,16 +22,12 @@ double on_line(const std::pair<const double, double>& a, const std::pair<const d
   return a.second + (x - a.first) / (b.first - a.first) * (b.second - a.second);
 }
 
-/// The value of a curve at a place. Runs of a budget begin and end at slightly different places, so up to `further`
-/// before its beginning, where curves are steep, its first line is continued, and behind its end its last value counts.
-std::optional<double> value_at(const std::map<double, double>& curve, double x, double further) {
+/// The value of a curve at a place between its first and its last.
+std::optional<double> value_at(const std::map<double, double>& curve, double x) {
   const auto next = curve.lower_bound(x);
-  if (next == curve.end())
-    return x <= curve.rbegin()->first + further ? std::optional(curve.rbegin()->second) : std::nullopt;
+  if (next == curve.end()) return std::nullopt;
   if (next->first == x) return next->second;
-  if (next != curve.begin()) return on_line(*std::prev(next), *next, x);
-  if (x < next->first - further) return std::nullopt;
-  return curve.size() > 1 ? on_line(*next, *std::next(next), x) : next->second;
+  return next == curve.begin() ? std::nullopt : std::optional(on_line(*std::prev(next), *next, x));
 }
 
 /// Half of the distance from a place of the grid to the one before it, or of the first to the next one.
@@ -71,18 +67,33 @@ std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& sample
                         })->second;
   std::set<double> grid;
   for (const auto& [x, y] : longest) grid.insert(x);
-  // Others may begin before it and end behind it.
-  const double begin = *grid.begin() - half_step(grid, *grid.begin());
-  const double end = *grid.rbegin() + half_step(grid, *grid.rbegin());
+  // Others may begin before it and end behind it. Runs of a budget begin and end at slightly different places: the grid
+  // begins where all of these have begun, and ends where the first of them ends.
+  const double first = *grid.begin();
+  const double last = *grid.rbegin();
+  const double around_first = half_step(grid, first);
+  const double around_last = half_step(grid, last);
+  double begin = first;
+  double end = last;
   for (const auto& [run, curve] : curves) {
+    const double from = curve.begin()->first;
+    const double to = curve.rbegin()->first;
+    if (std::abs(from - first) <= around_first) begin = std::max(begin, from);
+    if (std::abs(to - last) <= around_last) end = std::min(end, to);
     for (const auto& [x, y] : curve) {
-      if (x < begin || x > end) grid.insert(x);
+      if (x < first - around_first || x > last + around_last) grid.insert(x);
+    }
+  }
+  if (begin < end) {
+    for (const auto& [from, to] : {std::pair(first, begin), std::pair(last, end)}) {
+      grid.erase(from);
+      grid.insert(to);
     }
   }
   std::vector<FigureSample> placed;
   for (const auto& [run, curve] : curves) {
     for (const double x : grid) {
-      if (const auto y = value_at(curve, x, half_step(grid, x))) {
+      if (const auto y = value_at(curve, x)) {
         placed.push_back({run, x, *y, samples.front().tokens});
       }
     }

@@ -35,27 +35,34 @@ constexpr std::string_view kFamily =
     "WHERE r.parent IS NOT NULL LIMIT 1000) ";
 
 /// A metric, or the evaluations of a split, over training, with the past in the runs that a run goes on from. Leaves
-/// out later evaluations with other settings, unless one is the run's main result.
-void add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
+/// out later evaluations with other settings, unless one is the run's main result. Returns how many numbers were left
+/// out because they are not finite.
+std::int64_t add_steps(RunTable& runs, const std::string& y, std::size_t run, std::vector<FigureSample>& out) {
   const std::optional<EvaluationColumn> evaluation = evaluation_column(y);
-  runs.store().use([&](SQLite::Database& database) {
+  return runs.store().use([&](SQLite::Database& database) {
     SQLite::Statement query(
         database,
         std::string(kFamily) +
             (!evaluation ? "SELECT step, value FROM family JOIN metrics USING (run_id) WHERE name = ?2 "
-                           "AND step <= last AND abs(value) < 9e999 ORDER BY step"
+                           "AND step <= last ORDER BY step"
                          : "SELECT e.step, v.value, (SELECT value FROM json_each(e.\"values\") WHERE key = 'tokens') "
                            "FROM family f JOIN stored_runs r USING (run_id) JOIN stored_evaluations e USING (number), "
                            "json_each(e.\"values\") v WHERE e.split = ?2 AND v.key = ?3 AND ((e.main = 1 AND "
                            "f.run_id = ?1) OR (e.final = 0 AND e.settings = '{}')) AND e.step <= last "
-                           "AND abs(v.value) < 9e999 ORDER BY e.step"));
+                           "ORDER BY e.step"));
     query.bind(1, runs.id(run));
     query.bind(2, evaluation ? evaluation->split : y);
     if (evaluation) query.bind(3, evaluation->name);
+    std::int64_t lost = 0;
     while (query.executeStep()) {
       const double tokens = query.getColumnCount() > 2 ? query.getColumn(2).getDouble() : 0;
+      if (query.isColumnNull(1) || !std::isfinite(query.getColumn(1).getDouble())) {
+        ++lost;
+        continue;
+      }
       out.push_back({run, query.getColumn(0).getInt64(), query.getColumn(1).getDouble(), tokens});
     }
+    return lost;
   });
 }
 
@@ -84,16 +91,13 @@ std::vector<FigureSample> by_axis(RunTable& runs, const std::string& axis, const
   return placed;
 }
 
+/// `lost`: numbers along training that are not finite.
 std::vector<FigureSample> samples_of(RunTable& runs, const FigureDescription& description,
-                                     const std::vector<std::size_t>& selected) {
+                                     const std::vector<std::size_t>& selected, std::int64_t& lost) {
   std::vector<FigureSample> samples;
-  if (description.x == "step") {
-    for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
-    return samples;
-  }
-  if (!axis_series(description.x).empty()) {
-    for (const std::size_t run : selected) add_steps(runs, description.y, run, samples);
-    return by_axis(runs, description.x, samples);
+  if (is_along_training(description.x)) {
+    for (const std::size_t run : selected) lost += add_steps(runs, description.y, run, samples);
+    return axis_series(description.x).empty() ? samples : by_axis(runs, description.x, samples);
   }
   const std::vector<Value>& xs = runs.column(description.x);
   const std::vector<Value>& ys = runs.column(description.y);
@@ -386,7 +390,8 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules) {
   Figure figure = labelled_figure(description);
   SeriesBuilder builder(runs, figure);
-  std::vector<FigureSample> samples = samples_of(runs, description, selected);
+  std::int64_t lost = 0;
+  std::vector<FigureSample> samples = samples_of(runs, description, selected, lost);
   if (samples.empty()) {
     const std::string text = why_no_numbers(runs, description.y, selected);
     if (!text.empty()) return no_figure(description, text);
@@ -404,6 +409,10 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   builder.place(samples, rules.side_by_side);
   const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
   builder.add(samples, rules.joined, of_outcome);
+  if (lost > 0) {
+    figure.caption += fmt::format("{}left out: {} that {} not finite", figure.caption.empty() ? "" : "; ",
+                                  counted(static_cast<std::size_t>(lost), "number"), lost == 1 ? "is" : "are");
+  }
   if (description.front) add_fronts(runs, selected, figure);
   return figure;
 }

@@ -7,6 +7,7 @@
 #include "results/figures/figure_series.h"
 #include "results/figures/plot_style.h"
 #include "results/figures/series_looks.h"
+#include "results/judgement/pairing.h"
 #include "results/quantities/quantities.h"
 #include "results/store/selection.h"
 #include "results/store/shown_runs.h"
@@ -38,6 +39,18 @@ RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, con
   ShownRows shown = shown_rows(runs, conditions_on_figure(description, filters), columns_of_figure(description));
   return {.choice = choose_rows(runs, shown.rows, description.choose, description.over),
           .left_out = std::move(shown.left_out)};
+}
+
+/// Says in the caption which runs have no number. Others that are done may be of another kind.
+void describe_missing(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
+  const FigureDescription& description = figure.description;
+  const std::string& column = description.value.empty() ? description.y : description.value;
+  const bool is_of_runs = description.grid.empty() && kind_of(description).name != "text";
+  if (!is_of_runs || column.empty() || is_along_training(description.x)) return;
+  SeedValues values = seed_values(runs, rows, column, description.over);
+  values.without_number.erase(std::string(name_of(RunStatus::kDone)));
+  if (values.without_number.empty()) return;
+  figure.caption += fmt::format("{}left out: {}", figure.caption.empty() ? "" : "; ", values.without_number_text());
 }
 
 /// Says in the caption that settings were chosen, and in the notes which.
@@ -74,6 +87,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     for (const std::string& warning : figure->warnings) figure->notes.push_back("T" + warning.substr(1) + ".");
     put_in_order(*figure);
     describe_choice(*figure, std::move(found.choice));
+    describe_missing(runs, selected, *figure);
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
     if (std::string note = notes_on_runs(runs, selected, columns_of_figure(description)); !note.empty())
       figure->notes.push_back(std::move(note));

@@ -35,9 +35,11 @@ TEST(CommonGrid, WhatARunHasBeyondTheOneWithTheMostRecordsStays) {
   EXPECT_EQ(found.at(0).rbegin()->first, 40) << "it has nothing there";
 }
 
-TEST(CommonGrid, ALineIsContinuedToARunsLeft) {
-  const auto found = placed({{0, {{100, 1}, {200, 2}, {300, 3}, {400, 4}}}, {1, {{150, 1.5}, {300, 3}, {400, 4}}}});
-  EXPECT_EQ(found.at(1), (Curve{{100, 1}, {200, 2}, {300, 3}, {400, 4}}));
+TEST(CommonGrid, NothingIsDrawnThatNoRunReported) {
+  const auto found =
+      placed({{0, {{100, 11}, {200, 6}, {300, 4}, {400, 3}}}, {1, {{150, 7.5}, {250, 5}, {350, 4}, {450, 3}}}});
+  EXPECT_EQ(found.at(0), (Curve{{150, 8.5}, {200, 6}, {300, 4}, {400, 3}})) << "where both have begun";
+  EXPECT_EQ(found.at(1), (Curve{{150, 7.5}, {200, 6.25}, {300, 4.5}, {400, 3.5}})) << "where both go on";
 }
 
 TEST(CommonGrid, RunsOfOneNumberAtOtherPlacesAreSeen) {

@@ -89,7 +89,8 @@ TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
   const Figure curve = figure("figure: f\nkind: line\nx: step\ny: loss\nwhere: {experiment: steps}\n");
   ASSERT_EQ(curve.series.at(0).points.size(), 5) << "not one of each seed";
   const std::vector<FigurePoint>& points = curve.series[0].points;
-  EXPECT_DOUBLE_EQ(points[0].y, (110 + 210 + 310) / 3.0) << "the line of the third is continued to its left";
+  EXPECT_EQ(points[0].x, 15) << "where the third begins, too";
+  EXPECT_DOUBLE_EQ(points[0].y, (115 + 215 + 315) / 3.0);
   EXPECT_DOUBLE_EQ(points[1].y, (120 + 220 + 320) / 3.0);
   EXPECT_DOUBLE_EQ(points[2].y, (130 + 230 + 330) / 3.0);
   EXPECT_DOUBLE_EQ(points[3].y, (140 + 340) / 2.0) << "one has ended";
@@ -100,6 +101,25 @@ TEST_F(Figures, SeedsWithOtherStepsMakeMeansOnOneGrid) {
   const Figure scatter = figure("figure: f\nkind: scatter\nx: step\ny: loss\nwhere: {experiment: steps}\n");
   EXPECT_EQ(scatter.series.at(0).points.size(), 9) << "points that no line joins stay where they are";
   EXPECT_THAT(scatter.notes, IsEmpty());
+}
+
+TEST_F(Figures, SayWhatIsLeftOut) {
+  for (const int seed : {1, 2, 3}) {
+    const MadeRun run{.id = fmt::format("lost-{}", seed),
+                      .experiment = "lost",
+                      .seed = seed,
+                      .state = seed == 3 ? "diverged" : "done"};
+    maker_.make(run);
+    Journal journal = maker_.journal(run);
+    journal.append("metric", {{"step", 1}, {"values", {{"loss", 2.0}}}});
+    journal.append("series", {{"name", "loss"}, {"steps", {2}}, {"values", {seed == 1 ? Json("NaN") : Json(1.5)}}});
+    if (seed < 3) journal.append("evaluation", RunMaker::evaluation("valid", 1.0 + seed, true, 2));
+  }
+  store_.sync(maker_.runs());
+  EXPECT_THAT(figure("figure: f\nkind: line\nx: step\ny: loss\nwhere: {experiment: lost}\n").caption,
+              HasSubstr("left out: 1 number that is not finite"));
+  EXPECT_THAT(figure("figure: f\nkind: bars\nx: model.span\ny: valid.bpc\nwhere: {experiment: lost}\n").caption,
+              HasSubstr("over 2 seeds; left out: 1 diverged"));
 }
 
 TEST_F(Figures, PartsOfATextAreLinesOfTheirOwn) {
