@@ -9,6 +9,7 @@
 
 #include "base/options.h"
 #include "base/random.h"
+#include "base/text.h"
 
 namespace xlm {
 namespace {
@@ -92,6 +93,20 @@ KeyRange read_key_range(const std::string& name, const Yaml& node) {
   return read_range(name, node);
 }
 
+namespace {
+
+/// Six, and more where these would leave fewer than ten thousand values of a narrow range.
+int digits_of_range(const KeyRange& key) {
+  constexpr int kDigits = 6;
+  constexpr int kAllDigits = 17;
+  constexpr double kValues = 1e4;
+  if (key.high <= key.low) return kAllDigits;
+  const double digits_of_width = std::log10(std::max(std::abs(key.low), std::abs(key.high)) / (key.high - key.low));
+  return std::clamp(static_cast<int>(std::ceil(digits_of_width + std::log10(kValues))), kDigits, kAllDigits);
+}
+
+}  // namespace
+
 Yaml value_of_key(const KeyRange& key, double value, const std::string& source) {
   if (!key.choices.empty()) {
     const auto last = static_cast<double>(key.choices.size() - 1);
@@ -99,7 +114,12 @@ Yaml value_of_key(const KeyRange& key, double value, const std::string& source) 
   }
   const double inside = std::clamp(value, key.low, key.high);
   if (key.whole) return make_scalar(std::to_string(std::llround(inside)), source);
-  return make_scalar(fmt::format("{:.6g}", inside), source);
+  const std::string text = fmt::format("{:.{}g}", inside, digits_of_range(key));
+  double rounded = 0;
+  parse_real(text, rounded);
+  if (rounded < key.low || rounded > key.high)
+    return make_scalar(fmt::format("{}", std::clamp(rounded, key.low, key.high)), source);
+  return make_scalar(text, source);
 }
 
 double random_value(const KeyRange& key, std::uint64_t bits) {

@@ -23,8 +23,8 @@ struct KeyRange {
 /// Throws UsageError with file:line.
 KeyRange read_key_range(const std::string& name, const Yaml& node);
 
-/// A value for the configuration from a number of the range, or a place in the list. Real numbers have six digits, so
-/// that they are readable, and equal on machines whose logarithms differ in the last bit.
+/// A value for the configuration from a number of the range, or a place in the list. Real numbers have six digits (more
+/// in a narrow range), so that they are readable, and equal on machines whose logarithms differ in the last bit.
 Yaml value_of_key(const KeyRange& key, double value, const std::string& source);
 
 /// A number of the range, or a place in the list: all are equally likely, with `log` all orders of magnitude.

@@ -77,6 +77,19 @@ def tell(study: Any, trial: Any, outcome: Dict[str, Any]) -> None:
         study.tell(trial, state=TrialState.PRUNED)
 
 
+def _with_values(study: Any, outcomes: List[Dict[str, Any]]) -> List[Dict[str, Any]]:
+    """The outcomes for CMA-ES, which sees no trial without a value: those that did not end have the worst of all."""
+    from optuna.study import StudyDirection
+
+    ended = [outcome["value"] for outcome in outcomes if "value" in outcome and "step" not in outcome]
+    ended += [trial.value for trial in study.trials if trial.state.name == "COMPLETE"]
+    if not ended:
+        return outcomes
+    worst = min if study.direction == StudyDirection.MAXIMIZE else max
+    value_of = lambda outcome: worst([*ended, outcome["value"]] if "value" in outcome else ended)  # noqa: E731
+    return [outcome if "value" in outcome and "step" not in outcome else {"value": value_of(outcome)} for outcome in outcomes]
+
+
 def next_trial(study: Any, distributions: Dict[str, Any], known: Optional[List[float]]) -> Any:
     """Asks for a trial. Where another one is known, that takes its place; the samplers do not see the one asked for."""
     from optuna.distributions import FloatDistribution
@@ -98,12 +111,17 @@ def main() -> int:
     study: Optional[Any] = None
     distributions: Dict[str, Any] = {}
     trials: List[Any] = []
+    is_cmaes = False
     for line in sys.stdin:
         request = json.loads(line)
         if study is None:
             study, distributions, answer = open_study(request)
+            is_cmaes = request["sampler"] == "cmaes"
         else:
-            for trial, outcome in zip(trials, request["tell"]):
+            outcomes = request["tell"]
+            if is_cmaes:
+                outcomes = _with_values(study, outcomes)
+            for trial, outcome in zip(trials, outcomes):
                 tell(study, trial, outcome)
             trials = [next_trial(study, distributions, known) for known in request["ask"]]
             answer = {"settings": [[trial.params[name] for name in distributions] for trial in trials]}

@@ -102,6 +102,25 @@ def test_tpe_avoids_what_failed():
     assert sum(x > 0.5 for x in asked[-20:]) < 10
 
 
+def test_cmaes_avoids_what_failed():
+    keys = [{"name": name, "low": -1.0, "high": 1.0, "log": False, "step": None, "whole": False} for name in "xy"]
+    with subprocess.Popen([sys.executable, str(SCRIPT)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+
+        def answer_to(line):
+            process.stdin.write(json.dumps(line) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        answer_to({"sampler": "cmaes", "generator": 1, "higher": False, "keys": keys})
+        asked = [answer_to({"tell": [], "ask": new(1)})["settings"][0]]
+        for _ in range(60):
+            x, y = asked[-1]
+            outcome = {} if x < 0 else {"value": x + y * y}  # the best is next to what fails
+            asked.append(answer_to({"tell": [outcome], "ask": new(1)})["settings"][0])
+        process.stdin.close()
+    assert sum(x < 0 for x, _ in asked) < 25  # 26 where it does not learn of failures
+
+
 def test_a_missing_package_is_an_answer():
     script = "import sys; sys.modules['optuna'] = None\n" + SCRIPT.read_text(encoding="utf-8").replace(
         "from __future__ import annotations\n", ""

@@ -163,6 +163,19 @@ TEST(Sweep, RandomSamplesReachBothEndsOfSteps) {
                 {{"1", std::log(1.5 / 0.5) / all}, {"2", std::log(2.5 / 1.5) / all}, {"3", std::log(3.5 / 2.5) / all}});
 }
 
+TEST(Sweep, RandomSamplesOfANarrowRangeDifferAndLieInIt) {
+  std::set<double> values;
+  for (const SweepPoint& point :
+       recipe_of(parse_yaml(
+                     "sweep: {random: {samples: 50, generator: 1, keys: {b: {low: 0.99999, high: 0.9999999}}}}\n", "s"))
+           .points) {
+    values.insert(to_json(point[0].second).get<double>());
+  }
+  EXPECT_GE(values.size(), 49U);
+  EXPECT_GE(*values.begin(), 0.99999);
+  EXPECT_LE(*values.rbegin(), 0.9999999);
+}
+
 TEST(Sweep, RandomIsOneMoreAxisOfTheProduct) {
   EXPECT_EQ(points("sweep: {grid: {seed: [1, 2]}, random: {samples: 3, keys: {a: {low: 0.0, high: 1.0}}}}\n").size(),
             6U);
