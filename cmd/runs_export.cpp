@@ -57,6 +57,15 @@ std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& opti
   return rows;
 }
 
+/// Tables have a column for that; trackers have no word for it.
+void leave_bad_out(RunTable& runs, std::vector<std::size_t>& rows) {
+  const std::vector<Value>& bad = runs.column("bad");
+  const std::size_t left_out = std::erase_if(rows, [&](std::size_t row) { return !is_missing(bad[row]); });
+  if (left_out > 0) {
+    spdlog::warn("{} marked as bad {} left out", counted(left_out, "run"), left_out == 1 ? "is" : "are");
+  }
+}
+
 std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>& selected,
                                   const ExportOptions& options, const GlobalOptions& global) {
   std::vector<fs::path> files;
@@ -78,11 +87,22 @@ std::vector<fs::path> table_files(RunTable& runs, const std::vector<std::size_t>
   return export_run_tables(runs, selected, options.out, "." + options.format, writer->make, options.tables);
 }
 
+/// The columns that runs did not begin with.
+std::vector<std::string> names_of_costs(RunTable& runs) {
+  return runs.store().use([](SQLite::Database& database) {
+    SQLite::Statement query(database, "SELECT DISTINCT name FROM costs");
+    std::vector<std::string> names;
+    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
+    return names;
+  });
+}
+
 std::vector<fs::path> tracker_files(RunTable& runs, const std::vector<std::size_t>& selected,
                                     const ExportOptions& options) {
   const StagedFolder tables(options.out / "tables", ".tables");
   export_run_tables(runs, selected, tables.path(), ".jsonl", json_lines_writer);
-  return {write_for_tracker(options.format, fs::absolute(options.out), fs::absolute(tables.path()))};
+  return {
+      write_for_tracker(options.format, fs::absolute(options.out), fs::absolute(tables.path()), names_of_costs(runs))};
 }
 
 int export_runs(const ExportOptions& options, const GlobalOptions& global) {
@@ -94,7 +114,8 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
   }
   Store store = open_store(global);
   RunTable runs(store);
-  const std::vector<std::size_t> selected = exported_rows(runs, options, global);
+  std::vector<std::size_t> selected = exported_rows(runs, options, global);
+  if (for_tracker || options.format == kTensorboard) leave_bad_out(runs, selected);
   warn_of_older_code(runs, selected, parse_filters(options.where));
   const std::vector<fs::path> files = for_tracker                      ? tracker_files(runs, selected, options)
                                       : options.format == kTensorboard ? event_files(runs, selected, options, global)

@@ -43,9 +43,10 @@ ForeignRuns::ForeignRuns(const Json& request) : python_(std::make_unique<Dialogu
 
 Json ForeignRuns::ask(const Json& request) { return ask_script(*python_, request); }
 
-fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables) {
+fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables,
+                           const std::vector<std::string>& costs) {
   Dialogue python(words_of(export_script()));
-  const Json request = {{"kind", kind}, {"place", place.string()}, {"tables", tables.string()}};
+  const Json request = {{"kind", kind}, {"place", place.string()}, {"tables", tables.string()}, {"costs", costs}};
   return ask_script(python, request).at("made").get<std::string>();
 }
 

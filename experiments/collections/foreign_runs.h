@@ -37,7 +37,8 @@ class ForeignRuns {
 /// Writes runs for another tracker, which its own library does in the user's Python (python/xlm/export_runs.py), and
 /// returns what was made in the folder `place`. `tables`: the folder with the runs as JSON lines, as
 /// results/exports/run_tables.h writes them. Throws UsageError that says which package is missing, and DataError.
-fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables);
+fs::path write_for_tracker(const std::string& kind, const fs::path& place, const fs::path& tables,
+                           const std::vector<std::string>& costs);
 
 /// The texts of python/xlm/import_runs.py and export_runs.py, which are part of the program.
 std::string_view import_script();

@@ -87,11 +87,13 @@ class Runs:
 
         kind  "mlflow": an SQLite store; "trackio": a project for each experiment; "wandb": offline runs, for `wandb sync`
 
-        Settings become parameters, series metrics, evaluations metrics `valid/loss`. Raises UsageError if the library is missing.
+        Settings become parameters, series metrics, evaluations metrics `valid/loss`, costs metrics of the end. Runs that are marked
+        as bad are left out. Raises UsageError if the library is missing.
         """
+        costs = [str(row["name"]) for row in rows_of_frame(self.sql("SELECT DISTINCT name FROM costs"))]
         rows, series, evaluations = (rows_of_frame(each) for each in (self.frame(where), self.series(where=where), self.evaluations(where=where)))
         try:
-            return export_runs(kind, pathlib.Path(place), rows, series, evaluations)
+            return export_runs(kind, pathlib.Path(place), rows, series, evaluations, costs)
         except ExportProblem as problem:
             raise UsageError(f"{problem}\npip install {problem.package}" if problem.package else str(problem)) from None
 

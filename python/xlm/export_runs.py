@@ -1,8 +1,8 @@
 """Writes runs for other trackers with the trackers' own libraries. Everything stays on this machine.
 
 `Runs.export` calls it, and the program contains this file, which `xlm runs export` starts with `python3 -c`. Then it reads one line of
-JSON, {"kind": "mlflow", "place": PATH, "tables": FOLDER} with the tables that `--format jsonl` writes, and answers with {"made": PATH} or
-{"error": …}, with "package" if one is missing.
+JSON, {"kind": "mlflow", "place": PATH, "tables": FOLDER, "costs": [NAME, …]} with the tables that `--format jsonl` writes and the columns
+there that runs did not begin with, and answers with {"made": PATH} or {"error": …}, with "package" if one is missing.
 """
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ import json
 import math
 import os
 import pathlib
-from typing import Any, Callable, Dict, Iterator, List, Mapping
+from typing import Any, Callable, Collection, Dict, Iterator, List, Mapping
 
 Row = Dict[str, Any]
 _STATES = {"done": "FINISHED", "failed": "FAILED", "diverged": "FAILED"}
-_RUN_FIELDS = ("run_id", "experiment", "status", "reason", "created", "started", "finished", "seed_group", "tag", "note", "bad")
-# What was measured differs between the seeds of a setting, and is none.
-_MEASURED = (
-    "step_seconds", "last_step_seconds", "training_seconds", "wall_seconds", "processor_seconds", "peak_memory", "processor_hours",
-    "gpu_hours", "energy", "energy_gpu",
+_RUN_FIELDS = (
+    "run_id", "experiment", "status", "reason", "created", "started", "finished", "seed_group", "tag", "note", "bad", "step", "parent",
+    "parent_step", "threads",
 )  # fmt: skip
+STATUS = "xlm_status"  # a setting of runs that are not done, which trackers know fewer kinds of; `xlm runs import` reads it
 
 
 class ExportProblem(Exception):
@@ -39,9 +38,9 @@ class ExportProblem(Exception):
 
 
 class ExportedRun:
-    """A run as other trackers take it: settings, and by step what was reported; evaluations are called `valid/loss`."""
+    """A run as other trackers take it: settings, and by step what was reported; evaluations are called `valid/loss`, and costs are of the end."""
 
-    def __init__(self, row: Row, series: List[Row], evaluations: List[Row]) -> None:
+    def __init__(self, row: Row, series: List[Row], evaluations: List[Row], costs: Collection[str]) -> None:
         self.id = str(row["run_id"])
         self.project = str(row.get("experiment") or "runs")
         self.status = str(row["status"])
@@ -50,12 +49,19 @@ class ExportedRun:
         self.created, self.finished = _seconds(row.get("created")), _seconds(row.get("finished"))
         self.steps: Dict[int, Dict[str, float]] = {}
         results = {f"{each['split']}.{each['metric']}" for each in evaluations}
-        self.settings = {key: value for key, value in row.items() if key not in (*_RUN_FIELDS, *_MEASURED, *results) and not _is_nothing(value)}
+        self.settings = {key: value for key, value in row.items() if key not in (*_RUN_FIELDS, *costs, *results) and not _is_nothing(value)}
+        if self.status != "done":
+            self.settings[STATUS] = self.status
         for each in series:
             self._add(each, str(each["name"]))
         for each in evaluations:
             if not each["at"]:  # of other corpora, say: trackers have one number for a name and step
                 self._add(each, f"{each['split']}/{each['metric']}")
+        names = {str(each["name"]) for each in series}
+        last = max([int(row.get("step") or 0), *self.steps])
+        for name in costs:
+            if name not in names and not _is_nothing(row.get(name)):
+                self._add({"step": last, "value": row[name]}, name)
 
     def _add(self, each: Row, name: str) -> None:
         value = each["value"]
@@ -163,8 +169,10 @@ WRITERS: Mapping[str, Callable[[List[ExportedRun], pathlib.Path], pathlib.Path]]
 }
 
 
-def export_runs(kind: str, place: pathlib.Path, rows: List[Row], series: List[Row], evaluations: List[Row]) -> pathlib.Path:
-    """Writes the runs below `place` and returns what was made. Raises ExportProblem."""
+def export_runs(
+    kind: str, place: pathlib.Path, rows: List[Row], series: List[Row], evaluations: List[Row], costs: Collection[str]
+) -> pathlib.Path:
+    """Writes the runs below `place`, without those that are marked as bad, and returns what was made. Raises ExportProblem."""
     if kind not in WRITERS:
         raise ExportProblem(f"'{kind}' is none of {', '.join(WRITERS)}")
     place.mkdir(parents=True, exist_ok=True)
@@ -172,7 +180,8 @@ def export_runs(kind: str, place: pathlib.Path, rows: List[Row], series: List[Ro
     for which, table in enumerate((series, evaluations)):
         for each in table:
             by_run[str(each["run_id"])][which].append(each)
-    return WRITERS[kind]([ExportedRun(row, *by_run[str(row["run_id"])]) for row in rows], place.resolve())
+    good = [ExportedRun(row, *by_run[str(row["run_id"])], costs) for row in rows if _is_nothing(row.get("bad"))]
+    return WRITERS[kind](good, place.resolve())
 
 
 def _rows(table: pathlib.Path) -> List[Row]:
@@ -180,10 +189,10 @@ def _rows(table: pathlib.Path) -> List[Row]:
         return [json.loads(line) for line in lines]
 
 
-def _answer(asked: Dict[str, str]) -> Dict[str, str]:
+def _answer(asked: Dict[str, Any]) -> Dict[str, str]:
     tables = (_rows(pathlib.Path(asked["tables"]) / f"{name}.jsonl") for name in ("runs", "series", "evaluations"))
     try:
-        return {"made": str(export_runs(asked["kind"], pathlib.Path(asked["place"]), *tables))}
+        return {"made": str(export_runs(asked["kind"], pathlib.Path(asked["place"]), *tables, asked["costs"]))}
     except ExportProblem as problem:
         return {"error": str(problem), "package": problem.package}
     except Exception as error:  # whatever the library throws

@@ -1038,6 +1038,9 @@ class Answers:
     def lines(self, run: ForeignRun) -> Iterator[Dict[str, Any]]:
         """The answers of one run: its first, and what is left of its numbers."""
         created = run.created or run.ended or run.seen
+        status = str(run.settings.pop("xlm_status", ""))  # of a run that `xlm runs export` wrote
+        if status:
+            run.state = status if status in ("failed", "diverged", "pruned") else "preempted"
         before = run.leave_attempts_before()
         if before:
             run.doubts.append(before)

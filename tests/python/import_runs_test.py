@@ -408,8 +408,30 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, by_command,
 
 
 def test_what_was_measured_is_no_setting_of_an_exported_run():
-    row = {"run_id": "a", "status": "done", "step_seconds": 0.1, "processor_hours": 2.0, "options.lr": 0.3}
-    assert ExportedRun(row, [], []).settings == {"options.lr": 0.3}
+    row = {"run_id": "a", "status": "done", "step": 7, "threads": 2, "step_seconds": 0.1, "accuracy": 0.9, "options.lr": 0.3}
+    made = ExportedRun(row, [], [], ["step_seconds", "accuracy"])
+    assert made.settings == {"options.lr": 0.3}
+    assert made.steps == {7: {"step_seconds": 0.1, "accuracy": 0.9}}
+
+
+@pytest.mark.parametrize("kind", ["mlflow", "trackio", "wandb"])
+def test_exported_runs_keep_how_they_ended(imported, tmp_path, kind, made_runs, monkeypatch):
+    trackers = os.environ.get("XLM_TEST_TRACKERS") or str(SOURCE / ".deps" / "trackers")
+    if not os.path.isdir(os.path.join(trackers, kind)):
+        pytest.skip(f"[trackers] {kind} is not installed: make trackers test-skipped")
+    native = made_runs.rename(tmp_path / "native")
+    first, second, bad = sorted(each.parent for each in native.glob("*/journal.jsonl"))[:3]
+    for run, state in ((first, "diverged"), (second, "pruned")):
+        with (run / "journal.jsonl").open("a") as journal:
+            journal.write(json.dumps({"type": "state", "time": 9e9, "state": state}) + "\n")
+    xlm.call(["runs", "mark", bad.name, "--bad", "wrong corpus", "--runs", str(native)])
+    monkeypatch.setenv("PYTHONPATH", trackers)
+    (made,) = xlm.call(["runs", "export", "--format", kind, "--out", str(tmp_path / "out"), "--runs", str(native)])["files"]
+    assert counts(imported(kind, made, "--seed", "seed", "--split", "test=test/*", "--split", "valid=valid/*"))[0] == 5
+    again = {row["imported.name"]: row["status"] for row in rows_of(imported.runs.frame())}
+    assert bad.name not in again
+    assert (again.pop(first.name), again.pop(second.name)) == ("diverged", "pruned")
+    assert set(again.values()) == {"done"}
 
 
 def test_splits_that_are_said_later_make_the_last_values_final(imported, tmp_path):
