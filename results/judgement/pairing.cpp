@@ -19,6 +19,9 @@
 namespace xlm {
 namespace {
 
+/// The largest number of a run that has not diverged; squares of variances have to be finite.
+constexpr double kLargest = 1e70;
+
 /// Whether pairs are compared rather than all seeds as two samples. If some seeds have no partner, that loses them.
 /// Four pairs or more may still show more: common seeds must then make the interval much shorter. To take the shorter
 /// one of both always, or of fewer pairs, would decide too often: in 7 to 8 % of comparisons of equals instead of 5 %;
@@ -74,11 +77,12 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
   setting.are_imported = std::ranges::none_of(rows, [&](std::size_t row) { return is_missing(sources[row]); });
   for (const std::size_t row : rows) {
     const std::optional<double> number = number_of(row);
-    if (!number || !std::isfinite(*number)) {
+    const bool is_beyond = number && std::abs(*number) > kLargest;
+    if (!number || !std::isfinite(*number) || is_beyond) {
       const bool is_none = to_text(reasons[row]).find(kNotFinite) != std::string::npos;
-      const std::string state = is_none ? "not finite" : to_text(status[row]);
+      const std::string state = is_beyond ? "beyond 1e70" : is_none ? "not finite" : to_text(status[row]);
       setting.without_number[state].insert(runs.id(row));
-      if (is_none || state == name_of(RunStatus::kDiverged)) setting.diverged.insert(to_text(groups[row]));
+      if (is_none || is_beyond || state == name_of(RunStatus::kDiverged)) setting.diverged.insert(to_text(groups[row]));
       continue;
     }
     setting.by_group[to_text(groups[row])].push_back(*number);

@@ -183,7 +183,7 @@ CREATE VIEW seeds AS
     avg(valid_bpc) AS valid_bpc, min(valid_bpc) AS valid_bpc_min, max(valid_bpc) AS valid_bpc_max,
     avg(test_bpc) AS test_bpc, min(test_bpc) AS test_bpc_min, max(test_bpc) AS test_bpc_max,
     group_concat(run_id, ' ') AS run_ids
-  FROM results WHERE status = 'done' GROUP BY seed_group;
+  FROM results WHERE status = 'done' AND run_id NOT IN (SELECT run_id FROM runs WHERE bad <> '') GROUP BY seed_group;
 
 -- Of several evaluations with the same settings the newest; max() chooses the row that the other columns are of.
 CREATE VIEW evaluation_results AS
@@ -202,4 +202,6 @@ CREATE VIEW evaluation_seeds AS
     CASE WHEN count(*) > 1
       THEN sqrt(max(0, (avg(value * value) - avg(value) * avg(value)) * count(*) / (count(*) - 1))) END AS sd,
     min(value) AS min, max(value) AS max, group_concat(run_id, ' ') AS run_ids
-  FROM evaluation_results WHERE status = 'done' AND is_evaluation = 0 GROUP BY seed_group, name;
+  FROM evaluation_results
+  WHERE status = 'done' AND is_evaluation = 0 AND run_id NOT IN (SELECT run_id FROM runs WHERE bad <> '')
+  GROUP BY seed_group, name;

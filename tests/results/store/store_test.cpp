@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "results/run_folder/remark.h"
 #include "results/store/run_list.h"
 #include "results/store/run_table.h"
 #include "tests/results/store/store_file.h"
@@ -110,6 +111,15 @@ TEST_F(StoreFile, KeepsEvaluationsOnOtherDataApartFromTheRunsOwn) {
                    "SELECT run_id, value FROM evaluation_results WHERE metric = 'bpc' AND split = 'test' AND "
                    "run_id LIKE 'eval-%'"),
               ElementsAre("eval-gpt2-text8-1|1.5"));
+}
+
+TEST_F(StoreFile, ViewsOverSeedsLeaveBadRunsOut) {
+  maker_.make_sweep({"fixed"}, {256}, {1, 2, 3});
+  append_remark(fs::directory_iterator(maker_.runs())->path(), {{"bad", "wrong corpus"}});
+  Store store(file_);
+  store.sync(maker_.runs());
+  EXPECT_THAT(rows(store, "SELECT runs FROM seeds"), ElementsAre("2"));
+  EXPECT_THAT(rows(store, "SELECT runs FROM evaluation_seeds WHERE name = 'test.bpc'"), ElementsAre("2"));
 }
 
 TEST_F(StoreFile, GroupsRunsThatDifferInTheSeedAlone) {

@@ -47,6 +47,15 @@ TEST_F(Tables, OneBaselineThatIsNotBeatenTakesTheStarAway) {
   EXPECT_FALSE(star("good, fixed"));
 }
 
+TEST_F(Tables, ANumberThatHasExplodedCountsAsDiverged) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    maker_.make({.id = fmt::format("huge-{}", seed), .type = "huge", .seed = seed, .bpc = seed == 2 ? 1e160 : 1.5});
+  }
+  sync();
+  const Table result = table("table: T\nrows: model.span_type\ncells: {value: test.bpc}\nstars: {against: [fixed]}\n");
+  EXPECT_THAT(render_table(result, TableFormat::kText), HasSubstr("huge/test.bpc (1 beyond 1e70)"));
+}
+
 TEST_F(Tables, ABaselineThatIsNotThereGivesNoStar) {
   for (const char* against : {"fixed, vanilla", "vanilla, fixed"}) {
     const Table result = table(std::string(kGrid) + "stars: {against: [" + against + "]}\n");
