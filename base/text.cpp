@@ -15,6 +15,7 @@ namespace {
 
 std::string three_digits(double value, std::string_view separator, std::string_view unit, bool small_is_whole) {
   const auto [scaled, prefix] = with_prefix(value, 999.5);
+  if (std::abs(value) >= kBeyondPrefixes) return fmt::format("{:.3g}{}{}", value, separator, unit);
   if (prefix.empty()) {
     return fmt::format(fmt::runtime(small_is_whole ? "{:.0f}{}{}" : "{:.3g}{}{}"), scaled, separator, unit);
   }
@@ -102,7 +103,8 @@ std::string human_duration(double seconds) {
 }
 
 Prefixed with_prefix(double value, double limit) {
-  constexpr std::string_view kPrefixes = "kMGTPE";
+  constexpr std::string_view kPrefixes = "kMGTPEZY";
+  if (std::abs(value) >= kBeyondPrefixes) return {value, {}};
   std::size_t divisions = 0;
   while (std::abs(value) >= limit && divisions < kPrefixes.size()) {
     value /= 1000;

@@ -35,6 +35,9 @@ struct Prefixed {
 };
 Prefixed with_prefix(double value, double limit);
 
+/// From here on there is none, and numbers are written with an exponent.
+inline constexpr double kBeyondPrefixes = 1e27;
+
 /// "bpc-against-span" from "Bpc against span": a file name for a title.
 std::string name_from_title(const std::string& title);
 

@@ -36,7 +36,7 @@ std::string what_is_there(const std::vector<SweepRun>& runs) {
   std::int64_t again = 0;
   for (const SweepRun& run : runs) {
     if (run.action != SweepAction::kRun || run.status.is_absent() || run.status == RunStatus::kQueued) continue;
-    ++(run.checkpoint > 0 ? resume : again);
+    ++(run.resumes ? resume : again);
   }
   const std::int64_t done = count_runs(runs, SweepAction::kSkip);
   std::vector<std::string> parts;

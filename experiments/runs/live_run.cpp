@@ -34,6 +34,18 @@ void refuse_imported(const Run& run) {
 
 std::int64_t checkpoint_step(const Run& run) { return run.checkpoints.empty() ? 0 : run.checkpoints.back().step; }
 
+bool has_unseen_checkpoint(const Run& run) {
+  const Json* resume = run.param("program.resume");
+  if (checkpoint_step(run) > 0 || !is_of_program(run) || (resume != nullptr && *resume != "checkpoint")) return false;
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(RunPaths{run.folder}.checkpoints(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) return true;
+  }
+  return false;
+}
+
 std::int64_t rows_at_once(const Run& run, std::int64_t chosen) {
   const std::int64_t processes = std::max<std::int64_t>(whole(run, "train.processes"), 1);
   std::int64_t rows = (whole(run, "train.batch") + processes - 1) / processes;

@@ -30,8 +30,8 @@ std::string setting_of(const SweepPoint& point) {
 
 std::string next_start(const Run& run) {
   const std::int64_t checkpoint = checkpoint_step(run);
-  return checkpoint > 0 ? "resumes from " + checkpoint_words(checkpoint, is_of_program(run))
-                        : "starts from the beginning";
+  if (checkpoint > 0) return "resumes from " + checkpoint_words(checkpoint, is_of_program(run));
+  return has_unseen_checkpoint(run) ? "resumes from a checkpoint of unknown step" : "starts from the beginning";
 }
 
 /// A run that is done may lack evaluations.
@@ -153,6 +153,7 @@ void look_at_folder(SweepRun& planned, bool retry) {
   }
   planned.status = {.recorded = run.status};
   planned.checkpoint = checkpoint_step(run);
+  planned.resumes = planned.checkpoint > 0 || has_unseen_checkpoint(run);
   const std::string next = next_start(run);
   switch (run.status) {
     case RunStatus::kDone:

@@ -32,7 +32,8 @@ struct SweepRun {
   SweepAction action = SweepAction::kRun;
   FolderStatus status;          // absent before submission
   std::string reason;           // why the action
-  std::int64_t checkpoint = 0;  // step to resume from; 0: none
+  std::int64_t checkpoint = 0;  // step to resume from; 0: none is known
+  bool resumes = false;         // from a checkpoint, though its step may not be known
   std::vector<WantedEvaluation> evaluations;
   std::size_t evaluations_left = 0;  // of `evaluations`, still to be made
 

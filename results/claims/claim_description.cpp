@@ -270,6 +270,29 @@ void check_limits(const Yaml& node, const ClaimDescription& claim) {
   }
 }
 
+/// A key that changes nothing was meant to.
+void refuse_without_effect(const Yaml& node, const ClaimDescription& claim) {
+  const bool has_margin = claim.expects != Expectation::kValue && claim.expects != Expectation::kAlike;
+  if (const Yaml* margin = node.find("margin"); margin != nullptr && !has_margin) {
+    fail_at(*margin,
+            "'margin' belongs to a comparison or a trend; of a value at_least, at_most, within or tolerance say the "
+            "limits");
+  }
+  if (const Yaml* scale = node.find("scale"); scale != nullptr && claim.expects != Expectation::kTrend) {
+    fail_at(*scale, "'scale' belongs to a trend: add `trend: tends to rise` or `tends to fall`");
+  }
+  if (const Yaml* runs = node.find("printed_runs"); runs != nullptr && claim.printed.empty()) {
+    fail_at(*runs, "'printed_runs' needs 'printed', the number that these runs have");
+  }
+  for (const ClaimSide& side : claim.sides) {
+    const std::string key(1, side.letter);
+    const std::vector<char> named = claim.is_over_sides() ? letters_in(claim.value) : std::vector<char>{'a', 'b'};
+    const bool has_effect = std::ranges::find(named, side.letter) != named.end();
+    if (has_effect || node.find(key) == nullptr) continue;
+    fail_at(*node.find(key), fmt::format("nothing in the claim names the side [{}]: a formula of 'value' may", key));
+  }
+}
+
 /// Which sides each kind of claim needs.
 void check_sides(const Yaml& node, const ClaimDescription& claim) {
   const bool has_a = !claim.sides_called('a').empty();
@@ -428,6 +451,7 @@ ClaimDescription read_claim_description(const Yaml& node) {
   read_expectation(node, claim);
   check_limits(node, claim);
   check_sides(node, claim);
+  refuse_without_effect(node, claim);
   if (const Yaml* seeds = node.find("seeds")) {
     constexpr std::int64_t kMaxSeeds = 10'000;
     claim.planned = whole_number_at(*seeds, "seeds", 2, kMaxSeeds);

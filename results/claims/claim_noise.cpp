@@ -18,7 +18,7 @@ using Sides = std::vector<std::vector<double>>;
 struct NoiseSource {
   std::optional<SharedSpread> shared;  // of differences where pairs are compared
   std::optional<SharedSpread> others;  // the same without the settings that are compared
-  std::string from;                    // "is pooled over 6 settings of this sweep"
+  std::string from;                    // "is pooled over 6 settings of this sweep"; empty: nothing is shared
 };
 
 /// Of differences where pairs are compared: common seeds make these less uncertain than two runs, if anything.
@@ -34,17 +34,18 @@ std::optional<SharedSpread> spread_in(const SharedNoise& noise, bool is_paired) 
 
 NoiseSource source_of(const ClaimPart& part, const ClaimSpread& wanted, const SideReader& reader,
                       const std::vector<Filter>& each) {
-  SideReader::Noise noise;
-  std::string from = "is stated";
   if (wanted.stated) {
-    noise.all.of_runs = SharedSpread{*wanted.stated, std::nullopt};
-    noise.others = noise.all;
-  } else {
-    noise = reader.noise(part.rows, each);
-    from = fmt::format("is pooled over {} of {}", counted(noise.all.settings, "setting"),
-                       wanted.from.empty() ? "this sweep" : wanted.from);
+    const SharedNoise noise{.of_runs = SharedSpread{*wanted.stated, std::nullopt}, .of_pairs = std::nullopt};
+    const std::optional<SharedSpread> stated = spread_in(noise, part.is_paired);
+    return {stated, stated, "is stated"};
   }
-  return {spread_in(noise.all, part.is_paired), spread_in(noise.others, part.is_paired), from};
+  const SideReader::Noise noise = reader.noise(part.rows, each);
+  NoiseSource found{spread_in(noise.all, part.is_paired), spread_in(noise.others, part.is_paired), ""};
+  if (found.shared) {
+    found.from = fmt::format("is pooled over {} of {}", counted(found.shared->settings, "setting"),
+                             wanted.from.empty() ? "this sweep" : wanted.from);
+  }
+  return found;
 }
 
 /// Whether the seeds of a number vary more than the spread that others share.
@@ -72,7 +73,11 @@ void share_noise(PartNumber& number, const ClaimSpread& wanted, const SideReader
   ClaimPart& part = number.part;
   const auto say = [&](const std::string& text) { part.left_out.push_back(part.label + ": " + text); };
   const auto [shared, others, from] = source_of(part, wanted, reader, each);
-  if (!shared) return say("no other setting shows how much seeds differ");
+  if (!shared) {
+    return say(wanted.from.empty()
+                   ? "no other setting shows how much seeds differ"
+                   : fmt::format("no runs of the experiment {} show how much seeds differ", wanted.from));
+  }
   const std::string test =
       shared->test_p ? fmt::format(" (Levene's test of equal noise: {})", p_in_words(*shared->test_p)) : "";
   if (shared->test_p.value_or(1) < kUnequalSpreads) {

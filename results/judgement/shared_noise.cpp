@@ -13,7 +13,7 @@ std::optional<SharedSpread> shared_by(const std::vector<SpreadEstimate>& spreads
                                       const std::vector<std::vector<double>>& samples) {
   const std::optional<SpreadEstimate> pooled = pooled_spread(spreads);
   if (!pooled || pooled->deviation == 0) return std::nullopt;
-  return SharedSpread{*pooled, equal_spread_test(samples)};
+  return SharedSpread{*pooled, equal_spread_test(samples), spreads.size()};
 }
 
 /// What is left of numbers by setting and seed without the mean of each seed; the mean of each setting stays.
@@ -44,7 +44,6 @@ SharedNoise shared_noise(const std::vector<ByGroup>& settings) {
     seeded.push_back(seeded_sample(setting));
     by_seeds[seeded.back().seeds].push_back(numbers);
   }
-  noise.settings = runs.size();
   noise.of_runs = shared_by(of_runs, runs);
   if (noise.of_runs) noise.of_runs->spread.freedom *= independent_share(seeded);
   std::vector<SpreadEstimate> of_pairs;

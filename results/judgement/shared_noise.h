@@ -13,10 +13,10 @@ namespace xlm {
 struct SharedSpread {
   SpreadEstimate spread;
   std::optional<double> test_p;
+  std::size_t settings = 0;
 };
 
 struct SharedNoise {
-  std::size_t settings = 0;              // whose seeds differ
   std::optional<SharedSpread> of_runs;   // of single runs of a setting
   std::optional<SharedSpread> of_pairs;  // of the difference of two runs with a common seed
 };

@@ -19,6 +19,7 @@ constexpr double kBeyondIntegers = 9e18;
 
 /// A number scaled to k, M, G, … with `digits` decimals.
 std::string scaled(double value, std::int64_t digits, std::string_view unit) {
+  if (std::abs(value) >= kBeyondPrefixes) return fmt::format("{:.6g}{}{}", value, unit.empty() ? "" : " ", unit);
   const double rounding = 0.5 * std::pow(10.0, -static_cast<double>(digits));
   const auto [number, prefix] = with_prefix(value, 1000 - rounding);
   return fmt::format("{:.{}f}{}{}{}", number, digits, unit.empty() ? "" : " ", prefix, unit);
@@ -38,6 +39,7 @@ std::string without_sign_of_zero(std::string text) {
 /// separators.
 std::string plain_number(double value, std::int64_t digits) {
   const double size = std::abs(value);
+  if (size >= kBeyondIntegers && std::isfinite(value)) return fmt::format("{:.6g}", value);
   if (digits < 0 && (value == std::floor(value) || is_read_whole(value))) return shown_number(value);
   std::string text = without_sign_of_zero(fmt::format("{:.{}f}", value, digits < 0 ? 3 : digits));
   const double from_here = digits == 0 ? kFromHereInThousands : kFromHereFractionInThousands;
@@ -45,7 +47,7 @@ std::string plain_number(double value, std::int64_t digits) {
   const std::size_t whole = std::min(text.find('.'), text.size());
   std::int64_t number = 0;
   std::from_chars(text.data(), text.data() + whole, number);
-  return size < kBeyondIntegers ? in_thousands(number) + text.substr(whole) : text;
+  return in_thousands(number) + text.substr(whole);
 }
 
 }  // namespace

@@ -179,6 +179,10 @@ void read_columns(const Yaml* node, const Yaml* shared, const CellOptions& defau
     throw UsageError(fmt::format("{}: 'columns' must be a column of the store, or a list of columns", node->where()));
   }
   for (const TableColumn& column : description.columns) {
+    if (column.cells.against.empty() && column.cells.as != RowRelation::kDifference) {
+      throw UsageError(fmt::format("{}: 'as' of '{}' needs 'against', the row with which the others are compared",
+                                   description.place, column.label));
+    }
     if (!column.cells.value.empty()) continue;
     throw UsageError(
         fmt::format("{}: nothing says what the cells of '{}' show\ngive 'value' in 'cells' or in the column",

@@ -36,7 +36,7 @@ Sheet table_sheet(const Table& table, TableFormat format) {
   return sheet;
 }
 
-/// One line per row; behind each value its spread, number of seeds, what else its runs differ in and, if any row has
+/// One line per row; behind each value its spread, number of runs, what else its runs differ in and, if any row has
 /// one, the printed value and how ours compares with it.
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
@@ -65,7 +65,7 @@ std::string render_csv(const Table& table) {
       const TableCell& cell = row.cells[c];
       cells.push_back(cell.value ? json_number(*cell.value) : "");
       if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
-      cells.push_back(fmt::format("{}", cell.groups));
+      cells.push_back(fmt::format("{}", cell.rows.size()));
       if (any(c, is_chosen)) cells.push_back(join(cell.chosen, "; "));
       if (any(c, is_mixed)) cells.push_back(join(cell.differ_in, " "));
       if (!any(c, has_printed)) continue;
@@ -117,7 +117,7 @@ Json to_json(const Table& table) {
       Json item = {{"column", table.columns[c].label}};
       item["value"] = cell.value ? Json(*cell.value) : Json();
       item["sd"] = cell.spread ? Json(*cell.spread) : Json();
-      item["n"] = cell.groups;
+      item["n"] = cell.rows.size();
       if (table.columns[c].cells.choose.is_asked()) item["chosen"] = cell.chosen;
       item["differ_in"] = cell.differ_in;
       item["star"] = cell.star;

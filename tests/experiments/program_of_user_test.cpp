@@ -163,6 +163,7 @@ TEST_F(ProgramOfUser, AKilledSweepLeavesNoProgramAndResumes) {
   }
   until([&] { return left_processes().empty(); });
   fs::remove(hold());
+  EXPECT_EQ(occurrences(run({"sweep", "run.yaml", "--dry-run"}).out, "resumes from"), 2U) << "also if no worker saw it";
   EXPECT_EQ(run({"sweep", "run.yaml"}).code, kDone);
   ASSERT_EQ(run_folders().size(), 2U);
   for (const fs::path& folder : run_folders()) {

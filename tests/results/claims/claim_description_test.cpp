@@ -73,6 +73,11 @@ TEST(ClaimDescription, MistakesHaveTheirPlace) {
   EXPECT_THAT(complaint_about_claim(start + "at_least: 1\nover: data.name\nseeds: 3\n"), HasSubstr("another 'over'"));
   EXPECT_THAT(complaint_about_claim(start + "along: seed\nat_least: 1\n"), HasSubstr("belongs to a trend"));
   EXPECT_THAT(complaint_about_claim(start + "at_least: 2\nat_most: 1\n"), HasSubstr("at_most is below"));
+  EXPECT_THAT(complaint_about_claim(start + "at_least: 1\nmargin: 5\n"), HasSubstr("'margin' belongs to"));
+  EXPECT_THAT(complaint_about_claim(sides + "within: 1\nmargin: 5\n"), HasSubstr("'margin' belongs to"));
+  EXPECT_THAT(complaint_about_claim(sides + "better: a\nscale: log\n"), HasSubstr("'scale' belongs to a trend"));
+  EXPECT_THAT(complaint_about_claim(sides + "better: a\nprinted_runs: 7\n"), HasSubstr("needs 'printed'"));
+  EXPECT_THAT(complaint_about_claim(sides + "better: a\nc: {seed: 3}\n"), HasSubstr("names the side [c]"));
   EXPECT_THAT(complaint_about_claim("claim: c\nvalue: =x[a]\nat_least: 1\n"), HasSubstr("needs a side under 'a'"));
   EXPECT_THAT(complaint_about_claim("claim: c\nvalue: =1 +\nat_least: 1\n"), HasSubstr("claims.yaml:2: the formula"));
   EXPECT_THAT(complaint_about_claim("claim: c\nat_least: 1\n"), HasSubstr("has no value"));

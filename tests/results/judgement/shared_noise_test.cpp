@@ -23,7 +23,7 @@ ByGroup by_seeds(const std::vector<double>& numbers, int first = 1) {
 TEST(SharedNoise, IsTheResidueOfAnAnalysisOfVariance) {
   const SharedNoise noise =
       shared_noise({by_seeds({1.0, 1.2, 1.1}), by_seeds({2.0, 2.3, 2.05}), by_seeds({3.1, 3.15, 3.2})});
-  EXPECT_EQ(noise.settings, 3U);
+  EXPECT_EQ(noise.of_runs->settings, 3U);
   EXPECT_NEAR(noise.of_runs->spread.deviation, 0.11303883305208777, 1e-12);
   // Six, less what common seeds move: sums of squares of 0.0467 between seeds, 2 degrees, and 0.03 of the rest, 4.
   EXPECT_NEAR(noise.of_runs->spread.freedom, 4.0581748441745304, 1e-12);

@@ -158,7 +158,7 @@ TEST_F(Tables, SayWhatTheirRunsDifferInBesideTheSeed) {
                                "alone; a 'where' can tell them apart.\n"));
   const Table result = table(mixed);
   EXPECT_THAT(render_table(result, TableFormat::kCsv), HasSubstr("test.bpc differ in\nadaptive,"));
-  EXPECT_THAT(render_table(result, TableFormat::kCsv), HasSubstr(",3,model.span\n"));
+  EXPECT_THAT(render_table(result, TableFormat::kCsv), HasSubstr(",6,model.span\n"));
   EXPECT_EQ(to_json(result)["rows"][0]["cells"][0]["differ_in"], Json({"model.span"}));
   EXPECT_THAT(text("table: T\nrows: model.span_type\nwhere: {seed: 1}\ncells: {value: test.bpc}\n"),
               HasSubstr("2 runs in every cell."))
