@@ -330,7 +330,7 @@ class Decider {
   }
 
   /// What a reader of its verdict must know, as of diverged seeds.
-  static std::string beside(const OpenClaim& one) {
+  static std::string caveats_of(const OpenClaim& one) {
     std::set<std::string> words;
     for (const ClaimPart& part : one.judged.parts) {
       if (one.is_decided) words.insert(beside_verdict(part));
@@ -348,7 +348,7 @@ class Decider {
                         {"p", one.judged.p && has_verdict(one.judged) ? Json(*one.judged.p) : Json()},
                         {"level", one.level},
                         {"seeds", one.seeds},
-                        {"beside", beside(one).empty() ? Json() : Json(beside(one))},
+                        {"caveats", caveats_of(one).empty() ? Json() : Json(caveats_of(one))},
                         {"why_no_more", one.why_not.empty() ? Json() : Json(one.why_not)}});
       }
       return print(json_text({{"claims", std::move(list)}, {"cost", to_json(cost())}}));
@@ -357,7 +357,7 @@ class Decider {
     for (const OpenClaim& one : claims) {
       std::string line =
           fmt::format("{}: {}, {}", one.name(), state_of(one), counted(static_cast<std::size_t>(one.seeds), "seed"));
-      if (const std::string more = beside(one); !more.empty()) line += ", " + more;
+      if (const std::string more = caveats_of(one); !more.empty()) line += ", " + more;
       text += line + (one.why_not.empty() ? "" : "; " + one.why_not) + "\n";
     }
     print(text + fmt::format("{} by this command\n", cost_in_words(cost())));

@@ -17,7 +17,7 @@ void refuse_imported(const Run& run);
 /// Step of the newest checkpoint, or 0.
 std::int64_t checkpoint_step(const Run& run);
 
-/// Whether a program has left a checkpoint that nobody saw: it was killed together with its worker.
+/// Whether a program has left a checkpoint that no worker saw: it was killed together with its worker.
 bool has_unseen_checkpoint(const Run& run);
 
 /// Rows of a batch that an attempt at the run computes at once at most. The configuration and the memory found so far

@@ -132,9 +132,8 @@ std::string stars_note(const Table& table, const TableNotes& notes) {
                              : fmt::format(" (Welch's t-test over all seeds for {})", cells_at(table, notes.unpaired));
   return fmt::format("* better than {} by a two-sided paired t-test over common seeds{}, p < {}, {}.",
                      join(stars.against, " and "), without_pairs, stars.p,
-                     stars.correct == Correction::kNone
-                         ? "not corrected for multiple comparisons"
-                         : "Holm's correction for " + counted(notes.tests, "test"));
+                     stars.correct == Correction::kNone ? "not corrected for multiple comparisons"
+                                                        : "Holm's correction for " + counted(notes.tests, "test"));
 }
 
 /// "the median over seeds in A, B", of columns whose cells are no means.

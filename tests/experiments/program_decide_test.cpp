@@ -170,14 +170,14 @@ TEST_F(Decide, SidesWithOtherSeedsAreDoubledEach) {
   EXPECT_EQ(found["claims"][0]["seeds"], 4);
 }
 
-TEST_F(Decide, DivergedSeedsStandBesideTheVerdict) {
+TEST_F(Decide, DivergedSeedsStandNextToTheVerdict) {
   write_script("train.py",
                "import json, os, sys\nseed = int(os.environ['XLM_SEED'])\nrate = float(sys.argv[1])\n"
                "loss = float('nan') if rate == 0.25 and seed == 2 else rate + 0.001 * (seed * 7 % 5) * rate\n"
                "with open(os.environ['XLM_METRICS'], 'a') as file:\n"
                "    file.write(json.dumps({'step': 1, 'split': 'valid', 'loss': loss, 'final': True}) + '\\n')\n");
   const Json found = decided("60runs", kDone);
-  EXPECT_THAT(found["claims"][0]["beside"].get<std::string>(), HasSubstr("1 diverged"));
+  EXPECT_THAT(found["claims"][0]["caveats"].get<std::string>(), HasSubstr("1 diverged"));
   EXPECT_THAT(run({"decide", "run.yaml", "--spend", "60runs"}).out, HasSubstr("1 diverged"));
 }
 

@@ -60,7 +60,8 @@ TEST_F(Claims, ASpreadMayComeFromAnEarlierExperiment) {
   // scipy 1.17: t.ppf(0.975, 2)·0.004·√2
   EXPECT_NEAR(*claim.parts.front().half_width, 4.3026527297 * 0.004 * std::sqrt(2.0), 1e-9);
   EXPECT_THAT(claim.notes, Contains(HasSubstr("pooled over 1 setting of early")));
-  EXPECT_THAT(judged(kDeeper + "spread: {from: none}\n").notes, Contains(HasSubstr("no runs of the experiment none show how much seeds differ")));
+  EXPECT_THAT(judged(kDeeper + "spread: {from: none}\n").notes,
+              Contains(HasSubstr("no runs of the experiment none show how much seeds differ")));
 }
 
 TEST_F(Claims, ANoisySideKeepsItsOwnSpread) {
