@@ -85,9 +85,13 @@ def _with_values(study: Any, outcomes: List[Dict[str, Any]]) -> List[Dict[str, A
     ended += [trial.value for trial in study.trials if trial.state.name == "COMPLETE"]
     if not ended:
         return outcomes
-    worst = min if study.direction == StudyDirection.MAXIMIZE else max
-    value_of = lambda outcome: worst([*ended, outcome["value"]] if "value" in outcome else ended)  # noqa: E731
-    return [outcome if "value" in outcome and "step" not in outcome else {"value": value_of(outcome)} for outcome in outcomes]
+    is_maximized = study.direction == StudyDirection.MAXIMIZE
+    told = []
+    for outcome in outcomes:
+        values = [*ended, outcome["value"]] if "value" in outcome else ended
+        has_ended = "value" in outcome and "step" not in outcome
+        told.append(outcome if has_ended else {"value": min(values) if is_maximized else max(values)})
+    return told
 
 
 def next_trial(study: Any, distributions: Dict[str, Any], known: Optional[List[float]]) -> Any:

@@ -93,7 +93,7 @@ class Runs:
         costs = [str(row["name"]) for row in rows_of_frame(self.sql("SELECT DISTINCT name FROM costs"))]
         rows, series, evaluations = (rows_of_frame(each) for each in (self.frame(where), self.series(where=where), self.evaluations(where=where)))
         try:
-            return export_runs(kind, pathlib.Path(place), rows, series, evaluations, costs)
+            return export_runs(kind, pathlib.Path(place), rows, series, evaluations, costs=costs)
         except ExportProblem as problem:
             raise UsageError(f"{problem}\npip install {problem.package}" if problem.package else str(problem)) from None
 

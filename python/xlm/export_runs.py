@@ -40,7 +40,7 @@ class ExportProblem(Exception):
 class ExportedRun:
     """A run as other trackers take it: settings, and by step what was reported; evaluations are called `valid/loss`, and costs are of the end."""
 
-    def __init__(self, row: Row, series: List[Row], evaluations: List[Row], costs: Collection[str]) -> None:
+    def __init__(self, row: Row, series: List[Row], evaluations: List[Row], *, costs: Collection[str]) -> None:
         self.id = str(row["run_id"])
         self.project = str(row.get("experiment") or "runs")
         self.status = str(row["status"])
@@ -170,7 +170,7 @@ WRITERS: Mapping[str, Callable[[List[ExportedRun], pathlib.Path], pathlib.Path]]
 
 
 def export_runs(
-    kind: str, place: pathlib.Path, rows: List[Row], series: List[Row], evaluations: List[Row], costs: Collection[str]
+    kind: str, place: pathlib.Path, rows: List[Row], series: List[Row], evaluations: List[Row], *, costs: Collection[str]
 ) -> pathlib.Path:
     """Writes the runs below `place`, without those that are marked as bad, and returns what was made. Raises ExportProblem."""
     if kind not in WRITERS:
@@ -180,7 +180,7 @@ def export_runs(
     for which, table in enumerate((series, evaluations)):
         for each in table:
             by_run[str(each["run_id"])][which].append(each)
-    good = [ExportedRun(row, *by_run[str(row["run_id"])], costs) for row in rows if _is_nothing(row.get("bad"))]
+    good = [ExportedRun(row, *by_run[str(row["run_id"])], costs=costs) for row in rows if _is_nothing(row.get("bad"))]
     return WRITERS[kind](good, place.resolve())
 
 
@@ -192,7 +192,7 @@ def _rows(table: pathlib.Path) -> List[Row]:
 def _answer(asked: Dict[str, Any]) -> Dict[str, str]:
     tables = (_rows(pathlib.Path(asked["tables"]) / f"{name}.jsonl") for name in ("runs", "series", "evaluations"))
     try:
-        return {"made": str(export_runs(asked["kind"], pathlib.Path(asked["place"]), *tables, asked["costs"]))}
+        return {"made": str(export_runs(asked["kind"], pathlib.Path(asked["place"]), *tables, costs=asked["costs"]))}
     except ExportProblem as problem:
         return {"error": str(problem), "package": problem.package}
     except Exception as error:  # whatever the library throws

@@ -409,7 +409,7 @@ def test_exported_runs_are_read_back_equal(imported, tmp_path, kind, by_command,
 
 def test_what_was_measured_is_no_setting_of_an_exported_run():
     row = {"run_id": "a", "status": "done", "step": 7, "threads": 2, "step_seconds": 0.1, "accuracy": 0.9, "options.lr": 0.3}
-    made = ExportedRun(row, [], [], ["step_seconds", "accuracy"])
+    made = ExportedRun(row, [], [], costs=["step_seconds", "accuracy"])
     assert made.settings == {"options.lr": 0.3}
     assert made.steps == {7: {"step_seconds": 0.1, "accuracy": 0.9}}
 
