@@ -29,6 +29,8 @@
 namespace xlm {
 namespace {
 
+constexpr double kLevelOfPlan = 0.05;  // it has one look
+
 struct DecideCommand : RecipeOptions {
   fs::path file;
   std::vector<std::string> overrides;
@@ -36,6 +38,23 @@ struct DecideCommand : RecipeOptions {
   std::string launcher = "local";
   std::int64_t jobs = 0;
   fs::path site;
+};
+
+/// Seeds of the recipe. Two settings may have others, and other numbers of them.
+struct OwnSeeds {
+  std::map<std::string, std::int64_t> counts;  // by setting
+  std::int64_t most = 0;                       // of a setting
+  std::int64_t last = 0;
+
+  /// The look for which a run was made; 0: it is of the recipe.
+  std::int64_t look_of(const SweepRun& run) const {
+    const auto count = counts.find(run.setting);
+    const std::int64_t seed = run.planned.options.seed;
+    if (count == counts.end() || seed <= last) return 0;
+    std::int64_t look = 0;
+    while ((most << look) < count->second + seed - last) ++look;
+    return look;
+  }
 };
 
 /// A claim and what more seeds of it would take.
@@ -47,8 +66,8 @@ struct OpenClaim {
   std::string why_not;          // no more seeds are run
   std::vector<SweepRun> more;   // that the next look needs
   std::int64_t next_seeds = 0;  // then
-  std::int64_t look = 0;        // which it is, from 1
-  TryCost cost;                 // expected
+  OwnSeeds own;
+  TryCost cost;  // expected
 
   const std::string& name() const { return judged.description.name; }
 };
@@ -89,7 +108,7 @@ class Decider {
       throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
                                    counted(static_cast<std::size_t>(open), "run"), budget_.text()));
     }
-    bool goes_on = launch(own_, 0);
+    bool goes_on = launch(own_, {});
     std::vector<OpenClaim> claims = look();
     while (goes_on) {
       OpenClaim* next = nullptr;
@@ -98,7 +117,7 @@ class Decider {
         if (next == nullptr || claim.cost.seconds < next->cost.seconds) next = &claim;
       }
       if (next == nullptr) break;
-      goes_on = launch(next->more, next->look);
+      goes_on = launch(next->more, next->own);
       const OpenClaim before = std::move(*next);
       claims = look();
       say_step(before, claims);
@@ -134,7 +153,7 @@ class Decider {
   /// What is known of a claim.
   OpenClaim candidate_of(JudgedClaim judged) {
     OpenClaim one{.judged = std::move(judged)};
-    one.level = one.judged.description.planned > 0 ? 1 - kLevel : level_of_look(one.judged.look);
+    one.level = one.judged.description.planned > 0 ? kLevelOfPlan : level_of_look(one.judged.look);
     const std::vector<std::string> used = runs_of(one.judged);
     std::set<std::string> settings;
     for (const SweepRun& run : own_) {
@@ -153,9 +172,8 @@ class Decider {
       one.why_not = missing.empty() ? "its runs are not of this sweep" : missing;
       return one;
     }
-    const OwnSeeds seeds = own_seeds(settings);
-    const std::int64_t looks = go_to_next_look(one, settings, seeds);
-    one.look = looks + 1;
+    one.own = own_seeds(settings);
+    go_to_next_look(one, settings);
     bool is_exact = true;
     for (const ClaimPart& part : one.judged.parts) {
       one.seeds = std::max(one.seeds, part.seeds);
@@ -168,50 +186,51 @@ class Decider {
     return one;
   }
 
-  /// Seeds of the recipe. Two settings may have others.
-  struct OwnSeeds {
-    std::int64_t count = 0;  // the most of a setting
-    std::int64_t last = 0;
-  };
   OwnSeeds own_seeds(const std::set<std::string>& settings) const {
     OwnSeeds own;
-    std::map<std::string, std::int64_t> counts;
     for (const SweepRun& run : own_) {
       if (!settings.contains(run.setting)) continue;
-      own.count = std::max(own.count, ++counts[run.setting]);
+      own.most = std::max(own.most, ++own.counts[run.setting]);
       own.last = std::max(own.last, run.planned.options.seed);
     }
     return own;
   }
 
-  /// Finds the runs that the next look needs, and how many looks were before it: those whose runs have all ended. A
-  /// plan has one look more, at its seeds.
-  std::int64_t go_to_next_look(OpenClaim& one, const std::set<std::string>& settings, const OwnSeeds& seeds) {
+  /// Finds the runs that the next look needs: the first that has some which have not ended. A plan has one look, at its
+  /// seeds.
+  void go_to_next_look(OpenClaim& one, const std::set<std::string>& settings) {
     const std::int64_t planned = one.judged.description.planned;
     const std::int64_t last_look = planned > 0 ? 0 : 16;
     for (std::int64_t look = 0;; ++look) {
-      one.next_seeds = planned > 0 ? std::max(planned, seeds.count) : seeds.count << (look + 1);
-      one.more = runs_with_more_seeds(settings, seeds, one.next_seeds);
+      one.next_seeds = planned > 0 ? std::max(planned, one.own.most) : one.own.most << (look + 1);
+      one.more = runs_with_more_seeds(settings, one.own, one.next_seeds);
       const bool has_open = std::ranges::any_of(one.more, [](const SweepRun& run) { return run.is_open(); });
-      if (has_open || look == last_look) return look;
-      for (const SweepRun& run : one.more) has_entered_ = enter(run, look + 1) || has_entered_;
+      if (has_open) return;
+      for (const SweepRun& run : one.more) has_entered_ = enter(run, one.own) || has_entered_;
+      if (look == last_look) return;
     }
   }
 
   std::string why_no_more(const OpenClaim& one) const {
+    const auto& parts = one.judged.parts;
+    const auto not_tried = std::ranges::find(parts, Verdict::kNotTried, &ClaimPart::verdict);
     const bool is_planned = one.judged.description.planned > 0;
-    if (is_planned && std::ranges::none_of(one.more, [](const SweepRun& run) { return run.is_open(); })) {
-      return "its plan of seeds is fulfilled";
+    if (is_planned && std::ranges::none_of(parts, &ClaimPart::is_a_look)) {
+      return not_tried == parts.end() ? "its plan of seeds is fulfilled" : not_tried->missing;
     }
     for (const SweepRun& run : one.more) {
       if (!run.is_open() || !launched_.contains(run.id())) continue;
       if (!(run.status == RunStatus::kFailed)) return run.id() + " has not ended: the same command goes on";
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
-    if (is_planned || one.judged.too_weak) return "";  // one look would have decided it
+    if (one.judged.too_weak) return "";  // one look would have decided it
+    if (not_tried != parts.end()) return not_tried->missing;
+    if (is_planned && std::ranges::none_of(one.more, [](const SweepRun& run) { return run.is_open(); })) {
+      return "seeds of its plan have no number: xlm claims says which";
+    }
+    if (is_planned) return "";
     std::optional<std::int64_t> fewest = 0;
-    for (const ClaimPart& part : one.judged.parts) {
-      if (part.verdict == Verdict::kNotTried) return part.missing;
+    for (const ClaimPart& part : parts) {
       if (part.verdict != Verdict::kUndecided) continue;
       const std::optional<std::int64_t> seeds = fewest_seeds(part);
       if (!seeds || !fewest) fewest.reset();
@@ -230,7 +249,7 @@ class Decider {
       if (!settings.contains(run.setting) || !taken.insert(run.setting).second) continue;
       SweepPoint point = run.point;
       std::erase_if(point, [](const auto& entry) { return entry.first == "seed"; });
-      for (std::int64_t seed = 1; seed <= all - seeds.count; ++seed) {
+      for (std::int64_t seed = 1; seed <= all - seeds.counts.at(run.setting); ++seed) {
         more.points.push_back(point);
         more.points.back().emplace_back("seed", make_scalar(std::to_string(seeds.last + seed), "xlm decide"));
       }
@@ -268,7 +287,8 @@ class Decider {
     return all;
   }
 
-  static void tag(const SweepRun& run, std::int64_t look) {
+  static void tag(const SweepRun& run, const OwnSeeds& own) {
+    const std::int64_t look = own.look_of(run);
     if (look == 0) return;
     const fs::path& folder = run.planned.paths.folder;
     const std::string name = kLookTag + std::to_string(look);
@@ -279,21 +299,21 @@ class Decider {
 
   /// Makes a run that has ended one of this experiment and of a look: another experiment may have done it. Whether it
   /// is the first time here.
-  bool enter(const SweepRun& run, std::int64_t look) {
+  bool enter(const SweepRun& run, const OwnSeeds& own) {
     if (!entered_.insert(run.id()).second) return false;
     submit(run.planned);
-    tag(run, look);
+    tag(run, own);
     return true;
   }
 
   /// Does the open ones of these runs, and tags them with their look. Whether the user and the budget let it go on.
-  bool launch(const std::vector<SweepRun>& runs, std::int64_t look) {
+  bool launch(const std::vector<SweepRun>& runs, const OwnSeeds& own) {
     std::vector<SweepRun> open;
     for (const SweepRun& run : runs) {
       if (run.is_open()) {
         open.push_back(run);
       } else {
-        enter(run, look);
+        enter(run, own);
       }
     }
     if (open.empty()) return true;
@@ -305,7 +325,7 @@ class Decider {
     const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
     for (const SweepRun& run : open) {  // before one can end
       submit(run.planned);
-      tag(run, look);
+      tag(run, own);
     }
     SweepLaunch sweep(find_launcher(command_.launcher), recipe_, open,
                       {.jobs = command_.jobs, .site = command_.site, .should_stop = should_stop}, quiet_);
@@ -399,7 +419,8 @@ std::function<int()> declare_decide(CLI::App& app, const GlobalOptions& global) 
   app.footer(
       "Does the sweep's own runs, then doubles the seeds of undecided claims, the cheapest first, until each is "
       "decided "
-      "or the budget is spent.\nSo that looking again finds no more by chance, p has to be below 0.04 at the first "
+      "or the budget is spent. A claim with `seeds`, a plan, gets so many.\nSo that looking again finds no more by "
+      "chance, p has to be below 0.04 at the first "
       "look, "
       "then 0.005, 0.0025, …\nExit code: 0 all decided, 11 some undecided, 75 stopped: the same command goes on.\n\n"
       "Examples:\n"

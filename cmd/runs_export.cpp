@@ -64,6 +64,7 @@ void leave_bad_out(RunTable& runs, std::vector<std::size_t>& rows) {
   if (left_out > 0) {
     spdlog::warn("{} marked as bad {} left out", counted(left_out, "run"), left_out == 1 ? "is" : "are");
   }
+  if (rows.empty() && left_out > 0) throw UsageError("no run is left to export: all are marked as bad");
 }
 
 std::vector<fs::path> event_files(RunTable& runs, const std::vector<std::size_t>& selected,

@@ -135,21 +135,25 @@ bool is_judged(const Run& run, const std::string& name) {
 }
 
 struct RunResults {
-  Results own;      // of the run as it is configured
-  Results further;  // evaluations with other settings
+  Results own;       // of the run itself, and imported
+  Results training;  // that is reported every so many steps, which is no part of what a run is
+  Results further;   // evaluations that were asked for, with their settings
 };
+
+bool is_imported(const Run& run) { return run.param(kImportedSource) != nullptr; }
 
 RunResults results_of(const Run& run) {
   RunResults results;
   for (const RunEvaluation& evaluation : run.evaluations) {
-    Results& all = evaluation.at.empty() ? results.own : results.further;
+    Results& all = evaluation.settings.empty() ? results.own : results.further;
     for (const auto& [name, value] : evaluation.values) {
       if (name != "seconds") all[{evaluation.split, at_text(evaluation.at), evaluation.step, name}] = value;
     }
   }
+  Results& training = is_imported(run) ? results.own : results.training;
   for (const auto& [name, series] : run.metrics) {
     if (!is_judged(run, name)) continue;
-    for (const auto& [step, value] : series) results.own[{"", "", step, name}] = value;
+    for (const auto& [step, value] : series) training[{"", "", step, name}] = value;
   }
   for (const auto& [name, value] : run.costs) {
     if (is_judged(run, name)) results.own[{"costs", "", 0, name}] = value;
@@ -171,34 +175,43 @@ bool holds(const Results& more, const Results& less) {
   return agree(less, more) && std::ranges::all_of(less, [&](const auto& one) { return more.contains(one.first); });
 }
 
-/// What an evaluation is of, with which settings; "" for other records, and for evaluations with the run's own ones.
-std::string identity_of_evaluation(const Json& record) {
-  const Json settings = record.value("settings", Json::object());
-  if (record.value("type", "") != "evaluation" || settings.empty()) return "";
-  return Json::array({record.value("split", ""), record.value("step", Json()), settings}).dump();
+/// What an evaluation is of, with which settings.
+std::string evaluation_identity(const std::string& split, std::int64_t step, const Json& settings) {
+  return Json::array({split, step, settings}).dump();
 }
 
-/// `lines`, and the evaluations with other settings that only `other` has.
-std::vector<std::string> with_evaluations_of(std::vector<std::string> lines, const std::vector<std::string>& other) {
-  std::set<std::string> known{""};
-  for (const std::string& line : lines) known.insert(identity_of_evaluation(record_in(line)));
-  for (const std::string& line : other) {
-    Json record = record_in(line);
-    if (known.contains(identity_of_evaluation(record))) continue;
-    for (const char* of_worker : {"token", "crc"}) record.erase(of_worker);
-    lines.push_back(journal_line(record));
+/// `lines` of `run`, and the evaluations with other settings that `other` alone has. Those that do not count there, as
+/// of a worker that had lost its run, do not come along.
+std::vector<std::string> with_evaluations_of(std::vector<std::string> lines, const Run& run, const Run& other) {
+  std::set<std::string> known;
+  for (const RunEvaluation& one : run.evaluations) known.insert(evaluation_identity(one.split, one.step, one.settings));
+  std::map<std::string, const RunEvaluation*> wanted;
+  for (const RunEvaluation& one : other.evaluations) {
+    const std::string identity = evaluation_identity(one.split, one.step, one.settings);
+    if (!one.settings.empty() && !known.contains(identity)) wanted[identity] = &one;
   }
+  std::vector<std::string> fresh;
+  for (const std::string& line : whole_lines(other.folder)) {
+    Json record = record_in(line);
+    if (record.value("type", "") != "evaluation") continue;
+    const auto found = wanted.find(evaluation_identity(record.value("split", ""), record.value("step", std::int64_t{0}),
+                                                       record.value("settings", Json())));
+    if (found == wanted.end() || time_in(record) != found->second->time) continue;
+    for (const char* of_worker : {"token", "crc"}) record.erase(of_worker);
+    fresh.push_back(journal_line(record));
+  }
+  for (std::string& line : by_time(std::move(fresh))) lines.push_back(std::move(line));
   return lines;
 }
-
-bool is_imported(const Run& run) { return run.param(kImportedSource) != nullptr; }
 
 /// Which of two runs that are done has to be kept; kConflicting if they say different things. A run that was imported
 /// may have been no further then.
 JournalRelation relation_of_done(const Run& here, const Run& there) {
   const RunResults mine = results_of(here);
   const RunResults theirs = results_of(there);
-  if (!agree(mine.further, theirs.further)) return JournalRelation::kConflicting;
+  if (!agree(mine.further, theirs.further) || !agree(mine.training, theirs.training)) {
+    return JournalRelation::kConflicting;
+  }
   const bool holds_theirs = holds(mine.own, theirs.own);
   const bool holds_mine = holds(theirs.own, mine.own);
   if (holds_theirs && holds_mine) return JournalRelation::kDoneTwice;
@@ -235,9 +248,10 @@ JournalVerdict compare_runs(const fs::path& here, const fs::path& there) {
   if (verdict.relation == JournalRelation::kConflicting) return verdict;
   const bool taken = verdict.relation == JournalRelation::kLonger;
   std::vector<std::string> kept = taken ? theirs : mine;
-  const std::vector<std::string>& other = taken ? mine : theirs;
-  if (both_done) kept = with_evaluations_of(std::move(kept), other);
-  kept = with_requests_of(std::move(kept), other);
+  if (both_done) {
+    kept = with_evaluations_of(std::move(kept), taken ? their_run : my_run, taken ? my_run : their_run);
+  }
+  kept = with_requests_of(std::move(kept), taken ? mine : theirs);
   if (taken || kept.size() > mine.size()) verdict.text = journal_text(kept);
   return verdict;
 }

@@ -100,7 +100,6 @@ int digits_of_range(const KeyRange& key) {
   constexpr int kDigits = 6;
   constexpr int kAllDigits = 17;
   constexpr double kValues = 1e4;
-  if (key.high <= key.low) return kAllDigits;
   const double digits_of_width = std::log10(std::max(std::abs(key.low), std::abs(key.high)) / (key.high - key.low));
   return std::clamp(static_cast<int>(std::ceil(digits_of_width + std::log10(kValues))), kDigits, kAllDigits);
 }
@@ -114,12 +113,17 @@ Yaml value_of_key(const KeyRange& key, double value, const std::string& source) 
   }
   const double inside = std::clamp(value, key.low, key.high);
   if (key.whole) return make_scalar(std::to_string(std::llround(inside)), source);
+  if (key.low == key.high) return make_scalar(fmt::format("{}", inside), source);
+  if (key.step > 0) {  // a step of decimals has their digits
+    const double value_of_step = key.low + std::round((inside - key.low) / key.step) * key.step;
+    const bool is_zero = std::abs(value_of_step) < key.step * 1e-9;
+    return make_scalar(fmt::format("{:.12g}", is_zero ? 0.0 : value_of_step), source);
+  }
   const std::string text = fmt::format("{:.{}g}", inside, digits_of_range(key));
   double rounded = 0;
   parse_real(text, rounded);
-  if (rounded < key.low || rounded > key.high)
-    return make_scalar(fmt::format("{}", std::clamp(rounded, key.low, key.high)), source);
-  return make_scalar(text, source);
+  if (key.low <= rounded && rounded <= key.high) return make_scalar(text, source);
+  return make_scalar(fmt::format("{}", std::clamp(rounded, key.low, key.high)), source);
 }
 
 double random_value(const KeyRange& key, std::uint64_t bits) {

@@ -81,7 +81,7 @@ void add_random(Yaml random, std::vector<SweepAxis>& axes) {
     }
     axis.keys.push_back(key);
   }
-  axes.push_back(std::move(axis));
+  if (!axis.keys.empty()) axes.push_back(std::move(axis));
 }
 
 /// Checks that no key is swept twice or lies inside another one.

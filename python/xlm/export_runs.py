@@ -60,7 +60,7 @@ class ExportedRun:
         names = {str(each["name"]) for each in series}
         last = max([int(row.get("step") or 0), *self.steps])
         for name in costs:
-            if name not in names and not _is_nothing(row.get(name)):
+            if name not in (*names, *_RUN_FIELDS) and not _is_nothing(row.get(name)):
                 self._add({"step": last, "value": row[name]}, name)
 
     def _add(self, each: Row, name: str) -> None:

@@ -68,7 +68,8 @@ std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& sample
   std::set<double> grid;
   for (const auto& [x, y] : longest) grid.insert(x);
   // Others may begin before it and end behind it. Runs of a budget begin and end at slightly different places: the grid
-  // begins where all of these have begun, and ends where the first of them ends.
+  // begins where all of these have begun, and ends where the first of them ends. One that ends before the next place of
+  // the grid is none of these.
   const double first = *grid.begin();
   const double last = *grid.rbegin();
   const double around_first = half_step(grid, first);
@@ -78,8 +79,8 @@ std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& sample
   for (const auto& [run, curve] : curves) {
     const double from = curve.begin()->first;
     const double to = curve.rbegin()->first;
-    if (std::abs(from - first) <= around_first) begin = std::max(begin, from);
-    if (std::abs(to - last) <= around_last) end = std::min(end, to);
+    if (std::abs(from - first) <= around_first && to >= first + 2 * around_first) begin = std::max(begin, from);
+    if (std::abs(to - last) <= around_last && from <= last - 2 * around_last) end = std::min(end, to);
     for (const auto& [x, y] : curve) {
       if (x < first - around_first || x > last + around_last) grid.insert(x);
     }
@@ -89,6 +90,11 @@ std::vector<FigureSample> on_common_grid(const std::vector<FigureSample>& sample
       grid.erase(from);
       grid.insert(to);
     }
+  }
+  for (const auto& [run, curve] : curves) {  // one between two places would have none
+    const auto next = grid.lower_bound(curve.begin()->first);
+    if (next != grid.end() && *next <= curve.rbegin()->first) continue;
+    for (const auto& [x, y] : curve) grid.insert(x);
   }
   std::vector<FigureSample> placed;
   for (const auto& [run, curve] : curves) {

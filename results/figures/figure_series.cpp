@@ -296,9 +296,9 @@ void SeriesBuilder::add(const std::vector<FigureSample>& samples, bool joined, b
     figure_.series.push_back(std::move(line));
   }
   describe_variation(figure_, variation_);
-  if (is_interpolated) figure_.caption += "; interpolated between a run's own places";
-  if (some_end) figure_.caption += "; some runs end before others";
-  if (some_single) figure_.caption += "; runs with one number each are a point at their mean place";
+  if (is_interpolated) add_to_caption(figure_, "interpolated between a run's own places");
+  if (some_end) add_to_caption(figure_, "some runs end before others");
+  if (some_single) add_to_caption(figure_, "runs with one number each are a point at their mean place");
 }
 
 /// Finds the series in which a run measured several parts of a text, such as a share while it trained and all of it at
@@ -359,6 +359,10 @@ FigurePoint SeriesBuilder::point_of(const std::vector<const FigureSample*>& memb
   return point;
 }
 
+void add_to_caption(Figure& figure, const std::string& part) {
+  figure.caption += (figure.caption.empty() ? "" : "; ") + part;
+}
+
 void describe_variation(Figure& figure, const Variation& variation) {
   const FigureDescription& description = figure.description;
   const std::string what = variation.text();
@@ -410,8 +414,8 @@ BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
   const bool of_outcome = is_time || (!is_along_training(description.x) && runs.is_measured(description.x));
   builder.add(samples, rules.joined, of_outcome);
   if (lost > 0) {
-    figure.caption += fmt::format("{}left out: {} that {} not finite", figure.caption.empty() ? "" : "; ",
-                                  counted(static_cast<std::size_t>(lost), "number"), lost == 1 ? "is" : "are");
+    add_to_caption(figure, fmt::format("left out: {} that {} not finite",
+                                       counted(static_cast<std::size_t>(lost), "number"), lost == 1 ? "is" : "are"));
   }
   if (description.front) add_fronts(runs, selected, figure);
   return figure;

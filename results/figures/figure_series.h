@@ -73,6 +73,9 @@ std::string problem_of_columns(const FigureDescription& description);
 BuiltFigure series_figure(RunTable& runs, const FigureDescription& description,
                           const std::vector<std::size_t>& selected, const SeriesRules& rules);
 
+/// Adds a part to a figure's caption.
+void add_to_caption(Figure& figure, const std::string& part);
+
 /// Describes the figure's numbers in its caption. Adds a note if they combine runs that `series` or `where` could
 /// separate.
 void describe_variation(Figure& figure, const Variation& variation);

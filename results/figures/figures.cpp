@@ -50,15 +50,15 @@ void describe_missing(RunTable& runs, const std::vector<std::size_t>& rows, Figu
   SeedValues values = seed_values(runs, rows, column, description.over);
   values.without_number.erase(std::string(name_of(RunStatus::kDone)));
   if (values.without_number.empty()) return;
-  figure.caption += fmt::format("{}left out: {}", figure.caption.empty() ? "" : "; ", values.without_number_text());
+  add_to_caption(figure, "left out: " + values.without_number_text());
 }
 
 /// Says in the caption that settings were chosen, and in the notes which.
 void describe_choice(Figure& figure, SettingChoice choice) {
   const Selection& selection = figure.description.choose;
   if (!selection.is_asked()) return;
-  figure.caption += fmt::format("{}best {} by {}", figure.caption.empty() ? "" : "; ",
-                                listed_names(selection.over, selection.over.size()), column_label(selection.by));
+  add_to_caption(figure, fmt::format("best {} by {}", listed_names(selection.over, selection.over.size()),
+                                     column_label(selection.by)));
   NamedChoices choices;
   choices.emplace_back("", std::move(choice));
   for (std::string& note : choice_notes(selection, choices)) figure.notes.push_back(std::move(note));

@@ -50,6 +50,28 @@ void check_version(const SQLite::Database& database, std::string_view name) {
                   name, version, kSchemaVersion));
 }
 
+namespace {
+
+/// Views hold no data: those of a store that an earlier program made are made again as they are now.
+void renew_views(SQLite::Database& database) {
+  constexpr std::string_view kView = "CREATE VIEW ";
+  const std::string_view schema = schema_sql();
+  for (std::size_t at = schema.find(kView); at != std::string_view::npos; at = schema.find(kView, at + 1)) {
+    const std::string text(schema.substr(at, schema.find(';', at) - at));
+    const std::string name = text.substr(kView.size(), text.find(' ', kView.size()) - kView.size());
+    SQLite::Statement known(database, "SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?");
+    known.bind(1, name);
+    if (known.executeStep() && known.getColumn(0).getString() == text) continue;
+    known.reset();
+    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    database.exec("DROP VIEW IF EXISTS " + name);
+    database.exec(text);
+    transaction.commit();
+  }
+}
+
+}  // namespace
+
 void make_schema(SQLite::Database& database, std::string_view name) {
   if (schema_version(database) == 0) {
     // Another process may be doing the same: look again once the store is locked.
@@ -62,6 +84,7 @@ void make_schema(SQLite::Database& database, std::string_view name) {
     transaction.commit();
   }
   check_version(database, name);
+  renew_views(database);
 }
 
 }  // namespace xlm

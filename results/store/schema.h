@@ -12,7 +12,7 @@ class Database;
 
 namespace xlm {
 
-/// Rises with every change of the tables, the views, or what a sync writes into them.
+/// Rises with every change of the tables, or of what a sync writes into them. Views are renewed.
 inline constexpr std::int64_t kSchemaVersion = 8;
 
 /// The text of results/store/schema.sql, which makes the tables and views in an empty database.

@@ -170,6 +170,23 @@ TEST_F(Decide, SidesWithOtherSeedsAreDoubledEach) {
   EXPECT_EQ(found["claims"][0]["seeds"], 4);
 }
 
+TEST_F(Decide, APlanIsCarriedOutOfSidesWithUnequalSeedsAndSaysWhatHoldsItUp) {
+  const std::string claim =
+      "claims:\n  - {claim: less, name: less, value: valid.loss, a: {options.lr: 0.25}, b: {options.lr: 0.5}, seeds: "
+      "4}\n";
+  const std::string sweep =
+      "options: {lr: 0.5}\nsweep:\n  include:\n    - {options.lr: 0.25, seed: 1}\n    - {options.lr: 0.25, seed: 2}\n"
+      "    - {options.lr: 0.5, seed: 1}\n";
+  configure("[python3, train.py, '{lr}']", "", sweep + claim);
+  const Json found = decided("20runs", kDone);
+  EXPECT_EQ(found["cost"]["runs"], 8);
+  EXPECT_EQ(found["claims"][0]["seeds"], 4);
+  write_script("train.py", "import os\nif os.environ['XLM_SEED'] == '2': raise SystemExit('no such seed')\n" +
+                               read_file(folder_.path() / "code" / "train.py"));
+  const Json failed = decided("20runs", kUndecided);
+  EXPECT_THAT(failed["claims"][0]["why_no_more"].get<std::string>(), HasSubstr("have no number"));
+}
+
 TEST_F(Decide, DivergedSeedsStandNextToTheVerdict) {
   write_script("train.py",
                "import json, os, sys\nseed = int(os.environ['XLM_SEED'])\nrate = float(sys.argv[1])\n"

@@ -198,13 +198,14 @@ TEST_F(RunMergeTest, OtherNumbersOfTrainingAreOtherResults) {
   const fs::path there = place("b") / here.filename();
   for (const fs::path& run : {here, there}) {
     train(run, 10);
-    add(run, "metric", {{"step", 10}, {"values", {{"bpc", 2.4}, {"tokens_per_second", run == here ? 5 : 6}}}});
-    if (run == there) add(run, "metric", {{"step", 7}, {"values", {{"bpc", 2.41}}}});
+    add(run, "metric", {{"step", 7}, {"values", {{"bpc", run == here ? 2.4 : 2.41}}}});
+    add(run, "metric", {{"step", 11}, {"values", {{"tokens_per_second", run == here ? 5 : 6}}}});
+    if (run == there) add(run, "metric", {{"step", 12}, {"values", {{"bpc", 2.41}}}});
     finish(run, 2.25);
   }
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kConflict));
   add(here, "metric", {{"step", 7}, {"values", {{"bpc", 2.41}}}});
-  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice)) << "speed is no result";
+  EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice)) << "neither speed nor how often it is told";
 }
 
 TEST_F(RunMergeTest, EvaluationsOfARunThatWasDoneTwiceAreUnited) {
@@ -218,6 +219,17 @@ TEST_F(RunMergeTest, EvaluationsOfARunThatWasDoneTwiceAreUnited) {
   evaluate(here, "test", 2.1, {{"eval.batch", 3}});
   evaluate(there, "test", 2.1, {{"eval.batch", 3}});
   evaluate(there, "test", 2.2, {{"eval.batch", 5}});
+  const Json of_no_run = {{"type", "evaluation"},
+                          {"time", 1e4},
+                          {"step", 10},
+                          {"split", "test"},
+                          {"final", true},
+                          {"loss", 1.0},
+                          {"values", {{"bpc", 9.0}}},
+                          {"settings", {{"eval.batch", 7}}}};
+  std::string damaged = journal_line(of_no_run);
+  damaged.replace(damaged.find("9.0"), 3, "8.0");
+  AppendFile(RunPaths{there}.journal()).append(damaged);
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
   EXPECT_EQ(read_run(here).evaluations.size(), 3U);
   EXPECT_EQ(read_run(here).malformed, 0);

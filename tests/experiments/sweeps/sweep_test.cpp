@@ -19,6 +19,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 /// Points as "key=value key=value".
 std::vector<std::string> points(const std::string& text) {
@@ -161,6 +162,22 @@ TEST(Sweep, RandomSamplesReachBothEndsOfSteps) {
   const double all = std::log(3.5 / 0.5);  // of the orders of magnitude from 0.5 to 3.5
   expect_shares("l",
                 {{"1", std::log(1.5 / 0.5) / all}, {"2", std::log(2.5 / 1.5) / all}, {"3", std::log(3.5 / 2.5) / all}});
+}
+
+TEST(Sweep, ValuesOfAStepAreMultiplesOfIt) {
+  const auto values = [](const std::string& range) {
+    std::set<std::string> found;
+    for (const std::string& point : points("sweep: {random: {samples: 90, keys: {a: " + range + "}}}\n"))
+      found.insert(point);
+    return found;
+  };
+  EXPECT_THAT(values("{low: -0.3, high: 0.3, step: 0.1}"),
+              UnorderedElementsAre("a=-0.3", "a=-0.2", "a=-0.1", "a=0", "a=0.1", "a=0.2", "a=0.3"));
+  EXPECT_THAT(values("{low: 100000.0, high: 100000.5, step: 0.25}"),
+              UnorderedElementsAre("a=100000", "a=100000.25", "a=100000.5"));
+  EXPECT_THAT(values("{low: 0.1, high: 0.1}"), UnorderedElementsAre("a=0.1"));
+  EXPECT_EQ(points("sweep: {grid: {s: [1, 2]}, random: {samples: 3, keys: {a: null}}}\n").size(), 2U)
+      << "a profile removed it";
 }
 
 TEST(Sweep, RandomSamplesOfANarrowRangeDifferAndLieInIt) {

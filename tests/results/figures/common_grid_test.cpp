@@ -42,6 +42,14 @@ TEST(CommonGrid, NothingIsDrawnThatNoRunReported) {
   EXPECT_EQ(found.at(1), (Curve{{150, 7.5}, {200, 6.25}, {300, 4.5}, {400, 3.5}})) << "where both go on";
 }
 
+TEST(CommonGrid, AShortRunHasItsOwnPlacesAndMovesNoEnd) {
+  const auto found = placed({{0, {{100, 1}, {200, 2}, {300, 3}}}, {1, {{130, 5}, {170, 6}}}, {2, {{230, 7}}}});
+  EXPECT_EQ(found.at(0).begin()->first, 100);
+  EXPECT_EQ(found.at(1), (Curve{{130, 5}, {170, 6}}));
+  EXPECT_EQ(found.at(2), (Curve{{230, 7}}));
+  EXPECT_DOUBLE_EQ(found.at(0).at(130), 1.3);
+}
+
 TEST(CommonGrid, RunsOfOneNumberAtOtherPlacesAreSeen) {
   EXPECT_TRUE(have_one_each({{0, 300, 1.0, 0}, {1, 500, 1.2, 0}}));
   EXPECT_FALSE(have_one_each({{0, 300, 1.0, 0}, {1, 300, 1.2, 0}})) << "one place";
