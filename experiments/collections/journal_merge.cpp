@@ -176,7 +176,7 @@ bool holds(const Results& more, const Results& less) {
 }
 
 /// What an evaluation is of, with which settings.
-std::string evaluation_identity(const std::string& split, std::int64_t step, const Json& settings) {
+std::string evaluation_identity(const Json& split, const Json& step, const Json& settings) {
   return Json::array({split, step, settings}).dump();
 }
 
@@ -194,8 +194,8 @@ std::vector<std::string> with_evaluations_of(std::vector<std::string> lines, con
   for (const std::string& line : whole_lines(other.folder)) {
     Json record = record_in(line);
     if (record.value("type", "") != "evaluation") continue;
-    const auto found = wanted.find(evaluation_identity(record.value("split", ""), record.value("step", std::int64_t{0}),
-                                                       record.value("settings", Json())));
+    const auto field = [&](const char* name) { return record.value(name, Json()); };
+    const auto found = wanted.find(evaluation_identity(field("split"), field("step"), field("settings")));
     if (found == wanted.end() || time_in(record) != found->second->time) continue;
     for (const char* of_worker : {"token", "crc"}) record.erase(of_worker);
     fresh.push_back(journal_line(record));
