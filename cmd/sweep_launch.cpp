@@ -14,6 +14,7 @@
 #include "experiments/launchers/list_growth.h"
 #include "experiments/launchers/slurm.h"
 #include "experiments/launchers/sweep_watch.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/runs/store_update.h"
 #include "experiments/sweeps/cost_estimate.h"
 #include "experiments/sweeps/unreached_axes.h"

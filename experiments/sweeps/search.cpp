@@ -59,7 +59,8 @@ std::vector<KeyRange> read_keys(const Yaml& search, const Yaml& keys) {
 std::vector<std::int64_t> read_seeds(const Yaml& tree, const Yaml& node) {
   if (node.is_null()) {
     const Yaml* seed = tree.find("seed");
-    const Json own = seed == nullptr ? Json(1) : to_json(*seed);
+    if (seed == nullptr) return {1};
+    const Json own = to_json(*seed);
     if (!own.is_number_integer() || own < 0) fail_at(*seed, "'seed' must be a whole number that is not negative");
     return {own.get<std::int64_t>()};
   }
