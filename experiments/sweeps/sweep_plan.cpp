@@ -28,10 +28,10 @@ std::string setting_of(const SweepPoint& point) {
   return join(parts, " ");
 }
 
-std::string next_start(const Run& run) {
+std::string next_start(const Run& run, bool resumes) {
   const std::int64_t checkpoint = checkpoint_step(run);
   if (checkpoint > 0) return "resumes from " + checkpoint_words(checkpoint, is_of_program(run));
-  return has_unseen_checkpoint(run) ? "resumes from a checkpoint of unknown step" : "starts from the beginning";
+  return resumes ? "resumes from a checkpoint of unknown step" : "starts from the beginning";
 }
 
 /// A run that is done may lack evaluations.
@@ -154,7 +154,7 @@ void look_at_folder(SweepRun& planned, bool retry) {
   planned.status = {.recorded = run.status};
   planned.checkpoint = checkpoint_step(run);
   planned.resumes = planned.checkpoint > 0 || has_unseen_checkpoint(run);
-  const std::string next = next_start(run);
+  const std::string next = next_start(run, planned.resumes);
   switch (run.status) {
     case RunStatus::kDone:
       look_at_evaluations(planned, run);

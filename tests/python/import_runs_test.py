@@ -445,6 +445,20 @@ def test_splits_that_are_said_later_make_the_last_values_final(imported, tmp_pat
     assert (row["test.acc"], row["test.loss"]) == (0.9, 0.7)
 
 
+def test_a_merge_takes_what_an_imported_run_has_gained(tmp_path):
+    for name, steps in (("early", 2), ("late", 3)):
+        (tmp_path / name).mkdir()
+        lines = [f"a,x,1,{step},{4 - step},{5 - step}" for step in range(1, steps + 1)]
+        (tmp_path / name / "log.csv").write_text("\n".join(["run,g,seed,step,loss,val/loss", *lines, ""]))
+        options = ["--run", "run", "--settings", "g", "--seed", "seed", "--split", "valid=val/loss", "--runs", str(tmp_path / f"runs-{name}")]
+        xlm.call(["runs", "import", "csv", str(tmp_path / name / "log.csv"), *options])
+    runs = xlm.Runs(tmp_path / "runs-early")
+    for _ in range(2):
+        xlm.call(["runs", "merge", str(tmp_path / "runs-late"), "--runs", str(runs.folder)])
+        assert rows_of(runs.sql("SELECT max(step) AS last FROM metrics")) == [{"last": 3}]
+        assert [row["valid.loss"] for row in rows_of(runs.frame())] == [2.0]
+
+
 def test_rows_of_one_run_that_cannot_be_one_run(imported, tmp_path):
     (tmp_path / "table.csv").write_text("Name,lr,seed,val_loss\nbase,0.1,1,3.0\nbase,0.1,2,3.2\n")
     for options in (["--seed", "seed"], ["--settings", "lr,seed"]):

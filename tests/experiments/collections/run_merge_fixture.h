@@ -51,6 +51,17 @@ class RunMergeTest : public ::testing::Test {
     evaluate(run, "test", bpc, Json::object());
     add(run, "state", {{"state", "done"}});
   }
+  /// The same run, done in the folders a and b.
+  std::pair<fs::path, fs::path> done_in_both(double bpc_here, double bpc_there) {
+    const fs::path here = make_run("a", 1);
+    copy(place("a"), place("b"));
+    const fs::path there = place("b") / here.filename();
+    train(here, 10);
+    finish(here, bpc_here);
+    train(there, 10);
+    finish(there, bpc_there);
+    return {here, there};
+  }
   void evaluate(const fs::path& run, const std::string& split, double bpc, const Json& settings) {
     add(run, "evaluation",
         {{"step", 10},

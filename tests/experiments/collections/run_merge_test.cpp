@@ -162,13 +162,7 @@ TEST_F(RunMergeTest, RemarksAreKeptWhicheverRunIsTaken) {
 }
 
 TEST_F(RunMergeTest, AConflictTouchesNeither) {
-  const fs::path here = make_run("a", 1);
-  copy(place("a"), place("b"));
-  const fs::path there = place("b") / here.filename();
-  train(here, 10);
-  finish(here, 2.25);
-  train(there, 10);
-  finish(there, 2.26);
+  const auto [here, there] = done_in_both(2.25, 2.26);
   const auto before = std::pair(content("a"), content("b"));
   MergeSettings moving;
   moving.how = MergeHow::kMove;
@@ -178,16 +172,11 @@ TEST_F(RunMergeTest, AConflictTouchesNeither) {
 }
 
 TEST_F(RunMergeTest, DoneTwiceWithTheSameResultsIsNoConflict) {
-  const fs::path here = make_run("a", 1);
-  copy(place("a"), place("b"));
-  train(here, 10);
-  finish(here, 2.25);
-  train(place("b") / here.filename(), 10);
-  finish(place("b") / here.filename(), 2.25);
+  const auto [here, there] = done_in_both(2.25, 2.25);
   const auto before = content("a");
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
   EXPECT_EQ(content("a"), before);
-  add_model(place("b") / here.filename(), "weights");
+  add_model(there, "weights");
   EXPECT_THAT(merge("b", "a"), ElementsAre(MergeOutcome::kDoneTwice));
   EXPECT_EQ(model_of(here), "weights");
 }
@@ -209,13 +198,7 @@ TEST_F(RunMergeTest, OtherNumbersOfTrainingAreOtherResults) {
 }
 
 TEST_F(RunMergeTest, EvaluationsOfARunThatWasDoneTwiceAreUnited) {
-  const fs::path here = make_run("a", 1);
-  copy(place("a"), place("b"));
-  const fs::path there = place("b") / here.filename();
-  train(here, 10);
-  finish(here, 2.25);
-  train(there, 10);
-  finish(there, 2.25);
+  const auto [here, there] = done_in_both(2.25, 2.25);
   evaluate(here, "test", 2.1, {{"eval.batch", 3}});
   evaluate(there, "test", 2.1, {{"eval.batch", 3}});
   evaluate(there, "test", 2.2, {{"eval.batch", 5}});

@@ -122,6 +122,15 @@ TEST_F(StoreFile, ViewsOverSeedsLeaveBadRunsOut) {
   EXPECT_THAT(rows(store, "SELECT runs FROM evaluation_seeds WHERE name = 'test.bpc'"), ElementsAre("2"));
 }
 
+TEST_F(StoreFile, RenewsViewsOfAnEarlierProgram) {
+  maker_.make_sweep({"fixed"}, {256}, {1, 2, 3});
+  Store(file_).sync(maker_.runs());
+  SQLite::Database(file_.string(), SQLite::OPEN_READWRITE)
+      .exec("DROP VIEW seeds; CREATE VIEW seeds AS SELECT 9 AS runs");
+  Store store(file_);
+  EXPECT_THAT(rows(store, "SELECT runs FROM seeds"), ElementsAre("3"));
+}
+
 TEST_F(StoreFile, GroupsRunsThatDifferInTheSeedAlone) {
   maker_.make_sweep({"fixed", "adaptive"}, {256}, {1, 2, 3});
   Store store(file_);
