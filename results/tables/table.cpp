@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/judgement/pairing.h"
 #include "results/judgement/spread.h"
 #include "results/quantities/quantities.h"
 #include "results/store/directions.h"
@@ -147,6 +149,7 @@ class TableBuilder {
     table_.verdicts = set_verdicts(table_, description_.verdicts, samples_, columns_of_costs());
     relate_to_rows(table_, runs_);
     mark_best(table_, runs_);
+    note_texts();
     notes_.unmet = unmet_;
     std::vector<std::string> values;
     for (const TableColumn& column : table_.columns) values.push_back(column.cells.value);
@@ -367,6 +370,31 @@ class TableBuilder {
     if (!any_apart) return;
     notes_.length = lengths.text();
     notes_.paper_length = description_.paper->length();
+  }
+
+  /// Cells that show one column of the store on different corpora, unless rows or columns are named by their text.
+  void note_texts() {
+    for (std::string_view name : naming_columns(description_)) {
+      if (name.starts_with(kSettingPrefix)) name.remove_prefix(kSettingPrefix.size());
+      if (says_which_text(name)) return;
+    }
+    std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> places;  // of cells, by their column
+    for (std::size_t r = 0; r < table_.rows.size(); ++r) {
+      for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+        if (table_.rows[r].cells[c].value) places[table_.columns[c].cells.value].emplace_back(r, c);
+      }
+    }
+    for (const auto& [column, cells] : places) {
+      std::vector<std::vector<std::size_t>> runs;
+      for (const auto& [r, c] : cells) runs.push_back(table_.rows[r].cells[c].rows);
+      const std::vector<std::set<std::string>> corpora = corpora_of_each(runs_, runs, column);
+      if (std::ranges::all_of(corpora, [&](const auto& of_cell) { return of_cell == corpora.front(); })) continue;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const auto [r, c] = cells[i];
+        const std::string name = description_.column_key.empty() ? table_.rows[r].label : cell_name(table_, r, c);
+        for (const std::string& corpus : corpora[i]) notes_.texts[corpus].insert(name);
+      }
+    }
   }
 
   /// Values that another sweep should have chosen, and has not.

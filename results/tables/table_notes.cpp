@@ -149,6 +149,15 @@ std::string aggregates_note(const Table& table) {
   return join(parts, "; ");
 }
 
+/// "Numbers on different text say nothing about each other: text8 (fixed), enwik8 (adaptive)."
+std::string texts_note(const TableNotes& notes) {
+  std::vector<std::string> parts;
+  for (const auto& [corpus, cells] : notes.texts) {
+    parts.push_back(fmt::format("{} ({})", corpus, some_listed({cells.begin(), cells.end()})));
+  }
+  return parts.empty() ? "" : "Numbers on different text say nothing about each other: " + join(parts, ", ") + ".";
+}
+
 /// What cells show, in words, without a unit that stands behind each number anyway.
 std::string cells_in_words(const CellOptions& cells) {
   const Quantity* known = find_quantity(cells.value);
@@ -213,6 +222,7 @@ std::vector<std::string> table_notes(const Table& table, const TableNotes& notes
   add(seeds_note(table));
   add(ignored_seeds_note(table));
   add(same_numbers_note(table));
+  add(texts_note(notes));
   for (const std::string& line : verdict_notes(table)) add(line);
   if (!notes.length.empty() && !notes.paper_length.empty() && notes.length != notes.paper_length) {
     add(fmt::format("Training: {} here; {} in the paper.", notes.length, notes.paper_length));

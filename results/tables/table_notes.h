@@ -19,7 +19,8 @@ struct TableNotes {
   std::set<std::pair<std::size_t, std::size_t>> untested;  // row and column of cells with too few seeds for a test
   std::set<std::pair<std::size_t, std::size_t>> unpaired;  // the same of those that were tested without pairs
   std::set<std::pair<std::size_t, std::size_t>> of_other_corpora;  // the same of those that no test can compare
-  std::set<std::string> absent;    // rows to be tested against that the table does not have
+  std::map<std::string, std::set<std::string>> texts;  // by corpus: rows or cells, if nothing names the difference
+  std::set<std::string> absent;                        // rows to be tested against that the table does not have
   std::vector<std::string> mixed;  // cells whose runs differ in more than `over`, or not even in that
   std::string mixed_over;          // what they should differ in
   std::set<std::string> mixed_in;  // and what else they differ in

@@ -123,6 +123,22 @@ TEST_F(Tables, NoStarAcrossCorpora) {
               HasSubstr("No star can be given to adaptive: not measured on one corpus with the rows of the test."));
 }
 
+TEST_F(Tables, SayWhichNumbersAreOfDifferentTextIfNothingNamesIt) {
+  const std::string note = "Numbers on different text say nothing about each other: ";
+  const std::string by_rows =
+      "table: T\nwhere: {model.span: 64}\nrows: model.span_type\ncolumns: [{label: test, value: ";
+  const std::string grid = "table: T\nrows: model.span_type\ncolumns: model.span\ncells: {value: test.bpc}\n";
+  EXPECT_THAT(text(grid), Not(HasSubstr(note)));
+  move_fixed_spans_to_enwik8(maker_);
+  sync();
+  EXPECT_THAT(text(by_rows + "test.bpc}, {label: valid, value: valid.bpc}]\n"),
+              HasSubstr(note + "enwik8 (fixed), text8 (adaptive).\n"));
+  EXPECT_THAT(text(grid), HasSubstr(note + "enwik8 (fixed/64), text8 (adaptive/256, adaptive/64, fixed/256).\n"));
+  EXPECT_THAT(text(by_rows + "params}]\n"), Not(HasSubstr(note))) << "costs have no text";
+  EXPECT_THAT(text("table: T\nrows: data.name\ncolumns: model.span\ncells: {value: test.bpc}\n"), Not(HasSubstr(note)))
+      << "the rows name it";
+}
+
 TEST_F(Tables, StarsOverCorporaPairThem) {
   for (int corpus = 1; corpus <= 3; ++corpus) {
     const auto make = [&](const std::string& type, double bpc) {
