@@ -1,6 +1,9 @@
 // Computes and draws figures.
 #include "results/figures/figures.h"
 
+#include <algorithm>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -41,16 +44,33 @@ RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, con
           .left_out = std::move(shown.left_out)};
 }
 
+/// The column of the store whose numbers the figure shows; "": it is of something else.
+std::string column_of_figure(const FigureDescription& description) {
+  const bool is_of_runs = description.grid.empty() && kind_of(description).name != "text";
+  return !is_of_runs ? "" : description.value.empty() ? description.y : description.value;
+}
+
 /// Says in the caption which runs have no number. Others that are done may be of another kind.
 void describe_missing(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
   const FigureDescription& description = figure.description;
-  const std::string& column = description.value.empty() ? description.y : description.value;
-  const bool is_of_runs = description.grid.empty() && kind_of(description).name != "text";
-  if (!is_of_runs || column.empty() || is_along_training(description.x)) return;
+  const std::string column = column_of_figure(description);
+  if (column.empty() || is_along_training(description.x)) return;
   SeedValues values = seed_values(runs, rows, column, description.over);
   values.without_number.erase(std::string(name_of(RunStatus::kDone)));
   if (values.without_number.empty()) return;
   add_to_caption(figure, "left out: " + values.without_number_text());
+}
+
+/// Says in the caption which texts the numbers are of, if it is more than one, and no column or front names them.
+void describe_texts(RunTable& runs, const std::vector<std::size_t>& rows, Figure& figure) {
+  const FigureDescription& description = figure.description;
+  const std::string column = column_of_figure(description);
+  if (column.empty() || description.front || std::ranges::any_of(columns_of_figure(description), says_which_text))
+    return;
+  const std::vector<std::string> corpora = corpora_of(runs, rows, {column});
+  const std::set<std::string> texts(corpora.begin(), corpora.end());
+  if (texts.size() > 1)
+    add_to_caption(figure, "numbers on different text: " + some_listed({texts.begin(), texts.end()}));
 }
 
 /// Says in the caption that settings were chosen, and in the notes which.
@@ -88,6 +108,7 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
     put_in_order(*figure);
     describe_choice(*figure, std::move(found.choice));
     describe_missing(runs, selected, *figure);
+    describe_texts(runs, selected, *figure);
     if (!found.left_out.empty()) figure->notes.push_back(left_out_note(found.left_out));
     if (std::string note = notes_on_runs(runs, selected, columns_of_figure(description)); !note.empty())
       figure->notes.push_back(std::move(note));

@@ -167,7 +167,10 @@ std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::siz
   return keys;
 }
 
-bool says_which_text(std::string_view key) { return key.starts_with("data.") || key == "eval.max_windows"; }
+bool says_which_text(std::string_view key) {
+  if (key.starts_with(kSettingPrefix)) key.remove_prefix(kSettingPrefix.size());
+  return key.starts_with("data.") || key == "eval.max_windows";
+}
 
 std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_t>& rows,
                                     const std::vector<std::string>& columns) {

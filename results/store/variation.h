@@ -26,7 +26,7 @@ std::vector<std::string> differing_keys(RunTable& runs, const std::vector<std::s
 std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::size_t>& a,
                                       const std::vector<std::size_t>& b, const std::string& over);
 
-/// Whether a key says which text is measured.
+/// Whether a key, or at.KEY, says which text is measured.
 bool says_which_text(std::string_view key);
 
 /// On which corpus the numbers of `columns` in each of `rows` were measured; equal where they can be compared. A corpus

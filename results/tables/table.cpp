@@ -374,10 +374,7 @@ class TableBuilder {
 
   /// Cells that show one column of the store on different corpora, unless rows or columns are named by their text.
   void note_texts() {
-    for (std::string_view name : naming_columns(description_)) {
-      if (name.starts_with(kSettingPrefix)) name.remove_prefix(kSettingPrefix.size());
-      if (says_which_text(name)) return;
-    }
+    if (std::ranges::any_of(naming_columns(description_), says_which_text)) return;
     std::map<std::string, std::vector<std::pair<std::size_t, std::size_t>>> places;  // of cells, by their column
     for (std::size_t r = 0; r < table_.rows.size(); ++r) {
       for (std::size_t c = 0; c < table_.columns.size(); ++c) {

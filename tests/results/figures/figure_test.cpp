@@ -122,6 +122,19 @@ TEST_F(Figures, SayWhatIsLeftOut) {
               HasSubstr("over 2 seeds; left out: 1 diverged"));
 }
 
+TEST_F(Figures, SayWhichTextsTheirNumbersAreOfIfNothingNamesThem) {
+  const MadeRun other{.id = "of-enwik8", .span = 512};
+  maker_.make(other);
+  write_file(RunPaths{maker_.folder(other.id)}.environment(),
+             Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+  store_.sync(maker_.runs());
+  const std::string bars = "figure: f\nkind: bars\nx: model.span\ny: test.bpc\n";
+  EXPECT_THAT(figure(bars).caption, HasSubstr("numbers on different text: enwik8, text8"));
+  EXPECT_THAT(figure(bars + "series: data.name\n").caption, Not(HasSubstr("different text")));
+  EXPECT_THAT(figure(bars + "where: {model.span: 64}\n").caption, Not(HasSubstr("different text")));
+  EXPECT_THAT(figure("figure: f\nkind: bars\nx: model.span\ny: params\n").caption, Not(HasSubstr("different text")));
+}
+
 TEST_F(Figures, PartsOfATextAreLinesOfTheirOwn) {
   const MadeRun run{.id = "parts", .experiment = "parts", .span = 32, .state = "running"};
   maker_.make(run);
