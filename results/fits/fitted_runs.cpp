@@ -231,6 +231,10 @@ void add_speed_ups(FitResult& result) {
   if (!old.estimate) return;
   for (FittedLaw& fitted : result.laws) {
     if (fitted.of.label == name) continue;
+    if (fitted.of.corpora != old.of.corpora) {
+      fitted.notes.push_back(fmt::format("No speed-up over {}, whose losses are of other text", name));
+      continue;
+    }
     const LossPoints& points = fitted.of.points;
     const std::vector<double> sizes = points.column(0);
     const auto largest = std::ranges::max_element(sizes);

@@ -15,6 +15,7 @@ namespace xlm {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -67,6 +68,17 @@ TEST_F(Fits, SayHowMuchMoreComputeAnotherLawNeeds) {
   const auto slower = built(asked + "faster_than: adaptive\n");
   EXPECT_LT(std::get<FitResult>(slower).laws[1].speed_up->factor, 1);
   EXPECT_THROW(built(asked + "faster_than: dynamic\n"), UsageError);
+  for (int adaptive = 1; adaptive <= 12; ++adaptive) {
+    const std::string id = fmt::format("adaptive-span-text8-{:08x}", adaptive);
+    write_file(RunPaths{maker_.folder(id)}.environment(),
+               Json{{"dataset", "enwik8"}, {"language", ""}, {"fingerprint", "beef"}}.dump());
+    maker_.journal({.id = id}).append("message", {{"text", "changed"}});
+  }
+  store_.sync(maker_.runs());
+  const auto of_other_text = built(asked + "faster_than: fixed\n");
+  const FittedLaw& other = std::get<FitResult>(of_other_text).laws[0];
+  EXPECT_FALSE(other.speed_up);
+  EXPECT_THAT(other.notes, Contains("No speed-up over fixed, whose losses are of other text"));
 }
 
 TEST_F(Fits, WithTooLittleAreRefusedWithAdvice) {
