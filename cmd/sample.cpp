@@ -36,9 +36,8 @@ struct SampleOptions {
 };
 
 void check(const SampleOptions& options) {
-  if (!std::isfinite(options.temperature) || !std::isfinite(options.top_p)) {
-    throw UsageError("--temperature and --top-p take numbers");
-  }
+  if (!std::isfinite(options.temperature)) throw UsageError("--temperature takes a number");
+  if (!(options.top_p > 0 && options.top_p <= 1)) throw UsageError("--top-p takes a number above 0, and at most 1");
   if (options.temperature > 0 || options.sampling_only.empty()) return;
   throw UsageError(
       fmt::format("{} {} no effect at --temperature 0, which is greedy\n"
@@ -138,7 +137,6 @@ std::function<int()> declare_sample(CLI::App& app, const GlobalOptions& global) 
           ->type_name("K");
   auto* const top_p =
       app.add_option("--top-p", options->top_p, "Sample only from the most likely tokens with this total probability")
-          ->check(CLI::Range(1e-9, 1.0).description(""))
           ->capture_default_str()
           ->type_name("P");
   auto* const seed = app.add_option("--seed", options->seed, "Random seed: the same seed gives the same text")

@@ -98,5 +98,13 @@ TEST_F(SampleCommand, ChanceAtTemperatureZeroIsAnError) {
   EXPECT_EQ(sample("--prompt x --top-k 5 --seed 3 --temperature 0.5").code, kDone);
 }
 
+TEST_F(SampleCommand, ATotalProbabilityIsAboveZero) {
+  for (const char* share : {"0", "-0.5", "1.1", "nan"}) {
+    const ProgramResult refused = sample(fmt::format("--prompt x --top-p {}", share));
+    EXPECT_EQ(refused.code, kUsage) << share;
+    EXPECT_THAT(refused.err, HasSubstr("--top-p takes a number above 0, and at most 1")) << share;
+  }
+}
+
 }  // namespace
 }  // namespace xlm
