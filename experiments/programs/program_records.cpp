@@ -79,7 +79,7 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
   if (before == before_.end()) return;
   const std::int64_t from = std::min(step, left_from_.value_or(step));
   if (before->second >= from) {
-    if (!is_before_first_step()) left_from_ = from;  // otherwise it is of the checkpoint
+    left_from_ = from;
     flush_metrics();
     sink_.go_back(from, {before->first});
     if (first_step_ && step < *first_step_ && counts_anew_.empty()) {
@@ -93,8 +93,9 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
 }
 
 void ProgramRecords::note_step(Name& name, std::int64_t step, double value, const LinePlace& place) {
-  if (!name.step) leave_attempts_before(name, step);
   name.greatest_step = std::max(name.greatest_step, step);
+  if (is_before_first_step()) return;  // the step is that of the checkpoint, about: nothing is left because of it
+  if (!name.step) leave_attempts_before(name, step);
   if (name.step && step < *name.step && ++backward_steps_ == 1) {
     first_backward_ =
         fmt::format("{}: '{}' goes from step {} back to {}", place.text(), name.as_given, *name.step, step);

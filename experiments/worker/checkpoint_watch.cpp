@@ -105,7 +105,10 @@ bool CheckpointWatch::look(const std::function<std::int64_t()>& step, bool is_en
   Sight sight = sight_of(folder_);
   const bool changed = !(sight == last_);
   last_ = std::move(sight);
-  if (changed && (changes_++ == 0 || is_ended)) step_ = step();
+  if (changed) {
+    ++changes_;
+    step_ = step();
+  }
   if (changes_ == 0 || (changed && !is_ended && changes_ < kMaxChanges)) return false;
   changes_ = 0;
   return !last_.files.empty();

@@ -22,7 +22,8 @@ class CheckpointWatch {
 
   static constexpr int kMaxChanges = 5;
 
-  /// The newest file of the checkpoint, and the step at which it was first seen: at the end, that of the last change.
+  /// The newest file of the checkpoint, and the step of its last change: another one may have taken its place
+  /// meanwhile.
   fs::path file() const;
   std::int64_t step() const { return step_; }
 

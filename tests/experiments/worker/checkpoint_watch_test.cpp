@@ -28,7 +28,7 @@ TEST(CheckpointWatch, ACheckpointCountsOnceItStaysAsItIs) {
   write_file(file, "half and half");
   EXPECT_FALSE(watch.look(at(3)));
   EXPECT_TRUE(watch.look(at(4)));
-  EXPECT_EQ(watch.step(), 2) << "that at which it was first seen";
+  EXPECT_EQ(watch.step(), 3) << "that of the last change";
   EXPECT_EQ(watch.file(), file);
   EXPECT_FALSE(watch.look(at(5)));
   EXPECT_TRUE(has_files(folder.path()));
@@ -113,7 +113,7 @@ TEST(CheckpointWatch, FilesThatChangeAtEveryLookCountNowAndThen) {
     checkpoints += watch.look(at(step)) ? 1 : 0;
   }
   EXPECT_EQ(checkpoints, 2);
-  EXPECT_EQ(watch.step(), CheckpointWatch::kMaxChanges + 1);
+  EXPECT_EQ(watch.step(), 2 * CheckpointWatch::kMaxChanges) << "the file that is there has been saved last";
 }
 
 }  // namespace
