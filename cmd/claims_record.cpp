@@ -7,6 +7,7 @@
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "cmd/claims_view.h"
 #include "cmd/evaluation_target.h"
 #include "cmd/results_store.h"
 #include "experiments/configuration/configuration.h"
@@ -23,11 +24,9 @@ namespace {
 
 /// A planned run: what its point sets, its data and its code.
 Json planned_form(const SweepRun& run) {
-  Json point = Json::object();
-  for (const auto& [key, value] : run.point) point[key] = value.is_scalar() ? value.scalar : to_json(value).dump();
   const RunInputs& inputs = run.planned.inputs;
   const auto code = inputs.contents.find("program.folder");
-  return {{"point", std::move(point)},
+  return {{"point", planned_point(run.point)},
           {"data", inputs.data.fingerprint},
           {"code", code == inputs.contents.end() ? "" : code->second}};
 }

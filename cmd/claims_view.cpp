@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "experiments/checks/configured_numbers.h"
+#include "experiments/configuration/configuration.h"
 #include "experiments/worker/core_library.h"
 #include "results/claims/registered_claim.h"
 #include "results/store/variation.h"
@@ -57,6 +58,17 @@ std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::p
                                    counted(sealed, "run"));
 }
 
+/// What the points of the recipe's sweep set; nothing if it has none.
+std::vector<PlannedPoint> points_of_sweep(const RecipeView& recipe, const std::string& profile) {
+  std::vector<PlannedPoint> points;
+  if (recipe.file.find("sweep") == nullptr) return points;
+  for (const SweepPoint& of_sweep : recipe_of(configuration_of(recipe.whole, recipe.path, profile, {})).points) {
+    PlannedPoint& point = points.emplace_back(planned_point(of_sweep));
+    if (!recipe.experiment.empty()) point["experiment"] = recipe.experiment;
+  }
+  return points;
+}
+
 /// How many records there are up to the one that was printed when it was made.
 std::size_t counted_until(const std::vector<Registration>& chain, const std::string& hash, const fs::path& folder) {
   if (hash.empty()) return chain.size();
@@ -74,6 +86,12 @@ std::size_t counted_until(const std::vector<Registration>& chain, const std::str
 
 }  // namespace
 
+PlannedPoint planned_point(const SweepPoint& point) {
+  PlannedPoint planned;
+  for (const auto& [key, value] : point) planned[key] = value.is_scalar() ? value.scalar : to_json(value).dump();
+  return planned;
+}
+
 ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOptions& options, const std::string& name,
                     const fs::path& folder, const std::string& until) {
   const std::vector<Registration> chain = read_registrations(folder);
@@ -81,18 +99,19 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
   ClaimList list{.title = title_of(recipe, options)};
   list.name = name_from_title(list.title);
   std::optional<Recipe> paper;
-  const ClaimContext context{.filters = recipe.filters,
-                             .paper = recipe.paper.get(),
-                             .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
-                               if (!paper) paper = paper_recipe(recipe.whole, recipe.path);
-                               return configured_numbers(*paper, settings, columns,
-                                                         [](const RunOptions& run, std::int64_t symbols) {
-                                                           return core().costs(run, symbols);
-                                                         });
-                             }};
+  ClaimContext context{.filters = recipe.filters,
+                       .paper = recipe.paper.get(),
+                       .configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
+                         if (!paper) paper = paper_recipe(recipe.whole, recipe.path);
+                         return configured_numbers(
+                             *paper, settings, columns,
+                             [](const RunOptions& run, std::int64_t symbols) { return core().costs(run, symbols); });
+                       }};
   for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
-    JudgedClaim judged = build_at_its_place(read_claim_description(node), build);
+    const ClaimDescription description = read_claim_description(node);
+    if (description.planned > 0 && context.points.empty()) context.points = points_of_sweep(recipe, options.profile);
+    JudgedClaim judged = build_at_its_place(description, build);
     judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);
     list.claims.push_back(std::move(judged));
   }

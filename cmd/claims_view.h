@@ -8,6 +8,9 @@
 
 namespace xlm {
 
+/// What a point of a sweep sets, as text by key.
+PlannedPoint planned_point(const SweepPoint& point);
+
 /// Judges the claims of a recipe that are called `name` (all where it is empty). Claims on costs are of the recipe's
 /// profile `paper`, whatever profile the runs are of: they need no training.
 /// `folder`: of the runs. `until`: the hash of the last record of registered claims that counts; empty: all do. Throws

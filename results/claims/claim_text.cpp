@@ -123,6 +123,7 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
       std::string verdict(name_of(judged.parts.size() == 1 ? judged.verdict : part.verdict));
       if (const std::string more = beside_verdict(part); !more.empty()) verdict += " (" + more + ")";
       if (first && judged.parts.size() > 1) verdict = fmt::format("{}: {}", name_of(judged.verdict), verdict);
+      if (first && !judged.registered.empty()) verdict += fmt::format(" ({})", judged.registered);
       rows.push_back({first ? judged.description.claim : "", verdict, part.label,
                       claim_number(judged.description, part), claim_interval(judged.description, part),
                       part.p ? p_text(*part.p) : "", part.seeds > 0 ? fmt::format("{}", part.seeds) : "",
@@ -135,6 +136,11 @@ std::vector<std::vector<std::string>> comparison_rows(const ClaimList& list) {
 Sheet claims_sheet(const ClaimList& list) {
   Sheet sheet{.title = list.title, .name = list.name, .notes = {counted_claims(count_claims(list.claims))}};
   sheet.notes.insert(sheet.notes.end(), list.notes.begin(), list.notes.end());
+  for (const JudgedClaim& judged : list.claims) {
+    for (const std::string& note : judged.notes) {
+      sheet.notes.push_back(fmt::format("{}: {}", judged.description.claim, note));
+    }
+  }
   const bool has_paper = any_printed(list);
   for (const std::string& head : heads()) sheet.columns.push_back({head});
   if (!has_paper) sheet.columns.pop_back();
@@ -143,6 +149,13 @@ Sheet claims_sheet(const ClaimList& list) {
     sheet.add(row);
   }
   return sheet;
+}
+
+/// In one cell: what stands behind a part's verdict, and below its claim.
+std::string notes_of(const JudgedClaim& judged, const ClaimPart& part) {
+  std::vector<std::string> notes = judged.notes;
+  if (std::string more = beside_verdict(part); !more.empty()) notes.insert(notes.begin(), std::move(more));
+  return join(notes, "; ");
 }
 
 std::string claims_as_csv(const ClaimList& list) {
@@ -159,7 +172,9 @@ std::string claims_as_csv(const ClaimList& list) {
                    {"paper"},
                    {"against paper"},
                    {"runs"},
-                   {"missing"}});
+                   {"missing"},
+                   {"registered"},
+                   {"notes"}});
   const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : ""; };
   for (const JudgedClaim& judged : list.claims) {
     for (const ClaimPart& part : judged.parts) {
@@ -169,7 +184,7 @@ std::string claims_as_csv(const ClaimList& list) {
            number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
            part.seeds_to_decide && part.seeds_to_decide->seeds ? fmt::format("{}", *part.seeds_to_decide->seeds) : "",
            judged.description.printed, std::string(judged.against ? name_of(*judged.against) : ""),
-           join(part.runs, " "), part.missing});
+           join(part.runs, " "), part.missing, judged.registered, notes_of(judged, part)});
     }
   }
   return table.render(TextTable::Format::kCsv);

@@ -355,6 +355,13 @@ std::optional<double> printed_value(const ClaimDescription& claim) {
   return is_turned ? -value : value;
 }
 
+bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters) {
+  return std::ranges::all_of(filters, [&](const Filter& filter) {
+    const auto value = point.find(filter.column);
+    return value == point.end() || filter.holds_for(to_value(value->second));
+  });
+}
+
 std::int64_t look_of(RunTable& runs, std::size_t row) {
   std::int64_t look = 0;
   for (const std::string& tag : split(to_text(runs.column("tag")[row]), ',')) {

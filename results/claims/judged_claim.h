@@ -76,10 +76,17 @@ struct JudgedClaim {
 using ConfiguredNumbers =
     std::function<std::map<std::string, double>(const Yaml& settings, const std::set<std::string>& columns)>;
 
+/// What a point of the recipe's sweep sets, and its experiment: text by key.
+using PlannedPoint = std::map<std::string, std::string>;
+
+/// Whether a planned run fulfils conditions, as far as what its point sets says it.
+bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters);
+
 struct ClaimContext {
-  std::vector<Filter> filters;   // conditions on all runs
-  PaperRuns* paper = nullptr;    // with which runs are compared; null: the file describes none
-  ConfiguredNumbers configured;  // null: claims that need no training are not tried
+  std::vector<Filter> filters;            // conditions on all runs
+  PaperRuns* paper = nullptr;             // with which runs are compared; null: the file describes none
+  ConfiguredNumbers configured;           // null: claims that need no training are not tried
+  std::vector<PlannedPoint> points = {};  // of the recipe's sweep, whose seeds are the first of a claim's plan
 };
 
 /// Judges one claim. Where `xlm decide` added seeds in several looks, by the first look that decides it at its level

@@ -148,10 +148,20 @@ class PartMaker {
       part.is_of_other_data = true;
       return;
     }
-    part.missing = quantity_in(column) == "bits_per_byte" && asks_for_corpora()
-                       ? "bits_per_byte compares units on one text, and these are two; one document that is cut by "
-                         "tokens is another text for each unit, and files of a split (--valid, --test) are not"
-                       : "the numbers were measured on different corpora; `each: data.name` judges each corpus alone";
+    part.missing =
+        quantity_in(column) == "bits_per_byte" && asks_for_corpora()
+            ? "bits_per_byte compares units on one text, and these are two; one document that is cut by "
+              "tokens is another text for each unit, and files of a split (--valid, --test) are not"
+            : fmt::format("the numbers were measured on different corpora; `each: {}` judges each corpus alone",
+                          have_one_name(rows, other_rows) ? "data.fingerprint" : "data.name");
+  }
+
+  bool have_one_name(const std::vector<std::size_t>& rows, const std::vector<std::size_t>& other_rows) const {
+    std::set<std::string> names;
+    for (const auto* some : {&rows, &other_rows}) {
+      for (const std::size_t row : *some) names.insert(to_text(runs_.column_or_nothing("at.data.name")[row]));
+    }
+    return names.size() == 1;
   }
 
   /// Keys in which two sides differ, and of which the claim says nothing: no condition names them, and nothing chooses

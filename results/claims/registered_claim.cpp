@@ -15,12 +15,15 @@ namespace {
 constexpr std::size_t kMaxNamed = 3;
 constexpr const char* kRegistered = "registered";
 
+/// Whatever the order of keys: maps of a file have none.
+bool is_same(const Json& a, const Json& b) { return nlohmann::json(a) == nlohmann::json(b); }
+
 std::vector<std::string> keys_apart(const Json& a, const Json& b) {
   std::set<std::string> keys;
   for (const Json* one : {&a, &b}) {
     for (const auto& [key, value] : one->items()) keys.insert(key);
   }
-  std::erase_if(keys, [&](const std::string& key) { return a.value(key, Json()) == b.value(key, Json()); });
+  std::erase_if(keys, [&](const std::string& key) { return is_same(a.value(key, Json()), b.value(key, Json())); });
   return {keys.begin(), keys.end()};
 }
 
@@ -53,23 +56,31 @@ std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain&
   return openings.size() == 1 ? "test opened once" : fmt::format("test opened {} times", openings.size());
 }
 
+/// `places`: of the records that have the claim as it is. Its runs may have seen one each, in folders that were merged.
 class RecordedClaim {
  public:
-  RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain, std::size_t place,
-                const ClaimContext& context, const fs::path& folder)
-      : runs_(runs), claim_(judged.description), chain_(chain), place_(place), context_(context), folder_(folder) {
+  RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain,
+                std::vector<std::size_t> places, const ClaimContext& context, const fs::path& folder)
+      : runs_(runs),
+        claim_(judged.description),
+        chain_(chain),
+        places_(std::move(places)),
+        context_(context),
+        folder_(folder) {
     for (const std::string& id : runs_of(judged)) used_.insert(id);
     for (std::size_t row = 0; row < runs.size(); ++row) rows_[runs.id(row)] = row;
   }
 
-  std::string word() const {
+  /// By the runs that the record at a place plans.
+  std::string word(std::size_t place) const {
     std::vector<std::string> changes;
-    if (!is_after(chain_, chain_[place_].hash, "")) changes.emplace_back("the chain of records");
+    const Json& recorded = chain_[place].record["runs"];
+    if (!is_after(chain_, chain_[place].hash, "")) changes.emplace_back("the chain of records");
     for (const std::string& id : used_) {
-      if (recorded().contains(id)) continue;
-      if (std::string why = why_other(id); !why.empty()) changes.push_back(std::move(why));
+      if (recorded.contains(id)) continue;
+      if (std::string why = why_other(id, recorded); !why.empty()) changes.push_back(std::move(why));
     }
-    for (const auto& [id, run] : recorded().items()) {
+    for (const auto& [id, run] : recorded.items()) {
       if (const std::string why = why_dropped(id, run); !why.empty()) changes.push_back(why);
     }
     std::vector<std::string> late;
@@ -82,22 +93,22 @@ class RecordedClaim {
       }
       if (!seen->empty() && !has_record(chain_, *seen))
         changes.push_back(fmt::format("the chain of records ({} saw another)", id));
-      if (!is_after(chain_, *seen, chain_[place_].hash)) late.push_back(id);
+      const auto has_seen = [&](std::size_t one) { return is_after(chain_, *seen, chain_[one].hash); };
+      if (std::ranges::none_of(places_, has_seen)) late.push_back(id);
     }
     if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
-    if (!late.empty()) return fmt::format("registered late: {} had begun", listed_names(late, kMaxNamed));
+    if (!late.empty())
+      return fmt::format("registered late: {} began without the record", listed_names(late, kMaxNamed));
     return is_proved ? kRegistered : "registered, order unproved";
   }
 
  private:
-  const Json& recorded() const { return chain_[place_].record["runs"]; }
-
   /// Why a run is not among those of the record; empty if `xlm decide` added its seed, for which the verdict pays.
-  std::string why_other(const std::string& id) const {
+  std::string why_other(const std::string& id, const Json& recorded) const {
     for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
       const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
       const auto has_it = [&own, key = what](const Json& run) { return run.value(key, "") == own; };
-      if (!recorded().empty() && std::none_of(recorded().begin(), recorded().end(), has_it))
+      if (!recorded.empty() && std::none_of(recorded.begin(), recorded.end(), has_it))
         return fmt::format("{} (of {})", what, id);
     }
     return look_of(runs_, rows_.at(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
@@ -105,15 +116,10 @@ class RecordedClaim {
 
   /// Whether the claim is about a run of the record, as far as what its point sets says it.
   bool is_of_claim(const Json& run) const {
-    const Json& point = run["point"];
-    const auto holds = [&](const Filter& filter) {
-      const auto value = point.find(filter.column);
-      return value == point.end() || filter.holds_for(to_value(value->get<std::string>()));
-    };
-    const auto all_hold = [&](const std::vector<Filter>& filters) { return std::ranges::all_of(filters, holds); };
-    return all_hold(claim_.where) &&
+    const auto point = run["point"].get<PlannedPoint>();
+    return fulfils(point, claim_.where) &&
            (claim_.sides.empty() ||
-            std::ranges::any_of(claim_.sides, [&](const ClaimSide& side) { return all_hold(side.where); }));
+            std::ranges::any_of(claim_.sides, [&](const ClaimSide& side) { return fulfils(point, side.where); }));
   }
 
   /// Why a run of the record is missing where all others are there; empty if it is not.
@@ -130,7 +136,7 @@ class RecordedClaim {
   RunTable& runs_;
   const ClaimDescription& claim_;
   const std::vector<Registration>& chain_;
-  std::size_t place_;
+  std::vector<std::size_t> places_;
   const ClaimContext& context_;
   const fs::path& folder_;
   std::set<std::string> used_;
@@ -145,20 +151,22 @@ std::string recorded_word(RunTable& runs, const JudgedClaim& judged, const Json&
                           const std::vector<Registration>& chain, std::size_t counted, const ClaimContext& context,
                           const fs::path& folder) {
   const std::string& name = judged.description.name;
-  std::string first;
+  std::vector<std::size_t> places;
   std::string changed;  // since the newest record of it in another form
   for (std::size_t place = 0; place < counted; ++place) {
     const Json& claims = chain[place].record["claims"];
     if (!claims.contains(name) || chain[place].is_opening()) continue;
-    if (claims[name] != form) {
+    if (is_same(claims[name], form)) {
+      places.push_back(place);
+    } else {
       changed = "changed since: " + listed_names(keys_apart(claims[name], form), kMaxNamed);
-      continue;
     }
-    std::string word = RecordedClaim(runs, judged, chain, place, context, folder).word();
-    if (word == kRegistered) return word;
-    if (first.empty()) first = std::move(word);
   }
-  return first.empty() ? changed : first;
+  if (places.empty()) return changed;
+  const RecordedClaim recorded(runs, judged, chain, places, context, folder);
+  std::vector<std::string> words;
+  for (const std::size_t place : places) words.push_back(recorded.word(place));
+  return std::ranges::find(words, kRegistered) != words.end() ? kRegistered : words.front();
 }
 
 }  // namespace

@@ -108,10 +108,19 @@ std::vector<std::size_t> SideReader::chosen_of(const std::vector<std::size_t>& r
 }
 
 std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& rows, const std::string& column,
-                                                SideNumbers& numbers) const {
-  const auto before = [](const Value& a, const Value& b) { return value_less(a, b); };
-  std::map<Value, std::vector<std::size_t>, decltype(before)> seeds(before);
-  for (const std::size_t row : rows) seeds[runs_.column("seed")[row]].push_back(row);
+                                                const std::vector<Filter>& filters, SideNumbers& numbers) const {
+  using RowsOfSeeds = std::map<Value, std::vector<std::size_t>, ValueOrder>;
+  RowsOfSeeds of_sweep;
+  RowsOfSeeds others;
+  for (const PlannedPoint& point : context_.points) {
+    const auto seed = point.find("seed");
+    if (seed != point.end() && fulfils(point, filters)) of_sweep[to_value(seed->second)];
+  }
+  for (const std::size_t row : rows) {
+    const Value& seed = runs_.column("seed")[row];
+    const auto planned = of_sweep.find(seed);
+    (planned == of_sweep.end() ? others[seed] : planned->second).push_back(row);
+  }
   const std::vector<std::size_t> with_number = of_rows(rows, column).rows;
   const std::vector<Value>& statuses = runs_.column("status");
   const auto has_ended = [&](std::size_t row) {
@@ -122,13 +131,18 @@ std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& 
   std::vector<std::size_t> looked_at;
   bool is_waiting = false;
   std::int64_t place = 0;
+  std::vector<std::pair<Value, std::vector<std::size_t>>> seeds(of_sweep.begin(), of_sweep.end());
+  seeds.insert(seeds.end(), others.begin(), others.end());
   for (const auto& [seed, of_seed] : seeds) {
     if (++place > claim_.planned) {
-      numbers.beyond_plan.push_back(to_text(seed));
+      if (!of_seed.empty()) numbers.beyond_plan.push_back(to_text(seed));
       continue;
     }
-    is_waiting = is_waiting || !std::ranges::all_of(of_seed, has_ended);
-    if (is_waiting) continue;
+    if (is_waiting || of_seed.empty() || !std::ranges::all_of(of_seed, has_ended)) {
+      is_waiting = true;
+      numbers.waits_for.push_back(to_text(seed));
+      continue;
+    }
     ++numbers.looked_at;
     looked_at.insert(looked_at.end(), of_seed.begin(), of_seed.end());
   }
@@ -208,16 +222,25 @@ SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>
     if (numbers.missing.empty()) numbers.missing = "there is no run yet";
     return numbers;
   }
-  numbers.rows = claim_.planned > 0 ? planned_of(rows, column, numbers) : rows;
+  numbers.rows = claim_.planned > 0 ? planned_of(rows, column, filters, numbers) : rows;
   numbers.values = of_rows(numbers.rows, column);
   report_.used.insert(numbers.values.rows.begin(), numbers.values.rows.end());
   numbers.is_exact = !column.empty() && follows_from_configuration(runs_, column, numbers.values);
   numbers.ignores_seeds = !numbers.is_exact && claim_.over == "seed" && ignores_seeds(runs_, numbers.values);
-  if (numbers.values.by_group.empty()) {
-    numbers.missing = fmt::format("no run has {} yet ({}){}", column.empty() ? claim_.grid.name : column,
-                                  numbers.values.without_number_text(), numbers.values.import_hint());
-  }
+  if (numbers.values.by_group.empty()) numbers.missing = why_no_number(numbers, column);
   return numbers;
+}
+
+/// Of runs that are there.
+std::string SideReader::why_no_number(const SideNumbers& numbers, const std::string& column) const {
+  const SeedValues& values = numbers.values;
+  if (numbers.rows.empty()) {
+    return fmt::format("the first seeds of the plan have no number yet ({})",
+                       listed_names(numbers.waits_for, numbers.waits_for.size()));
+  }
+  const bool all_done = values.without_number.size() == 1 && values.without_number.contains("done");
+  return fmt::format("no run has {}{} ({}){}", column.empty() ? claim_.grid.name : column, all_done ? "" : " yet",
+                     values.without_number_text(), values.import_hint());
 }
 
 SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, const std::vector<Filter>& each,

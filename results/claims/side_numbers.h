@@ -26,6 +26,7 @@ struct SideNumbers {
   bool ignores_seeds = false;                  // and if they do not, no seed changes them either
   std::int64_t planned = 0;                    // seeds; 0: there is no plan
   std::int64_t looked_at = 0;                  // of a plan: seeds that are there, as far as none before them is missing
+  std::vector<std::string> waits_for = {};     // of a plan: the seeds from the first on that has not come to an end
   std::vector<std::string> beyond_plan = {};   // seeds
   std::vector<std::string> chosen_among = {};  // keys in which settings differ of which the nearest one was taken
 };
@@ -76,9 +77,10 @@ class SideReader {
 
  private:
   /// Leaves the rows of the seeds that a plan looks at: of its first ones, those before one that has not come to an
-  /// end.
+  /// end. The sweep's seeds come first, whether they have run or not.
   std::vector<std::size_t> planned_of(const std::vector<std::size_t>& rows, const std::string& column,
-                                      SideNumbers& numbers) const;
+                                      const std::vector<Filter>& filters, SideNumbers& numbers) const;
+  std::string why_no_number(const SideNumbers& numbers, const std::string& column) const;
   std::vector<std::size_t> chosen_of(const std::vector<std::size_t>& rows, const ClaimSide* side,
                                      const std::vector<Filter>& each) const;
   std::vector<Filter> conditions(const ClaimSide* side, const std::vector<Filter>& each) const;
