@@ -22,6 +22,7 @@
 #include "base/yaml.h"
 #include "experiments/configuration/run_id.h"
 #include "experiments/programs/quantity_name.h"
+#include "results/run_folder/imported.h"
 #include "results/run_folder/journal.h"
 #include "results/run_folder/run_folder.h"
 
@@ -159,25 +160,92 @@ Json ending_of(const Json& foreign, const ForeignNumbers& numbers) {
           {"reason", fmt::format("{} is not finite at its end", numbers.diverged)}};
 }
 
-/// What of a run has changed at its source; empty: nothing.
-std::string change_of_numbers(const Numbers& here, const Numbers& there) {
+/// Whether a source tells versions of a number's task apart, and did not before: there was one (lm-eval).
+bool has_versions_now(const NumberKey& key, const Numbers& there) {
+  const auto& [split, settings, name, step] = key;
+  return std::ranges::any_of(there, [&](const auto& number) {
+    const auto& [other_split, other_settings, other_name, other_step] = number.first;
+    if (std::tie(split, name, step) != std::tie(other_split, other_name, other_step)) return false;
+    Json without = other_settings.empty() ? Json::object() : Json::parse(other_settings);
+    return without.erase("task_version") > 0 && without.dump() == settings;
+  });
+}
+
+/// What of a run has changed at its source; empty: nothing. `is_part`: what is not there may be in another file.
+std::string change_of_numbers(const Numbers& here, const Numbers& there, bool is_part) {
   for (const auto& [key, value] : here) {
     const auto found = there.find(key);
     if (found != there.end() && found->second == value) continue;
     const auto& [split, settings, name, step] = key;
-    return fmt::format("{}{} at step {} is {} here and {} there", split.empty() ? "" : split + ".", name, step,
-                       value.dump(), found == there.end() ? "missing" : found->second.dump());
+    const std::string what = fmt::format("{}{} at step {}", split.empty() ? "" : split + ".", name, step);
+    if (found != there.end()) {
+      return fmt::format("{} is {} here and {} there", what, value.dump(), found->second.dump());
+    }
+    if (has_versions_now(key, there)) return what + " is of one version of its task here, and of several there";
+    if (!is_part) return fmt::format("{} is {} here and missing there", what, value.dump());
   }
   return "";
 }
 
-std::string change_of_settings(const Json& here, const Json& there) {
-  const Json patch = Json::diff(here, there);
-  if (patch.empty()) return "";
-  const std::string path = patch.front().at("path").get<std::string>();
-  const Json::json_pointer place(path);
-  return fmt::format("{} is {} here and {} there", with_dots(path.substr(1)), here.value(place, Json()).dump(),
-                     there.value(place, Json()).dump());
+using Settings = std::map<std::string, Json>;
+
+/// The settings of a run's folder, with what came later.
+Settings settings_in(const Json& config, const std::vector<Json>& records) {
+  SettingList list;
+  flatten(config, "", list);
+  Settings settings(list.begin(), list.end());
+  for (const Json& record : records) {
+    if (record.at("type") != kSettingsRecord) continue;
+    for (const auto& [key, value] : record.at("values").items()) settings[key] = value;
+  }
+  return settings;
+}
+
+Json settings_record(Json values) { return {{"type", kSettingsRecord}, {"values", std::move(values)}}; }
+
+/// Which way numbers of a run are better, as settings.
+Json directions_of(const Json& foreign) {
+  Json directions = Json::object();
+  for (const auto& [theirs, better] : foreign.at("better").items()) {
+    const std::string name = quantity_place(quantity_name_from(theirs)).name;
+    if (is_quantity_name(name)) directions[std::string(kDirectionPrefix) + name] = better;
+  }
+  return directions;
+}
+
+/// `before` with what of `now` it does not have: "3fa9, 77c1".
+std::string with_further(const std::string& before, const std::string& now) {
+  std::string all = before;
+  for (const std::string& word : split(now, ',')) {
+    const auto is_it = [&](const std::string& known) { return trim(known) == trim(word); };
+    if (std::ranges::none_of(split(all, ','), is_it)) all += fmt::format(", {}", trim(word));
+  }
+  return all;
+}
+
+/// What is new of the settings at their source.
+struct SettingNews {
+  Json values = Json::object();
+  std::string conflict;  // what has changed or is gone, but for where it is from; empty: nothing
+};
+SettingNews news_of_settings(const Settings& here, const Settings& there, bool is_part) {
+  SettingNews news;
+  for (const auto& [key, value] : here) {
+    const auto found = there.find(key);
+    const bool is_same = found == there.end() ? is_part : found->second == value;
+    if (is_same || key.starts_with(kImportedPrefix)) continue;
+    news.conflict = fmt::format("{} is {} here and {} there", key, value.dump(),
+                                found == there.end() ? "missing" : found->second.dump());
+    return news;
+  }
+  for (const auto& [key, value] : there) {
+    const auto known = here.find(key);
+    if (known != here.end() && (key == kImportedTime || known->second == value)) continue;
+    const bool adds = known != here.end() && (is_part || key == kImportedCode);
+    const Json all = adds ? Json(with_further(known->second.get<std::string>(), value.get<std::string>())) : value;
+    if (known == here.end() || known->second != all) news.values[key] = all;
+  }
+  return news;
 }
 
 std::string note_of_left_out(const ForeignNumbers& there) {
@@ -225,6 +293,7 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
   const ForeignNumbers made(foreign);
   std::vector<Json> records = records_of(made.numbers, made.final);
   for (Json remark : foreign.at("remarks")) records.push_back(std::move(remark));
+  if (const Json better = directions_of(foreign); !better.empty()) records.push_back(settings_record(better));
   records.push_back(ending_of(foreign, made));
   std::string journal = journal_line({{"type", "state"}, {"time", foreign.at("created")}, {"state", "running"}}) + "\n";
   for (Json& record : records) {
@@ -238,13 +307,16 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
 
 ImportedRun RunImport::update(const std::string& id, const Json& foreign) const {
   const RunPaths paths{runs_ / id};
-  const std::string changed = change_of_settings(
-      to_json(read_yaml(paths.config())), to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), "")));
-  if (!changed.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = changed};
   const JournalContent journal = read_journal(paths.journal());
+  const bool is_part = foreign.at("is_part").get<bool>();
+  const Json config = to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), ""));
+  const SettingNews settings =
+      news_of_settings(settings_in(to_json(read_yaml(paths.config())), journal.records),
+                       settings_in(config, {settings_record(directions_of(foreign))}), is_part);
+  if (!settings.conflict.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = settings.conflict};
   const Numbers here = numbers_in(journal.records);
   ForeignNumbers there(foreign);
-  const std::string other = change_of_numbers(here, there.numbers);
+  const std::string other = change_of_numbers(here, there.numbers, is_part);
   if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
   const std::set<NumberKey> final = final_in(journal.records);
   for (const auto& [key, value] : here) {
@@ -253,6 +325,7 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   }
   const Json ending = ending_of(foreign, there);
   std::vector<Json> news = records_of(there.numbers, there.final);
+  if (!settings.values.empty()) news.push_back(settings_record(settings.values));
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),
                                   [](const Json& record) { return record["type"] == "state"; });
   if (!news.empty() || state == journal.records.rend() ||

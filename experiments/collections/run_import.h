@@ -26,9 +26,9 @@ class RunImport {
  public:
   explicit RunImport(fs::path runs);
 
-  /// Takes in a run as python/xlm/import_runs.py describes it. A run that is there already gains the numbers that it
-  /// does not have; if others have changed or are gone, or its settings have, that is a conflict, and it stays as it
-  /// is. New runs appear in the folder at the latest with `finish`.
+  /// Takes in a run as python/xlm/import_runs.py describes it. A run that is there already gains the numbers and the
+  /// settings that it does not have; if others have changed or are gone, that is a conflict, and it stays as it is. New
+  /// runs appear in the folder at the latest with `finish`.
   ImportedRun take(const Json& foreign);
   void finish();
 

@@ -9,7 +9,8 @@ lines of JSON on standard input, and answers each with one line on standard outp
    wrong.
 2. "next" is answered by a run, by {"error": …}, or after the last run by {"warnings": [TEXT, …]}. A run is {"project": TEXT,
    "config": {…}, "remarks": [{"type": "remark", …}, …], "created": SECONDS, "ended": SECONDS, "state": TEXT,
-   "reason": TEXT, "numbers": [{"name": …, "split": …, "settings": {…}, "final": …, "steps": […], "values": […]}, …], "more": …}. A
+   "reason": TEXT, "better": {NAME: "higher" or "lower"}, "is_part": whether numbers that were here before may be missing,
+   "numbers": [{"name": …, "split": …, "settings": {…}, "final": …, "steps": […], "values": […]}, …], "more": …}. A
    number that is not finite is the text NaN, Infinity or -Infinity. After a run with "more", "next" is answered by the rest of
    its numbers, which may have "more" in turn.
 
@@ -82,6 +83,8 @@ class ForeignRun:
     newest: Dict[str, int] = field(default_factory=dict)  # the step of each name that came last
     left: Dict[str, Dict[int, int]] = field(default_factory=dict)  # steps of each name that were there when it went back, and to where
     doubts: List[str] = field(default_factory=list)  # what may have changed its numbers
+    better: Dict[str, str] = field(default_factory=dict)  # of names: "higher" or "lower"
+    is_part: bool = False  # its numbers come in several files, which need not all be there
 
     def add(self, name: str, step: int, value: Any) -> None:
         """A number; later ones of the same step count."""
@@ -647,7 +650,9 @@ def csv_runs(request: Request) -> Iterator[ForeignRun]:
             if packed.read(2) == b"\x1f\x8b":
                 raise ImportProblem(f"{file} is packed with gzip\nunpack it first")
         with file.open(encoding="utf-8-sig", newline="") as lines:
-            rows = csv.DictReader(lines)
+            first = lines.readline()
+            lines.seek(0)
+            rows = csv.DictReader(lines, delimiter=max(",;\t", key=first.count))
             names = rows.fieldnames = [name.strip().lstrip("# ") for name in rows.fieldnames or ()]
             twice = next((name for name in names if name and names.count(name) > 1), None)
             if twice:
@@ -716,12 +721,13 @@ def _not_finite(value: Any) -> Any:
 
 def _runs_of_rows(file: pathlib.Path, rows: List[Dict[str, Any]], request: Request) -> Iterator[ForeignRun]:
     project = file.stem if request.run or request.place.is_file() else request.place.name
+    own = file.stem if request.place.is_file() else file.relative_to(request.place).with_suffix("").as_posix()
     groups: Dict[str, List[Dict[str, Any]]] = {}
     for place, row in enumerate(rows, 1):
         if request.run and request.run not in row:
             columns = ", ".join(row)
             raise ImportProblem(f"{file}, row {place}: no column '{request.run}' that names the run; there are {columns}")
-        groups.setdefault(str(row[request.run]) if request.run else file.stem, []).append(row)
+        groups.setdefault(str(row[request.run]) if request.run else own, []).append(row)
     known = {column for row in rows for column in row}
     for name in request.settings:
         if name and name not in known:
@@ -781,6 +787,8 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
         if word.lower() in _TABLE_STATES:
             run.state = _TABLE_STATES[word.lower()]
             run.reason = f"its state was {word}" if run.state == "failed" else ""
+            if name not in request.settings:
+                del run.settings[name]
 
 
 _TIME = re.compile(r"\d{1,4}[-:/.]\d\d")  # how a time begins, which differs from row to row
@@ -928,11 +936,16 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
         arguments = config.get("model_args")
         words = flat(arguments) if isinstance(arguments, dict) else dict(_argument_words(arguments or ""))
         name = content.get("model_name") or words.get("pretrained") or config.get("model") or file.stem
-        run_id = f"{name}\n{json.dumps(words, sort_keys=True, default=str)}"
-        run = runs.setdefault(run_id, ForeignRun(run_id, "", str(name).rsplit("/", 1)[-1], created=date))
+        backend = config.get("model")
+        parts = [str(name), json.dumps(words, sort_keys=True, default=str), *([] if backend in (None, "hf") else [str(backend)])]
+        run_id = "\n".join(parts)
+        run = runs.setdefault(run_id, ForeignRun(run_id, "", str(name).rsplit("/", 1)[-1], created=date, is_part=True))
         run.ended = run.seen = date
-        run.settings = {"model": config.get("model"), **{f"model_args.{key}": value for key, value in words.items()}}
-        run.know(code=content.get("git_hash") or "", version=content.get("lm_eval_version") or "")
+        run.settings = {"model": backend, **{f"model_args.{key}": value for key, value in words.items()}}
+        for fact, value in (("code", content.get("git_hash")), ("version", content.get("lm_eval_version"))):
+            known = run.origin.get(fact, "")
+            if value and str(value) not in known.split(", "):
+                run.know(**{fact: f"{known}, {value}" if known else str(value)})
         for task, numbers in content["results"].items():
             for metric, value in numbers.items():
                 number = number_of(value) if not isinstance(value, str) else None
@@ -943,6 +956,9 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
                     if numbers_of_run.get(key, number) != number:
                         run.doubts.append(f"{file.name} has another {task}/{key[1]} with the same settings, which counts")
                     numbers_of_run[key] = number
+                    is_higher = ((content.get("higher_is_better") or {}).get(task) or {}).get(metric.partition(",")[0])
+                    if is_higher is not None:
+                        run.better[key[1]] = "higher" if is_higher else "lower"
     for run_id, run in runs.items():
         numbers = found.get(run_id, {})
         versions = {(task, json.loads(settings)["task_version"]) for task, _, settings in numbers}
@@ -1047,10 +1063,9 @@ class Answers:
         numbers = self._numbers(run)
         config = self._config(run)
         self._empty += not numbers
-        if run.repeated_steps:
+        if run.replaced and run.repeated_steps:
             same = f"{counted(run.repeated_steps, 'row')} had a step that another row has"
-            doubt = f"{same}: of two numbers the later one counts; --step names another column"
-            (run.doubts if run.replaced else self._doubts).append(doubt if run.replaced else f"{run.name}: {doubt}")
+            run.doubts.append(f"{same}: of two numbers the later one counts; --step names another column")
         elif run.replaced:
             run.doubts.append(f"{counted(run.replaced, 'number')} had a step that a later one has, which counts")
         self._doubts.extend(f"{run.name}: {doubt}" for doubt in run.doubts)
@@ -1063,6 +1078,8 @@ class Answers:
             "ended": max(created, run.ended or 0),
             "state": run.state,
             "reason": "; ".join([*filter(None, [reason]), *(f"warning: {doubt}" for doubt in run.doubts)]),
+            "better": run.better,
+            "is_part": run.is_part,
         }
         lines: List[Dict[str, Any]] = [answer]
         size = 0
@@ -1102,7 +1119,7 @@ class Answers:
         for key, value in sorted(run.settings.items(), key=lambda item: item[0] != key_of(item[0])):
             if key == request.seed:
                 config["seed"] = value
-            elif value is not None and not self._is_left_out(key):
+            elif value is not None and not self._is_left_out(key) and not (key in run.summary and self._split(key)[0]):
                 options[self._column_of(key, run)] = value if not isinstance(value, float) or math.isfinite(value) else _as_json(value)
         if request.seed and "seed" not in config:
             self._without_seed += 1

@@ -11,7 +11,8 @@ inline constexpr std::string_view kImportedPrefix = "imported.";
 /// The tracker: wandb, mlflow, csv, …; runs of this program do not have it.
 inline constexpr const char* kImportedSource = "imported.source";
 
-/// The commit of their code, where the tracker knows it.
+/// When they began, and the commit of their code, where the tracker knows it.
+inline constexpr const char* kImportedTime = "imported.time";
 inline constexpr const char* kImportedCode = "imported.code";
 
 /// Their model.type.

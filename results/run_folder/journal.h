@@ -33,6 +33,7 @@ namespace xlm {
 ///   choice      {"key", "value", "file", "by", "runs": [id]}         a value that another sweep chose; no runs: the
 ///               recipe's fallback
 ///   better      {"values": {name: lower|higher}}                     directions that the program has declared since
+///   settings    {"values": {key: value}}                             of an imported run, known since
 ///   experiment  {"name"}                                             the run also belongs to this experiment
 ///   reread      {"metrics": [{…}], "keeps"?}                         what the program has reported is read again, as
 ///               program.metrics says now: what was read of it before does not count, unless it is kept
@@ -70,8 +71,9 @@ class Journal {
 /// The line of a record, with the checksum of everything before the checksum, and without a line end.
 std::string journal_line(const Json& record);
 
-/// The types of two of them.
+/// The types of three of them.
 inline constexpr const char* kReread = "reread";
+inline constexpr const char* kSettingsRecord = "settings";
 inline constexpr const char* kBack = "back";
 
 /// Higher than any fencing token of a worker. A higher one in a journal would shut out all later workers.

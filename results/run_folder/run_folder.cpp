@@ -74,6 +74,7 @@ class Assembler {
     if (type == "wanted") add_wanted(record);
     if (type == "choice") add_choice(record);
     if (type == "better") add_directions(record);
+    if (type == kSettingsRecord) add_settings(record);
     if (type == "outside") add_outside(record);
     if (type == "trace") add_trace(record);
     if (type == "losses") run_.losses[record.at("split").get<std::string>()] = part_losses(record);
@@ -150,8 +151,7 @@ class Assembler {
 
   /// What a program has reported is read again from here on, as `metrics` say. What was measured of it stays.
   void add_reread(const Json& record) {
-    std::erase_if(run_.params, [](const auto& param) { return param.first == kMetricsParam; });
-    run_.params.emplace_back(kMetricsParam, record.at("metrics"));
+    set_param(std::string(kMetricsParam), record.at("metrics"));
     if (record.value("keeps", false)) return;
     run_.metrics.clear();
     run_.grids.clear();
@@ -305,20 +305,24 @@ class Assembler {
   }
 
   void add_choice(const Json& record) {
-    std::string key = std::string(kChosenPrefix) + record.at("key").get<std::string>();
-    const std::string runs = chosen_by(record.at("runs").get<std::vector<std::string>>());
-    std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
-    run_.params.emplace_back(std::move(key), runs);
+    set_param(std::string(kChosenPrefix) + record.at("key").get<std::string>(),
+              chosen_by(record.at("runs").get<std::vector<std::string>>()));
   }
 
   /// The newest declaration counts, of config.yaml or of the journal.
   void add_directions(const Json& record) {
     for (const auto& [name, better] : values_of(record).items()) {
-      std::string key = std::string(kDirectionPrefix) + name;
-      Json word = better.get<std::string>();
-      std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
-      run_.params.emplace_back(std::move(key), std::move(word));
+      set_param(std::string(kDirectionPrefix) + name, better.get<std::string>());
     }
+  }
+
+  void add_settings(const Json& record) {
+    for (const auto& [key, value] : values_of(record).items()) set_param(key, value);
+  }
+
+  void set_param(const std::string& key, Json value) {
+    std::erase_if(run_.params, [&](const auto& param) { return param.first == key; });
+    run_.params.emplace_back(key, std::move(value));
   }
 
   void add_outside(const Json& record) {
