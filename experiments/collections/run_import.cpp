@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 #include <map>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -162,11 +162,11 @@ Json ending_of(const Json& foreign, const ForeignNumbers& numbers) {
 /// What of a run has changed at its source; empty: nothing.
 std::string change_of_numbers(const Numbers& here, const Numbers& there) {
   for (const auto& [key, value] : here) {
-    const auto found = there.find(key);
-    if (found != there.end() && found->second == value) continue;
+    const Json* const found = find_in(there, key);
+    if (found != nullptr && *found == value) continue;
     const auto& [split, settings, name, step] = key;
     return fmt::format("{}{} at step {} is {} here and {} there", split.empty() ? "" : split + ".", name, step,
-                       value.dump(), found == there.end() ? "missing" : found->second.dump());
+                       value.dump(), found == nullptr ? "missing" : found->dump());
   }
   return "";
 }
@@ -209,7 +209,7 @@ RunImport::RunImport(fs::path runs) : runs_(std::move(runs)) {
 ImportedRun RunImport::take(const Json& foreign) {
   const std::string id = imported_id(foreign);
   if (fs::exists(runs_ / id)) return update(id, foreign);
-  if (std::ranges::find(written_, id) != written_.end()) {
+  if (contains(written_, id)) {
     return {.id = id, .outcome = ImportOutcome::kConflict, .note = "two runs there have this id; the first counts"};
   }
   const std::string note = write(id, foreign);
@@ -271,9 +271,8 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
 
 void RunImport::finish() {
   if (!staged_) return;
-  const int folder = ::open(staged_->path().c_str(), O_RDONLY | O_CLOEXEC);
-  if (folder < 0 || ::syncfs(folder) != 0) throw_file_error("write", staged_->path(), errno);
-  ::close(folder);
+  const Descriptor folder(::open(staged_->path().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!folder.is_open() || ::syncfs(folder.get()) != 0) throw_file_error("write", staged_->path(), errno);
   for (const std::string& id : written_) {
     std::error_code error;
     fs::rename(staged_->path() / id, runs_ / id, error);
