@@ -43,28 +43,24 @@ bool has_writer(int descriptor) {
 std::string read_argument(const fs::path& path, std::uintmax_t limit) {
   const std::string name = path == "-" ? "standard input" : path.string();
   // Not waited for: a named pipe to which nothing writes would never be opened.
-  const int descriptor =
-      path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0) throw_file_error("read", name, errno);
+  const Descriptor file(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const int descriptor = file.get();
+  if (!file.is_open()) throw_file_error("read", name, errno);
   if (path != "-") {
     if (is_named_pipe(descriptor) && !has_writer(descriptor)) {
-      ::close(descriptor);
       throw DataError(fmt::format("no process writes to the pipe {}\nstart the writer first", name));
     }
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
   }
   std::string content;
   std::string part(kPartBytes, '\0');
-  ssize_t bytes = 1;
-  int error_number = 0;
-  while (bytes > 0 && content.size() <= limit) {
-    bytes = ::read(descriptor, part.data(), part.size());
+  while (content.size() <= limit) {
+    const ssize_t bytes = ::read(descriptor, part.data(), part.size());
+    if (bytes == 0) break;
     if (bytes > 0) content.append(part, 0, static_cast<std::size_t>(bytes));
-    error_number = bytes < 0 ? errno : 0;
-    if (error_number == EINTR) bytes = 1;
+    if (bytes < 0 && errno != EINTR) throw_file_error("read", name, errno);
   }
-  ::close(descriptor);
-  if (error_number != 0) throw_file_error("read", name, error_number);
   if (content.size() > limit) throw DataError(fmt::format("{} has more than {} bytes, which are read", name, limit));
   return content;
 }

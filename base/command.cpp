@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <memory>
@@ -21,7 +22,6 @@
 
 #include <fmt/format.h>
 
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -91,38 +91,27 @@ class Child {
   pid_t process_;
 };
 
-/// The pipe that a child writes to.
-class OutputPipe {
- public:
-  OutputPipe() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw cannot_start("a child process", errno);
-    reading_.reset(ends[0]);
-    writing_.reset(ends[1]);
-  }
+/// For what a child writes.
+Pipe output_pipe() {
+  Pipe pipe = make_pipe();
+  if (!pipe.reading.is_open()) throw cannot_start("a child process", errno);
+  return pipe;
+}
 
-  int input() const { return writing_.get(); }
-  void close_input() { writing_.reset(); }
-
-  /// Hands over what has come, and "" where nothing has, until the other end is closed.
-  void follow(const std::function<void(std::string_view)>& take) {
-    close_input();
-    std::array<char, 65536> buffer{};
-    for (;;) {
-      pollfd ready{.fd = reading_.get(), .events = POLLIN, .revents = 0};
-      ssize_t count = 0;
-      if (::poll(&ready, 1, kPartPollMilliseconds) > 0) {
-        count = ::read(reading_.get(), buffer.data(), buffer.size());
-        if (count == 0 || (count < 0 && errno != EINTR)) return;
-      }
-      take({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+/// Hands over what a child has written, and "" where nothing has come, until no process has the other end open.
+void follow(Pipe& pipe, const std::function<void(std::string_view)>& take) {
+  pipe.writing.reset();
+  std::array<char, 65536> buffer{};
+  for (;;) {
+    pollfd ready{.fd = pipe.reading.get(), .events = POLLIN, .revents = 0};
+    ssize_t count = 0;
+    if (::poll(&ready, 1, kPartPollMilliseconds) > 0) {
+      count = ::read(pipe.reading.get(), buffer.data(), buffer.size());
+      if (count == 0 || (count < 0 && errno != EINTR)) return;
     }
+    take({buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
   }
-
- private:
-  Descriptor reading_;
-  Descriptor writing_;
-};
+}
 
 /// Runs in the child, which ends with its parent, and on any signal at once.
 [[noreturn]] void run_child(pid_t parent, const std::function<std::string()>& work, int out) {
@@ -146,11 +135,27 @@ class OutputPipe {
 
 }  // namespace
 
+Pipe make_pipe() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};
+  return {.reading = Descriptor(ends[0]), .writing = Descriptor(ends[1])};
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+std::string environment_text(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr ? "" : value;
+}
+
 pid_t start_program(const std::vector<std::string>& words, int in, int out, int err, bool own_group) {
   std::vector<std::string> texts = words;
-  std::vector<char*> arguments;
-  for (std::string& text : texts) arguments.push_back(text.data());
-  arguments.push_back(nullptr);
+  const std::vector<char*> arguments = pointers_to(texts);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
@@ -182,11 +187,11 @@ CommandResult follow_command(const std::vector<std::string>& words, std::string_
                              const std::function<void(std::string_view part)>& take) {
   const Stream in = scratch(input);
   const Stream err = scratch();
-  OutputPipe out;
-  const pid_t process = start_program(words, ::fileno(in.get()), out.input(), ::fileno(err.get()), true);
+  Pipe out = output_pipe();
+  const pid_t process = start_program(words, ::fileno(in.get()), out.writing.get(), ::fileno(err.get()), true);
   if (process == 0) return {.code = kNoProgram, .out = "", .err = ""};
   Child child(process);
-  out.follow(take);
+  follow(out, take);
   const int code = child.code();
   return {.code = code, .out = "", .err = content_of(err.get())};
 }
@@ -198,14 +203,14 @@ std::string complaint(const CommandResult& result) {
 
 std::optional<std::string> in_child_process(const std::function<std::string()>& work,
                                             const std::function<void()>& waiting) {
-  OutputPipe out;
+  Pipe out = output_pipe();
   const pid_t parent = ::getpid();
   const pid_t process = ::fork();
-  if (process == 0) run_child(parent, work, out.input());
+  if (process == 0) run_child(parent, work, out.writing.get());
   if (process < 0) throw cannot_start("a child process", errno);
   Child child(process);
   std::string result;
-  out.follow([&](std::string_view part) {
+  follow(out, [&](std::string_view part) {
     result += part;
     if (waiting) waiting();
   });

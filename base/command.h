@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
+
 namespace xlm {
 
 constexpr int kNoProgram = 127;
@@ -31,6 +33,21 @@ CommandResult follow_command(const std::vector<std::string>& words, std::string_
 
 /// Why a command failed, in its own words.
 std::string complaint(const CommandResult& result);
+
+/// The two ends of a pipe, which started programs do not inherit.
+struct Pipe {
+  Descriptor reading;
+  Descriptor writing;
+};
+
+/// Its ends are not open, and errno says why, if there can be none.
+Pipe make_pipe();
+
+/// Texts as execve takes them, with a null behind the last one.
+std::vector<char*> pointers_to(std::vector<std::string>& texts);
+
+/// A variable of this process's environment; "" if it is not set.
+std::string environment_text(const char* variable);
 
 /// Starts a program of PATH with these descriptors as its standard input, output and error. In a separate group,
 /// Ctrl-C does not reach it. Returns 0 if PATH has none of that name. Throws ResourceError if it cannot be started.

@@ -1,8 +1,6 @@
 // What a plain scalar of YAML means.
 #include "base/core_schema.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 
@@ -17,12 +15,6 @@ bool parse_prefixed(std::string_view text, std::int64_t& value) {
   if (base == 0 || text.size() < 3 || text[2] == '-') return false;
   const auto [end, error] = std::from_chars(text.data() + 2, text.data() + text.size(), value, base);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-bool is_any_case(std::string_view text, std::string_view lower) {
-  const auto lowered = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-  return std::equal(text.begin(), text.end(), lower.begin(), lower.end(),
-                    [&](char a, char b) { return lowered(a) == b; });
 }
 
 }  // namespace
@@ -48,9 +40,7 @@ Json core_value(std::string_view text) {
 
 std::string_view number_hint(std::string_view text) {
   if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
-  for (const std::string_view word : {".inf", ".nan"}) {
-    if (is_any_case(text, word)) return " (numbers are finite here)";
-  }
+  if (const std::string word = lower_case(text); word == ".inf" || word == ".nan") return " (numbers are finite here)";
   if (text.empty() || text.front() < '0' || text.front() > '9') return "";
   if (text.find_first_not_of("0123456789_.") == std::string_view::npos && text.find('_') != std::string_view::npos) {
     return " (YAML 1.2 has no _ in numbers)";

@@ -96,12 +96,11 @@ std::string temporary_prefix(const fs::path& path) {
 /// Removes temporary files that killed processes left of the same file.
 void remove_left_beside(const fs::path& path) {
   const std::string prefix = temporary_prefix(path);
-  std::error_code error;
-  for (fs::directory_iterator entry(folder_of(path), error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::directory_entry& entry : entries_in(folder_of(path))) {
+    const std::string name = entry.path().filename().string();
     std::error_code ignored;
-    const bool left = name.starts_with(prefix) && is_unfinished_name(name) && is_left_behind(entry->path());
-    if (left) fs::remove(entry->path(), ignored);
+    const bool left = name.starts_with(prefix) && is_unfinished_name(name) && is_left_behind(entry.path());
+    if (left) fs::remove(entry.path(), ignored);
   }
 }
 
@@ -164,13 +163,7 @@ std::string read_file(const fs::path& path, std::uintmax_t limit) {
     throw DataError(fmt::format("{} has {} bytes; the limit is {}", path.string(), file.size(), limit));
   }
   std::string content(static_cast<std::size_t>(file.size()), '\0');
-  std::size_t filled = 0;
-  while (filled < content.size()) {
-    const std::size_t bytes = file.read(content.data() + filled, content.size() - filled);
-    if (bytes == 0) break;  // it was truncated
-    filled += bytes;
-  }
-  content.resize(filled);
+  content.resize(file.read(content.data(), content.size()));  // it may have been truncated meanwhile
   return content;
 }
 
@@ -209,26 +202,45 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 
 namespace {
 
-void sync_path(const fs::path& path, int descriptor) {
-  const int result = ::fsync(descriptor);
-  const int error_number = errno;
-  ::close(descriptor);
+template <class Iterator>
+std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, std::error_code& error) {
+  std::vector<fs::directory_entry> entries;
+  for (Iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) entries.push_back(*entry);
+  std::ranges::sort(entries);
+  return entries;
+}
+
+void sync_path(const fs::path& path, const Descriptor& descriptor) {
   // Some network file systems have no fsync for folders. The rename is atomic there all the same.
-  if (result != 0 && error_number != EINVAL) throw_file_error("sync", path, error_number);
+  if (::fsync(descriptor.get()) != 0 && errno != EINVAL) throw_file_error("sync", path, errno);
 }
 
 }  // namespace
 
+std::vector<fs::directory_entry> entries_in(const fs::path& folder, std::error_code& error) {
+  return sorted_entries<fs::directory_iterator>(folder, error);
+}
+
+std::vector<fs::directory_entry> entries_in(const fs::path& folder) {
+  std::error_code ignored;
+  return entries_in(folder, ignored);
+}
+
+std::vector<fs::directory_entry> entries_below(const fs::path& folder) {
+  std::error_code ignored;
+  return sorted_entries<fs::recursive_directory_iterator>(folder, ignored);
+}
+
 void sync_folder(const fs::path& folder) {
-  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw_file_error("open the folder", folder, errno);
+  const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor.is_open()) throw_file_error("open the folder", folder, errno);
   sync_path(folder, descriptor);
 }
 
 void sync_file(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor < 0 && errno == ENOENT) return;
-  if (descriptor < 0) throw_file_error("sync", file, errno);
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!descriptor.is_open() && errno == ENOENT) return;
+  if (!descriptor.is_open()) throw_file_error("sync", file, errno);
   sync_path(file, descriptor);
 }
 
@@ -303,11 +315,10 @@ bool is_unfinished_name(const std::string& name) {
 }
 
 void remove_unfinished_files(const fs::path& folder) {
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (const fs::directory_entry& entry : entries_below(folder)) {
     std::error_code ignored;
-    const bool ours = entry->is_regular_file(ignored) && is_unfinished_name(entry->path().filename().string());
-    if (ours && is_left_behind(entry->path())) fs::remove(entry->path(), ignored);
+    const bool ours = entry.is_regular_file(ignored) && is_unfinished_name(entry.path().filename().string());
+    if (ours && is_left_behind(entry.path())) fs::remove(entry.path(), ignored);
   }
 }
 
@@ -399,11 +410,14 @@ InputFile::InputFile(fs::path path) : path_(std::move(path)) {
 }
 
 std::size_t InputFile::read(char* buffer, std::size_t bytes) {
-  while (true) {
-    const ssize_t count = ::read(descriptor_.get(), buffer, bytes);
-    if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) throw_file_error("read", path_, errno);
+  std::size_t filled = 0;
+  while (filled < bytes) {
+    const ssize_t count = ::read(descriptor_.get(), buffer + filled, bytes - filled);
+    if (count == 0) break;
+    if (count > 0) filled += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EINTR) throw_file_error("read", path_, errno);
   }
+  return filled;
 }
 
 MappedFile::MappedFile(const fs::path& path) {

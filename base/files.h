@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/descriptor.h"
 
@@ -40,6 +42,13 @@ fs::path behind_links(fs::path path);
 
 /// The folder that holds `path`; "." for a bare name.
 fs::path folder_of(const fs::path& path);
+
+/// What lies in a folder, in the order of the names; what could be read until an error.
+std::vector<fs::directory_entry> entries_in(const fs::path& folder, std::error_code& error);
+/// The same; nothing if there is no such folder, or if it cannot be read.
+std::vector<fs::directory_entry> entries_in(const fs::path& folder);
+/// The same of a folder and of those below it.
+std::vector<fs::directory_entry> entries_below(const fs::path& folder);
 
 /// Makes the entries of `folder` (renames, new files) durable.
 void sync_folder(const fs::path& folder);
@@ -127,7 +136,7 @@ class InputFile {
   /// Throws DataError if the file is missing, unreadable or not regular.
   explicit InputFile(fs::path path);
 
-  /// Up to `bytes` bytes into `buffer`; 0 at the end.
+  /// So many bytes into `buffer`; fewer, and then 0, at the end.
   std::size_t read(char* buffer, std::size_t bytes);
   std::uint64_t size() const { return size_; }
 

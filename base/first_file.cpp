@@ -14,13 +14,12 @@ namespace {
 
 /// Returns 0 or the error number.
 int write_whole(const fs::path& file, std::string_view content, const FirstFile& how) {
-  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, how.mode);
-  if (descriptor < 0) return errno;
-  const ssize_t written = ::write(descriptor, content.data(), content.size());
-  int error = written < 0 ? errno : written == static_cast<ssize_t>(content.size()) ? 0 : ENOSPC;
-  if (error == 0 && how.durable && ::fsync(descriptor) != 0) error = errno;
-  ::close(descriptor);
-  return error;
+  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, how.mode));
+  if (!descriptor.is_open()) return errno;
+  const ssize_t written = ::write(descriptor.get(), content.data(), content.size());
+  if (written < 0) return errno;
+  if (written != static_cast<ssize_t>(content.size())) return ENOSPC;
+  return how.durable && ::fsync(descriptor.get()) != 0 ? errno : 0;
 }
 
 /// Gives `whole` the name `path`. Unlike a rename, a link never replaces a file. Over NFS too, only one of several

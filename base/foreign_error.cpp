@@ -35,18 +35,17 @@ Error system_error(const std::system_error& error) {
                lacks ? kOutOfResources : kFailed);
 }
 
-/// Exceptions that only a bug throws, or a file whose content no check expects.
+template <class... Kinds>
+bool is_one_of(const std::exception& error) {
+  return (... || (dynamic_cast<const Kinds*>(&error) != nullptr));
+}
+
+/// Exceptions that only a bug throws, or a file whose content no check expects. A logic_error is also out_of_range,
+/// invalid_argument, length_error, …
 bool is_unforeseen(const std::exception& error) {
-  return dynamic_cast<const std::logic_error*>(&error) != nullptr ||  // out_of_range, invalid_argument, length_error, …
-         dynamic_cast<const std::range_error*>(&error) != nullptr ||
-         dynamic_cast<const std::overflow_error*>(&error) != nullptr ||
-         dynamic_cast<const std::regex_error*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_cast*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_optional_access*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_variant_access*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_function_call*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_weak_ptr*>(&error) != nullptr ||
-         dynamic_cast<const std::bad_exception*>(&error) != nullptr;
+  return is_one_of<std::logic_error, std::range_error, std::overflow_error, std::regex_error, std::bad_cast,
+                   std::bad_optional_access, std::bad_variant_access, std::bad_function_call, std::bad_weak_ptr,
+                   std::bad_exception>(error);
 }
 
 }  // namespace

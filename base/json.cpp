@@ -85,6 +85,11 @@ Json read_json_object(const fs::path& path) {
   return value;
 }
 
+std::string text_member(const Json& map, const char* key) {
+  const auto found = map.find(key);
+  return found != map.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
 std::string json_text(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 std::string json_number(double value) { return Json(value).dump(); }

@@ -36,6 +36,9 @@ Json read_json(const fs::path& path);
 /// The same for a file that must contain an object. Throws DataError if it contains anything else.
 Json read_json_object(const fs::path& path);
 
+/// The text that a map has under a key; "" if it has none, or anything but a text.
+std::string text_member(const Json& map, const char* key);
+
 /// A value as text of several lines with a final line end. Bytes that are not UTF-8 (file names may contain any) become
 /// U+FFFD.
 std::string json_text(const Json& value);

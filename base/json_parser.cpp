@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <unordered_set>
-#include <utility>
 
 #include <simdjson.h>
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "base/lookup.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -30,32 +31,14 @@ std::string first_word(const fs::path& file, std::size_t index = 0) {
   return word;
 }
 
-/// The least quota of a group and of those that hold it. A container sees its own group as the top of the tree.
-double least_quota(const fs::path& tree, const std::string& group, bool is_second_version) {
-  double least = HUGE_VAL;
-  for (fs::path path = fs::path(group).relative_path();; path = path.parent_path()) {
-    const fs::path place = tree / path;
-    const auto cores =
-        is_second_version
-            ? cores_of_quota(first_word(place / "cpu.max"), first_word(place / "cpu.max", 1))
-            : cores_of_quota(first_word(place / "cpu.cfs_quota_us"), first_word(place / "cpu.cfs_period_us"));
-    least = std::min(least, cores.value_or(HUGE_VAL));
-    if (path.empty()) return least;
-  }
-}
-
 double cores_of_group(const fs::path& root) {
   double least = HUGE_VAL;
-  std::ifstream groups(root / "proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // NUMBER:CONTROLLERS:GROUP; of the second version 0::GROUP
-    const std::vector<std::string> parts = split(line, ':');
-    if (parts.size() < 3) continue;
-    const std::vector<std::string> controllers = split(parts[1], ',');
-    if (parts[1].empty()) {
-      least = std::min(least, least_quota(root / "sys/fs/cgroup", parts[2], true));
-    } else if (std::ranges::find(controllers, "cpu") != controllers.end()) {
-      least = std::min(least, least_quota(root / "sys/fs/cgroup/cpu", parts[2], false));
-    }
+  for (const auto& [folder, is_second_version] : control_groups("cpu", root)) {
+    const auto cores =
+        is_second_version
+            ? cores_of_quota(first_word(folder / "cpu.max"), first_word(folder / "cpu.max", 1))
+            : cores_of_quota(first_word(folder / "cpu.cfs_quota_us"), first_word(folder / "cpu.cfs_period_us"));
+    least = std::min(least, cores.value_or(HUGE_VAL));
   }
   return least;
 }
@@ -66,6 +49,24 @@ bool names_gpu(const std::string& entry) {
 }
 
 }  // namespace
+
+std::vector<ControlGroup> control_groups(std::string_view controller, const fs::path& root) {
+  std::vector<ControlGroup> groups;
+  std::ifstream lines(root / "proc/self/cgroup");
+  for (std::string line; std::getline(lines, line);) {  // NUMBER:CONTROLLERS:GROUP; of the second version 0::GROUP
+    const std::size_t controllers = line.find(':') + 1;
+    const std::size_t group = line.find(':', controllers) + 1;
+    if (controllers == 0 || group == 0) continue;
+    const std::string names = line.substr(controllers, group - controllers - 1);
+    const bool is_second_version = names.empty();
+    if (!is_second_version && !contains(split(names, ','), controller)) continue;
+    const fs::path tree = root / "sys/fs/cgroup" / (is_second_version ? "" : controller);
+    fs::path inner = fs::path(line.substr(group)).relative_path();
+    for (; !inner.empty(); inner = inner.parent_path()) groups.push_back({tree / inner, is_second_version});
+    groups.push_back({tree, is_second_version});
+  }
+  return groups;
+}
 
 std::int64_t available_cores(const fs::path& root) {
   cpu_set_t set;

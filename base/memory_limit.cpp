@@ -8,9 +8,8 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/text.h"
+#include "base/machine.h"
 
 namespace xlm {
 namespace {
@@ -33,15 +32,6 @@ std::optional<std::uint64_t> number_in(const fs::path& path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-/// The smallest of the limits in `file` of a group and of the groups above it.
-std::uint64_t least_limit(const fs::path& mount, const fs::path& group, const std::string& file) {
-  std::uint64_t least = kNoLimit;
-  for (fs::path inner = group.relative_path();; inner = inner.parent_path()) {
-    least = std::min(least, number_in(mount / inner / file).value_or(kNoLimit));
-    if (inner.empty()) return least;
-  }
-}
-
 std::uint64_t limit_of(decltype(RLIMIT_AS) resource) {
   rlimit limit{};
   return ::getrlimit(resource, &limit) == 0 ? limit.rlim_cur : RLIM_INFINITY;
@@ -55,18 +45,9 @@ ProcessLimits process_limits() { return {.address_space = limit_of(RLIMIT_AS), .
 
 std::uint64_t memory_limit(const fs::path& root) {
   std::uint64_t least = machine_memory(root);
-  std::ifstream groups(root / "proc/self/cgroup");
-  const fs::path mount = root / "sys/fs/cgroup";
-  for (std::string line; std::getline(groups, line);) {  // NUMBER:CONTROLLERS:GROUP
-    const std::size_t controllers = line.find(':') + 1;
-    const std::size_t group = line.find(':', controllers) + 1;
-    if (controllers == 0 || group == 0) continue;
-    const std::string names = line.substr(controllers, group - controllers - 1);
-    if (names.empty()) least = std::min(least, least_limit(mount, line.substr(group), "memory.max"));
-    const std::vector<std::string> all = split(names, ',');
-    if (std::ranges::find(all, "memory") != all.end()) {
-      least = std::min(least, least_limit(mount / "memory", line.substr(group), "memory.limit_in_bytes"));
-    }
+  for (const auto& [folder, is_second_version] : control_groups("memory", root)) {
+    const char* const file = is_second_version ? "memory.max" : "memory.limit_in_bytes";
+    least = std::min(least, number_in(folder / file).value_or(kNoLimit));
   }
   return least;
 }

@@ -8,6 +8,7 @@
 
 #include "base/core_schema.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -172,7 +173,7 @@ void OptionReader::end_group() {
 void OptionReader::check_unknown(const Level& level) const {
   if (level.map == nullptr) return;
   for (const auto& [key, value] : level.map->entries) {
-    if (std::ranges::find(level.known, key) != level.known.end()) continue;
+    if (contains(level.known, key)) continue;
     const std::string before = path("");  // "program.", or "" for the whole file
     const std::string place = before.empty() ? "" : fmt::format(" in '{}'", before.substr(0, before.size() - 1));
     std::vector<std::string> right = level.known;

@@ -7,7 +7,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -105,6 +104,16 @@ class OptionReader : public OptionVisitor {
   std::vector<Level> levels_;
   std::vector<std::string> others_;
 };
+
+/// The options of a map that holds nothing else.
+template <class Options>
+Options options_in(const Yaml& map) {
+  Options options;
+  OptionReader reader(map);
+  options.visit(reader);
+  reader.finish();
+  return options;
+}
 
 /// One option with its key, value and description.
 struct OptionEntry {

@@ -2,9 +2,9 @@
 #include "base/secret.h"
 
 #include <array>
-#include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -13,20 +13,11 @@
 #include "base/error.h"
 
 namespace xlm {
-namespace {
-
-std::string hexadecimal(std::span<const unsigned char> bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
-  return text;
-}
-
-}  // namespace
 
 std::string fresh_secret() {
   std::array<unsigned char, kSecretLength / 2> bytes{};
   if (RAND_bytes(bytes.data(), bytes.size()) != 1) throw Error("the system has no random numbers");
-  return hexadecimal(bytes);
+  return fmt::format("{:02x}", fmt::join(bytes, ""));
 }
 
 std::string proof(std::string_view secret, std::string_view text) {
@@ -36,7 +27,7 @@ std::string proof(std::string_view secret, std::string_view text) {
       nullptr) {
     throw Error("cannot compute an HMAC");
   }
-  return hexadecimal(digest);
+  return fmt::format("{:02x}", fmt::join(digest, ""));
 }
 
 bool same_proof(std::string_view one, std::string_view other) {

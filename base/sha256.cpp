@@ -5,34 +5,28 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <openssl/evp.h>
 
 #include "base/error.h"
 
 namespace xlm {
 
-struct Sha256::Context {
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> evp{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
-};
+void Sha256::FreeContext::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
 
-Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  if (!context_->evp || EVP_DigestInit_ex(context_->evp.get(), EVP_sha256(), nullptr) != 1) {
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  if (!context_ || EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr) != 1) {
     throw ResourceError("cannot start a SHA-256 hash");
   }
 }
-Sha256::~Sha256() = default;
-Sha256::Sha256(Sha256&&) noexcept = default;
-Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 
-void Sha256::update(const void* data, std::size_t bytes) { EVP_DigestUpdate(context_->evp.get(), data, bytes); }
+void Sha256::update(const void* data, std::size_t bytes) { EVP_DigestUpdate(context_.get(), data, bytes); }
 
 std::string Sha256::finish() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int length = 0;
-  EVP_DigestFinal_ex(context_->evp.get(), digest.data(), &length);
-  std::string text;
-  for (unsigned int i = 0; i < length; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  EVP_DigestFinal_ex(context_.get(), digest.data(), &length);
+  return fmt::format("{:02x}", fmt::join(digest.data(), digest.data() + length, ""));
 }
 
 std::string sha256(std::string_view text) {

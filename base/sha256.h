@@ -8,15 +8,14 @@
 
 #include "base/files.h"
 
+struct evp_md_ctx_st;  // OpenSSL's EVP_MD_CTX
+
 namespace xlm {
 
 /// Hashes bytes piece by piece.
 class Sha256 {
  public:
   Sha256();
-  ~Sha256();
-  Sha256(Sha256&&) noexcept;
-  Sha256& operator=(Sha256&&) noexcept;
 
   void update(const void* data, std::size_t bytes);
   void update(std::string_view text) { update(text.data(), text.size()); }
@@ -24,8 +23,10 @@ class Sha256 {
   std::string finish();
 
  private:
-  struct Context;
-  std::unique_ptr<Context> context_;
+  struct FreeContext {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, FreeContext> context_;
 };
 
 std::string sha256(std::string_view text);

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -43,8 +42,8 @@ int move_folder(const fs::path& from, const fs::path& to) {
   if (errno != EXDEV || fs::is_symlink(from) || !fs::is_directory(from)) return errno;
   std::error_code error;
   fs::create_directory(to, error);
-  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    const int error_number = move_folder(entry->path(), to / entry->path().filename());
+  for (const fs::directory_entry& entry : entries_in(from, error)) {
+    const int error_number = move_folder(entry.path(), to / entry.path().filename());
     if (error_number != 0) return error_number;
   }
   if (!error) fs::remove(from, error);
@@ -71,15 +70,14 @@ void exchange_in_two_steps(const fs::path& from, const fs::path& to) {
 }  // namespace
 
 void remove_left_folders(const fs::path& parent, const std::string& prefix) {
-  std::error_code error;
-  for (fs::directory_iterator entry(parent, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::directory_entry& entry : entries_in(parent)) {
+    const std::string name = entry.path().filename().string();
     const bool ours = name.starts_with(prefix + ".") && is_unfinished_name(name);
-    if (!ours || !is_left_behind(entry->path())) continue;
-    const Descriptor lock = try_lock(entry->path());
+    if (!ours || !is_left_behind(entry.path())) continue;
+    const Descriptor lock = try_lock(entry.path());
     if (!lock.is_open()) continue;
     std::error_code ignored;
-    fs::remove_all(entry->path(), ignored);
+    fs::remove_all(entry.path(), ignored);
   }
 }
 

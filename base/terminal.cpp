@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "base/lookup.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -109,15 +110,8 @@ void TextTable::add(std::vector<std::string> cells) {
 std::string TextTable::render(Format format, int width) const {
   std::string out;
   if (format == Format::kCsv) {
-    std::vector<std::string> titles;
-    for (const Column& column : columns_) titles.push_back(csv_cell(column.title));
-    out += join(titles, ",") + "\n";
-    for (const auto& row : rows_) {
-      std::vector<std::string> cells;
-      cells.reserve(row.size());
-      for (const std::string& cell : row) cells.push_back(csv_cell(cell));
-      out += join(cells, ",") + "\n";
-    }
+    out += join(mapped(columns_, [](const Column& column) { return csv_cell(column.title); }), ",") + "\n";
+    for (const auto& row : rows_) out += join(mapped(row, csv_cell), ",") + "\n";
     return out;
   }
   const bool markdown = format == Format::kMarkdown;

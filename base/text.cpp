@@ -39,6 +39,13 @@ bool take_plus(std::string_view& text) {
   return !text.empty();
 }
 
+template <class Number>
+bool parse_number(std::string_view text, Number& value) {
+  if (!take_plus(text)) return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
 /// Whether a name abbreviates a word: "ls" a list, "rm" to remove.
 bool abbreviates(std::string_view name, std::string_view word) {
   if (name.size() < 2 || name.size() >= word.size() || 3 * name.size() < word.size() || name[0] != word[0])
@@ -119,10 +126,8 @@ std::string human_count(double count) { return three_digits(count, "", "", count
 
 std::string name_from_title(const std::string& title) {
   std::string name;
-  for (const char c : title) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-    if (letter) name += c;
-    if (c >= 'A' && c <= 'Z') name += static_cast<char>(c - 'A' + 'a');
+  for (const char c : lower_case(title)) {
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) name += c;
     if (c == ' ' && !name.empty() && name.back() != '-') name += '-';
   }
   while (!name.empty() && name.back() == '-') name.pop_back();
@@ -141,10 +146,10 @@ std::string listed_names(const std::vector<std::string>& names, std::size_t most
   return first.empty() ? rest : first + " and " + rest;
 }
 
-std::string some_listed(const std::vector<std::string>& names, std::size_t most) {
+std::string some_listed(const std::vector<std::string>& names, std::size_t most, std::string_view rest) {
   if (names.size() <= most) return join(names, ", ");
   const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most));
-  return fmt::format("{} and {} more", join(first, ", "), names.size() - most);
+  return fmt::format("{} and {} {}", join(first, ", "), names.size() - most, rest);
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {
@@ -216,17 +221,9 @@ std::string_view trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-bool parse_integer(std::string_view text, std::int64_t& value) {
-  if (!take_plus(text)) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
-}
+bool parse_integer(std::string_view text, std::int64_t& value) { return parse_number(text, value); }
 
-bool parse_real(std::string_view text, double& value) {
-  if (!take_plus(text)) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-}
+bool parse_real(std::string_view text, double& value) { return parse_number(text, value) && std::isfinite(value); }
 
 std::size_t take_character(std::string_view& text) {
   if (text.starts_with("\033[")) {  // colours take no columns

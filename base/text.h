@@ -47,8 +47,8 @@ std::string counted(std::size_t count, std::string_view noun);
 /// Names as a sentence lists them: "a", "a and b", "a, b and c", "a, b, c and 4 more"; never "and 1 more".
 std::string listed_names(const std::vector<std::string>& names, std::size_t most);
 
-/// The first names of a list: "a, b, c", "a, b, c and 4 more".
-std::string some_listed(const std::vector<std::string>& names, std::size_t most = 6);
+/// The first names of a list: "a, b, c", "a, b, c and 4 more"; `rest` may be another word than "more".
+std::string some_listed(const std::vector<std::string>& names, std::size_t most = 6, std::string_view rest = "more");
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 std::vector<std::string> split(std::string_view text, char separator);

@@ -15,6 +15,7 @@
 #include "base/core_schema.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -215,9 +216,7 @@ bool is_short_list(const Yaml& node) {
 std::string flow_text(const Yaml& node) {
   if (node.is_null()) return "null";
   if (node.is_scalar()) return scalar_text(node);
-  std::vector<std::string> parts;
-  for (const Yaml& item : node.items) parts.push_back(flow_text(item));
-  return "[" + join(parts, ", ") + "]";
+  return "[" + join(mapped(node.items, flow_text), ", ") + "]";
 }
 
 void write_block(const Yaml& node, int indent, std::string& out) {
@@ -348,6 +347,14 @@ bool has_pairs(std::string_view text) {
   return may_have && parse_json_if_any(text).has_value();
 }
 
+Yaml read_yaml_by(std::string (*read)(const fs::path& path, std::uintmax_t limit), const fs::path& path) {
+  try {
+    return parse_yaml(read(path, kMaximumBytes), path.string());
+  } catch (const DataError& error) {
+    throw UsageError(error.what());
+  }
+}
+
 }  // namespace
 
 Yaml parse_yaml(std::string_view text, const std::string& source_name) {
@@ -370,21 +377,9 @@ Yaml parse_yaml(std::string_view text, const std::string& source_name) {
   }
 }
 
-Yaml read_yaml(const fs::path& path) {
-  try {
-    return parse_yaml(read_file(path, kMaximumBytes), path.string());
-  } catch (const DataError& error) {
-    throw UsageError(error.what());
-  }
-}
+Yaml read_yaml(const fs::path& path) { return read_yaml_by(read_file, path); }
 
-Yaml read_yaml_argument(const fs::path& path) {
-  try {
-    return parse_yaml(read_argument(path, kMaximumBytes), path.string());
-  } catch (const DataError& error) {
-    throw UsageError(error.what());
-  }
-}
+Yaml read_yaml_argument(const fs::path& path) { return read_yaml_by(read_argument, path); }
 
 Yaml merge(Yaml base, const Yaml& over) {
   if (!base.is_map() || !over.is_map()) return over;
@@ -473,7 +468,7 @@ std::string scalar_text(const Yaml& node, std::string_view what) {
 
 void refuse_unknown(const Yaml& map, const std::vector<std::string>& known) {
   for (const auto& [key, value] : map.entries) {
-    if (std::ranges::find(known, key) != known.end()) continue;
+    if (contains(known, key)) continue;
     throw UsageError(fmt::format("{}: unknown key '{}'{}", value.where(), key, which_instead(key, known)));
   }
 }

@@ -7,6 +7,7 @@
 
 #include <re2/re2.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/store/formula.h"
@@ -57,8 +58,8 @@ void add_evaluations_in(const std::string& text, std::set<std::string>& columns)
 bool names_column(ExhibitKind kind, std::string_view key) {
   constexpr std::array<std::string_view, 3> kShown{"value", "x", "y"};
   constexpr std::array<std::string_view, 4> kFitted{"loss", "c", "n", "d"};
-  if (kind == ExhibitKind::kFit) return std::ranges::find(kFitted, key) != kFitted.end();
-  return std::ranges::find(kShown, key) != kShown.end();
+  if (kind == ExhibitKind::kFit) return contains(kFitted, key);
+  return contains(kShown, key);
 }
 
 /// Adds the results that a part of an exhibit names. `key` is that of `node`.

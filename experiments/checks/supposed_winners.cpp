@@ -1,7 +1,6 @@
 // Winners of other sweeps as if those were done.
 #include "experiments/checks/supposed_winners.h"
 
-#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "experiments/checks/supposed_runs.h"
 #include "experiments/sweeps/winners.h"
 
@@ -58,7 +58,7 @@ class SupposedOther {
 ChooseValue suppose_winners(std::vector<fs::path> asking) {
   using Others = std::map<std::pair<fs::path, std::string>, std::shared_ptr<SupposedOther>>;
   return [asking = std::move(asking), others = std::make_shared<Others>()](const BestOf& best) {
-    if (std::ranges::find(asking, best.file) != asking.end()) {
+    if (contains(asking, best.file)) {
       throw UsageError(
           fmt::format("{}: {} asks for its own winner, through other sweeps or itself\n"
                       "give '{}' a value in one of them",

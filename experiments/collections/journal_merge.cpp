@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 #include "results/run_folder/imported.h"
@@ -47,7 +48,7 @@ bool may_follow_the_end(const std::string& line) {
                                                     "losses",     "costs",  "choice",     kDirections, kRemark};
   const Json record = record_in(line);
   const std::string type = record.value("type", "");
-  return std::ranges::find(kTypes, type) != kTypes.end();
+  return contains(kTypes, type);
 }
 
 /// Lines of several journals by their time, each once.

@@ -3,8 +3,6 @@
 
 #include <string>
 
-#include "results/run_folder/run_folder.h"
-
 namespace xlm {
 
 enum class JournalRelation {

@@ -1,8 +1,6 @@
 // Merges lines of tries.
 #include "experiments/collections/line_merge.h"
 
-#include <algorithm>
-
 #include "experiments/runs/run_lock.h"
 
 namespace xlm {
@@ -17,15 +15,13 @@ std::string line_text_at(const fs::path& file) { return fs::exists(file) ? read_
 
 std::vector<fs::path> line_files(const fs::path& runs) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator line(runs / kLines, error), end; !error && line != end; line.increment(error)) {
+  for (const fs::directory_entry& line : entries_in(runs / kLines)) {
     std::error_code ignored;
-    const fs::path journal = line->path() / kJournal;
-    if (fs::is_directory(line->symlink_status(ignored)) && fs::is_regular_file(fs::symlink_status(journal, ignored))) {
+    const fs::path journal = line.path() / kJournal;
+    if (fs::is_directory(line.symlink_status(ignored)) && fs::is_regular_file(fs::symlink_status(journal, ignored))) {
       found.push_back(journal.lexically_relative(runs));
     }
   }
-  std::ranges::sort(found);
   return found;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/program_paths.h"
 #include "experiments/runs/run_checkpoints.h"
@@ -56,7 +57,7 @@ void collect_files(const fs::path& run, const fs::path& relative, const std::vec
       std::vector<fs::path> path = above;
       path.push_back(fs::canonical(entry->path(), error));
       if (error) break;
-      if (std::ranges::find(above, path.back()) != above.end()) {
+      if (contains(above, path.back())) {
         throw DataError(
             fmt::format("{} is a link to a folder that contains it\nremove the link", entry->path().string()));
       }
@@ -110,13 +111,10 @@ bool is_users_file(const fs::path& relative) {
   constexpr std::array<std::string_view, 7> kOfModels{"config.yaml", "model.safetensors", "vocab.json",
                                                       "merges.txt",  "config.json",       "generation_config.json",
                                                       "README.md"};
-  const auto is_one_of = [](const auto& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-  };
   const std::string part = relative.begin()->string();
   const std::string name = relative.lexically_relative(part).string();  // "." for the part itself
-  if (name == ".") return !is_one_of(kOfRuns, part);
-  if (part == "model") return !is_one_of(kOfModels, name);
+  if (name == ".") return !contains(kOfRuns, part);
+  if (part == "model") return !contains(kOfModels, name);
   if (part == "checkpoints")
     return name != kBestWeights && name != kStartCheckpoint && name != kStartVocabulary &&
            (name.find('/') != std::string::npos || step_of_checkpoint(relative) < 0);
@@ -135,17 +133,15 @@ bool is_programs_file(const fs::path& relative) {
   const ProgramPaths within{""};
   std::vector<fs::path> parts = within.state();
   parts.insert(parts.end(), {within.output(), within.config()});
-  return std::ranges::find(parts, *relative.begin()) != parts.end();
+  return contains(parts, *relative.begin());
 }
 
 bool has_links(const fs::path& folder) {
   if (fs::is_symlink(folder)) return true;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  return std::ranges::any_of(entries_below(folder), [](const fs::directory_entry& entry) {
     std::error_code ignored;
-    if (entry->is_symlink(ignored)) return true;
-  }
-  return false;
+    return entry.is_symlink(ignored);
+  });
 }
 
 bool copy_run_files(const fs::path& from, const std::vector<fs::path>& files, const fs::path& to,
@@ -183,14 +179,13 @@ void remove_temporary_files(const fs::path& folder) {
 }
 
 void finish_removals(const fs::path& runs, bool (*is_name)(const std::string& name)) {
-  std::error_code error;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::directory_entry& entry : entries_in(runs)) {
+    const std::string name = entry.path().filename().string();
     std::error_code ignored;
     if (name.front() != '.' || !name.ends_with(kRemovedSuffix)) continue;
     const std::string run =
         name.substr(1, std::max(name.size(), kRemovedSuffix.size() + 1) - kRemovedSuffix.size() - 1);
-    if (is_name == nullptr || is_name(run)) fs::remove_all(entry->path(), ignored);
+    if (is_name == nullptr || is_name(run)) fs::remove_all(entry.path(), ignored);
   }
 }
 

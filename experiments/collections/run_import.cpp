@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fstream>
 #include <map>
@@ -17,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -174,13 +174,11 @@ bool has_versions_now(const NumberKey& key, const Numbers& there) {
 /// What of a run has changed at its source; empty: nothing. `is_part`: what is not there may be in another file.
 std::string change_of_numbers(const Numbers& here, const Numbers& there, bool is_part) {
   for (const auto& [key, value] : here) {
-    const auto found = there.find(key);
-    if (found != there.end() && found->second == value) continue;
+    const Json* const found = find_in(there, key);
+    if (found != nullptr && *found == value) continue;
     const auto& [split, settings, name, step] = key;
     const std::string what = fmt::format("{}{} at step {}", split.empty() ? "" : split + ".", name, step);
-    if (found != there.end()) {
-      return fmt::format("{} is {} here and {} there", what, value.dump(), found->second.dump());
-    }
+    if (found != nullptr) return fmt::format("{} is {} here and {} there", what, value.dump(), found->dump());
     if (has_versions_now(key, there)) return what + " is of one version of its task here, and of several there";
     if (!is_part) return fmt::format("{} is {} here and missing there", what, value.dump());
   }
@@ -231,11 +229,11 @@ struct SettingNews {
 SettingNews news_of_settings(const Settings& here, const Settings& there, bool is_part) {
   SettingNews news;
   for (const auto& [key, value] : here) {
-    const auto found = there.find(key);
-    const bool is_same = found == there.end() ? is_part : found->second == value;
+    const Json* const found = find_in(there, key);
+    const bool is_same = found == nullptr ? is_part : *found == value;
     if (is_same || key.starts_with(kImportedPrefix)) continue;
-    news.conflict = fmt::format("{} is {} here and {} there", key, value.dump(),
-                                found == there.end() ? "missing" : found->second.dump());
+    news.conflict =
+        fmt::format("{} is {} here and {} there", key, value.dump(), found == nullptr ? "missing" : found->dump());
     return news;
   }
   for (const auto& [key, value] : there) {
@@ -277,7 +275,7 @@ RunImport::RunImport(fs::path runs) : runs_(std::move(runs)) {
 ImportedRun RunImport::take(const Json& foreign) {
   const std::string id = imported_id(foreign);
   if (fs::exists(runs_ / id)) return update(id, foreign);
-  if (std::ranges::find(written_, id) != written_.end()) {
+  if (contains(written_, id)) {
     return {.id = id, .outcome = ImportOutcome::kConflict, .note = "two runs there have this id; the first counts"};
   }
   const std::string note = write(id, foreign);
@@ -344,9 +342,8 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
 
 void RunImport::finish() {
   if (!staged_) return;
-  const int folder = ::open(staged_->path().c_str(), O_RDONLY | O_CLOEXEC);
-  if (folder < 0 || ::syncfs(folder) != 0) throw_file_error("write", staged_->path(), errno);
-  ::close(folder);
+  const Descriptor folder(::open(staged_->path().c_str(), O_RDONLY | O_CLOEXEC));
+  if (!folder.is_open() || ::syncfs(folder.get()) != 0) throw_file_error("write", staged_->path(), errno);
   for (const std::string& id : written_) {
     std::error_code error;
     fs::rename(staged_->path() / id, runs_ / id, error);

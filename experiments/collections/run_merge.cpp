@@ -7,6 +7,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -38,10 +39,10 @@ void collect_run_folders(const fs::path& folder, int depth, std::vector<fs::path
   }
   if (depth == 0) return;
   std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (const fs::directory_entry& entry : entries_in(folder, error)) {
     std::error_code ignored;
-    const bool hidden = entry->path().filename().string().front() == '.';
-    if (!hidden && entry->is_directory(ignored)) collect_run_folders(entry->path(), depth - 1, found);
+    const bool hidden = entry.path().filename().string().front() == '.';
+    if (!hidden && entry.is_directory(ignored)) collect_run_folders(entry.path(), depth - 1, found);
   }
   if (error) throw_file_error("read the folder", folder, error.value());
 }
@@ -311,10 +312,8 @@ std::string search_note(const MergedSearch& search) {
   std::vector<std::string> parts;
   if (search.added > 0) parts.push_back(counted(search.added, "trial") + " added");
   if (!search.differing.empty()) {
-    std::vector<std::string> trials;
-    for (const std::int64_t trial : search.differing) trials.push_back(std::to_string(trial));
     parts.push_back(fmt::format("trial{} {}: another setting was asked for there, and that here counts",
-                                trials.size() == 1 ? "" : "s", join(trials, ", ")));
+                                search.differing.size() == 1 ? "" : "s", fmt::join(search.differing, ", ")));
   }
   for (const std::string& file : search.damaged) parts.push_back(file + " is damaged");
   return join(parts, "; ");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/collections/run_files.h"
 #include "experiments/runs/program_paths.h"
@@ -98,7 +99,7 @@ std::string RunNews::note() const {
   for (const auto* files : {&before, &after, &state}) {
     for (const fs::path& file : *files) {
       const std::string part = file.begin()->string();
-      if (std::ranges::find(parts, part) == parts.end()) parts.push_back(part);
+      if (!contains(parts, part)) parts.push_back(part);
     }
   }
   return parts.empty() ? "" : "its " + join(parts, ", ");

@@ -53,16 +53,14 @@ void merge_trial(const fs::path& from, const fs::path& to, std::int64_t trial, b
 
 std::vector<fs::path> search_files(const fs::path& runs) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator search(runs / kSearches, error), end; !error && search != end; search.increment(error)) {
+  for (const fs::directory_entry& search : entries_in(runs / kSearches)) {
     std::error_code ignored;
-    if (!fs::is_directory(search->symlink_status(ignored))) continue;
-    for (fs::directory_iterator file(search->path(), ignored); !ignored && file != end; file.increment(ignored)) {
-      const bool regular = fs::is_regular_file(file->symlink_status());
-      if (regular && trial_of(file->path().filename().string())) found.push_back(file->path().lexically_relative(runs));
+    if (!fs::is_directory(search.symlink_status(ignored))) continue;
+    for (const fs::directory_entry& file : entries_in(search.path())) {
+      const bool regular = fs::is_regular_file(file.symlink_status());
+      if (regular && trial_of(file.path().filename().string())) found.push_back(file.path().lexically_relative(runs));
     }
   }
-  std::ranges::sort(found);
   return found;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -44,11 +45,10 @@ void check(const fs::path& archive, const std::string& sums, const std::map<std:
   for (const std::string& line : split(sums, '\n')) {
     if (line.size() < kDigits + 3) continue;
     const std::string name = line.substr(kDigits + 2);  // two spaces, or a space and a star
-    const auto found = hashes.find(name);
-    const bool fits = found != hashes.end() && found->second == line.substr(0, kDigits);
-    if (fits) continue;
+    const std::string* const found = find_in(hashes, name);
+    if (found != nullptr && *found == line.substr(0, kDigits)) continue;
     throw DataError(fmt::format("{}: {} {}\nnothing was merged; copy the archive again", archive.string(), name,
-                                found == hashes.end() ? "is missing" : "does not match its checksum"));
+                                found == nullptr ? "is missing" : "does not match its checksum"));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/argument_file.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/recipe_keys.h"
 #include "base/text.h"
 #include "experiments/configuration/best_of.h"
@@ -179,7 +180,7 @@ Yaml foreign_model(const fs::path& config) {
   const Json json = read_json(config);
   const Json type = json.is_object() ? json.value("model_type", Json()) : Json();
   const std::vector<std::string>& types = model_types();
-  if (!type.is_string() || std::ranges::find(types, type.get<std::string>()) == types.end()) {
+  if (!type.is_string() || !contains(types, type.get<std::string>())) {
     std::string hint;
     for (std::size_t model = 0; model < types.size(); ++model) {
       if (type != default_model_options(model).foreign_type()) continue;
@@ -206,7 +207,7 @@ void check_changeable(const std::string& assignment, std::size_t model, WeightsU
     if (makes_a_difference(entry, use, defaults.model.scheme())) counting.push_back(entry.key);
     if (entry.key == key) of_weights = entry.of_weights;
   }
-  if (std::ranges::find(counting, key) != counting.end()) return;
+  if (contains(counting, key)) return;
   if (of_weights) {
     throw UsageError(fmt::format("'{}' cannot be changed here: the weights were made with what {} says\nwhat can: {}",
                                  key, source.string(), join(counting, ", ")));
@@ -395,8 +396,7 @@ Yaml configuration_of(Yaml tree, const fs::path& file, const std::string& profil
   nest_options(tree);
   for (auto& [name, over] : profiles.entries) nest_options(over);
   if (!profile.empty()) {
-    std::vector<std::string> names;
-    for (const auto& [name, value] : profiles.entries) names.push_back(name);
+    const std::vector<std::string> names = mapped(profiles.entries, &Yaml::Entry::first);
     const Yaml* over = profiles.find(profile);
     if (over == nullptr) {
       throw UsageError(names.empty() ? fmt::format("{} has no profiles, so there is no '{}'", file.string(), profile)
@@ -430,6 +430,11 @@ const Yaml* find_path(const Yaml& tree, std::string_view dotted_path) {
     if (node == nullptr) return nullptr;
   }
   return node;
+}
+
+const Yaml* given_at(const Yaml& tree, std::string_view dotted_path) {
+  const Yaml* node = find_path(tree, dotted_path);
+  return node == nullptr || node->is_null() ? nullptr : node;
 }
 
 }  // namespace xlm

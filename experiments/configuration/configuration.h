@@ -78,6 +78,8 @@ Yaml run_part(Yaml tree);
 
 /// The node at a dotted path, or null.
 const Yaml* find_path(const Yaml& tree, std::string_view dotted_path);
+/// The same, but null also for a null value.
+const Yaml* given_at(const Yaml& tree, std::string_view dotted_path);
 
 /// docs/configuration.md with tables made from the schema. Its prose is that of `page`, the same page as it was.
 std::string configuration_reference(std::string_view page);

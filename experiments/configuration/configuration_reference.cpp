@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 
@@ -101,8 +102,7 @@ std::string program_section(const std::vector<OptionEntry>& common) {
     if (entry.key != "data.path" && std::ranges::any_of(common, is_same)) continue;
     if (entry.key == "program.folder") entry.content = OptionContent::kModelFolder;
     if (entry.key == "data.path") entry.help = "what the program reads: a prepared folder, or any other file or folder";
-    const auto value = shown.find(entry.key);
-    rows += row(entry, value == shown.end() ? shown_value(entry) : value->second);
+    rows += row(entry, value_or(shown, entry.key, shown_value(entry)));
   }
   return std::string(kTableHead) + rows;
 }

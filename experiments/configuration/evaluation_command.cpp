@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
 #include "experiments/configuration/program_inputs.h"
@@ -22,7 +23,7 @@ constexpr const char* kSplitPlace = "split";
 bool uses_split(const Yaml& command) {
   return std::ranges::any_of(command.items, [](const Yaml& word) {
     const std::vector<std::string> names = placeholders_in(word.scalar);
-    return std::ranges::find(names, kSplitPlace) != names.end();
+    return contains(names, kSplitPlace);
   });
 }
 
@@ -78,7 +79,7 @@ void leave_out_evaluation_code(Yaml& tree) {
   std::vector<std::string> patterns;
   if (const Yaml* code = program->given("code")) patterns = words_at(*code, "program.code");
   for (std::string& pattern : added) {
-    if (std::ranges::find(patterns, pattern) == patterns.end()) patterns.push_back(std::move(pattern));
+    if (!contains(patterns, pattern)) patterns.push_back(std::move(pattern));
   }
   program->set("code", yaml_from_json(Json(patterns), "code of evaluate"));
 }

@@ -9,11 +9,6 @@
 namespace xlm {
 namespace {
 
-const Yaml* given_at(const Yaml& tree, const char* key) {
-  const Yaml* node = find_path(tree, key);
-  return node == nullptr || node->is_null() ? nullptr : node;
-}
-
 std::set<std::string> keys_of_models() {
   std::set<std::string> keys;
   for (std::size_t model = 0; model < model_types().size(); ++model) {

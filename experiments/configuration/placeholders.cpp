@@ -6,6 +6,7 @@
 
 #include <re2/re2.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -60,9 +61,7 @@ std::string value_text(const Json& value) {
     const bool is_taken_for_option = text.starts_with('-') && text.find('e') != std::string::npos;
     return is_taken_for_option ? without_exponent(value.get<double>()) : text;
   }
-  std::vector<std::string> parts;
-  for (const Json& item : value) parts.push_back(value_text(item));
-  return join(parts, ",");
+  return join(mapped(value, value_text), ",");
 }
 
 }  // namespace xlm

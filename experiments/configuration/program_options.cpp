@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
 #include "experiments/configuration/run_id.h"
@@ -114,11 +115,7 @@ bool is_plain_in_hydra(const std::string& text) {
 /// A value as Hydra's grammar reads it back. Backslashes count only in front of a quote, of the text's end and of ${,
 /// which would be resolved (hydra-core 1.3.8, omegaconf 2.3.1).
 std::string hydra_word(const Json& value) {
-  if (value.is_array()) {
-    std::vector<std::string> items;
-    for (const Json& item : value) items.push_back(hydra_word(item));
-    return "[" + join(items, ",") + "]";
-  }
+  if (value.is_array()) return "[" + join(mapped(value, hydra_word), ",") + "]";
   std::string text = value_text(value);
   if (!value.is_string() || is_plain_in_hydra(text)) return text;
   static const RE2 special(R"((\\*)('|\$\{))", RE2::Latin1);
@@ -257,16 +254,14 @@ std::vector<std::string> words_at(const Yaml& node, const std::string& what) {
   if (!node.is_sequence() || node.items.empty()) {
     fail_at(node, fmt::format("{} must be a list of words, such as [python3, train.py, --lr, \"{{lr}}\"]", what));
   }
-  std::vector<std::string> words;
-  for (const Yaml& item : node.items) words.push_back(scalar_text(item, "a word of " + what));
-  return words;
+  return mapped(node.items, [&](const Yaml& item) { return scalar_text(item, "a word of " + what); });
 }
 
 void check_option_name(const Yaml& node, const std::string& name) {
   for (const std::string& part : split(name, '.')) {
     if (placeholders_in(fmt::format("{{{}}}", part)).size() != 1) fail_with_name(node, name);
   }
-  if (std::ranges::find(kPlaces, name) == kPlaces.end()) return;
+  if (!contains(kPlaces, name)) return;
   fail_at(node, fmt::format("options.{}: the placeholder {{{}}} has a meaning already\ngive the option another name{}",
                             name, name, name == "seed" ? ", or write seed outside of options" : ""));
 }
@@ -278,10 +273,9 @@ void check_placeholders(const Yaml& node, const ProgramOptions& program, std::st
   std::vector<std::string> places(kPlaces.begin(), kPlaces.end());
   if (!further.empty()) places.emplace_back(further);
   for (const std::string& name : placeholders_in(node.scalar)) {
-    const bool place = std::ranges::find(places, name) != places.end();
+    const bool place = contains(places, name);
     if (place || program.option(name) != nullptr) continue;
-    std::vector<std::string> known;
-    for (const auto& [key, value] : program.options) known.push_back(key);
+    std::vector<std::string> known = mapped(program.options, [](const auto& option) { return option.first; });
     known.insert(known.end(), places.begin(), places.end());
     fail_at(node, fmt::format("{{{}}} is none of {}{}\nadd `options: {{{}: …}}` next to `program`, or write "
                               "{{{{{}}}}} for the text itself",
@@ -331,8 +325,7 @@ std::string filled(std::string_view text, const ProgramOptions& program,
                    const std::map<std::string, std::string>& places) {
   return with_values(text, [&](const std::string& name) {
     if (const Json* option = program.option(name)) return value_text(*option);
-    const auto place = places.find(name);
-    return place == places.end() ? "" : place->second;
+    return value_or(places, name, "");
   });
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "datasets/prepared/prepared.h"
 
@@ -22,12 +23,9 @@ constexpr const char* kForm = "require must be a list of keys, such as [model.pr
 /// Whether a model folder holds weights, in whatever form; which forms are read is said where they are loaded.
 bool has_weights(const fs::path& folder) {
   constexpr std::array<std::string_view, 6> kEndings{".safetensors", ".bin", ".pt", ".pth", ".h5", ".msgpack"};
-  std::error_code unreadable;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, unreadable)) {
-    const std::string ending = entry.path().extension().string();
-    if (std::ranges::find(kEndings, ending) != kEndings.end()) return true;
-  }
-  return false;
+  return std::ranges::any_of(entries_in(folder), [&](const fs::directory_entry& entry) {
+    return contains(kEndings, entry.path().extension().string());
+  });
 }
 
 /// A folder with a configuration alone would give a model of that shape with random weights.
@@ -43,9 +41,8 @@ void check_given(const Yaml& item, const std::vector<OptionEntry>& entries) {
   const std::string key = scalar_text(item, "require");
   const auto found = std::ranges::find_if(entries, [&](const OptionEntry& entry) { return entry.key == key; });
   if (found == entries.end()) {
-    std::vector<std::string> keys;
-    for (const OptionEntry& entry : entries) keys.push_back(entry.key);
-    fail_at(item, fmt::format("require names '{}', which is no option of this run{}", key, did_you_mean(key, keys)));
+    fail_at(item, fmt::format("require names '{}', which is no option of this run{}", key,
+                              did_you_mean(key, mapped(entries, &OptionEntry::key))));
   }
   if (!found->value.is_string()) fail_at(item, fmt::format("require names {}, which always has a value", key));
   const std::string given = found->value.get<std::string>();

@@ -6,17 +6,13 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "core/api/arithmetic.h"
 #include "datasets/prepared/prepared.h"
 #include "experiments/configuration/configuration.h"
 
 namespace xlm {
 namespace {
-
-double cost_named(const NamedValues& values, const char* name) {
-  const auto found = values.find(name);
-  return found == values.end() ? 0 : found->second;
-}
 
 /// 0 if the data have no such split, or are not there.
 std::int64_t tokens_of(const RunOptions& options, const std::string& split) {
@@ -41,7 +37,7 @@ const NamedValues& ArithmeticEstimator::costs(RunOptions options, std::int64_t s
 double ArithmeticEstimator::evaluation_flops(const RunOptions& options, std::int64_t symbols, std::int64_t tokens) {
   if (tokens == 0) return 0;
   const EvaluationSize size = evaluation_size(options.model.scheme(), options.eval, options.train.block, tokens);
-  return size.computed * cost_named(costs(options, symbols, size.block), "flops_per_token");
+  return size.computed * value_or(costs(options, symbols, size.block), "flops_per_token", 0);
 }
 
 double ArithmeticEstimator::evaluation_flops(const RunOptions& options, std::int64_t symbols,
@@ -51,8 +47,8 @@ double ArithmeticEstimator::evaluation_flops(const RunOptions& options, std::int
 
 RunArithmetic ArithmeticEstimator::of(const RunOptions& options, std::int64_t symbols) {
   const NamedValues& own = costs(options, symbols, options.train.block);
-  const double per_token = cost_named(own, "flops_per_token");
-  RunArithmetic result{.params = cost_named(own, "params")};
+  const double per_token = value_or(own, "flops_per_token", 0);
+  RunArithmetic result{.params = value_or(own, "params", 0)};
   const std::string key = fmt::format("{}\n{}", symbols, model_yaml(options));
   if (options.train.flops > 0 && !measured_.contains(key)) {
     measured_[key] = open_core_().costs_are_measured(options, symbols);

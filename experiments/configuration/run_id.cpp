@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "core/api/checkpoint_files.h"
@@ -97,11 +98,10 @@ std::string weights_sha256(const fs::path& folder) {
 
 std::string folder_name(const std::string& text) {
   std::string name;
-  for (const char c : text) {
+  for (const char c : lower_case(text)) {
     const bool digit = c >= '0' && c <= '9';
-    const bool lower = c >= 'a' && c <= 'z';
-    const bool upper = c >= 'A' && c <= 'Z';
-    name += upper ? static_cast<char>(c - 'A' + 'a') : digit || lower || c == '.' ? c : '-';
+    const bool letter = c >= 'a' && c <= 'z';
+    name += digit || letter || c == '.' ? c : '-';
   }
   return name;
 }
@@ -155,7 +155,7 @@ std::string run_id_with_metrics(const RunConfiguration& options, const RunInputs
 
 std::vector<std::string> ids_called(const std::string& text, const std::vector<std::string>& ids) {
   if (text.empty()) return {};
-  if (std::ranges::find(ids, text) != ids.end()) return {text};
+  if (contains(ids, text)) return {text};
   std::vector<std::string> called;
   const auto begins = [&](const std::string& id) { return id.starts_with(text); };
   std::copy_if(ids.begin(), ids.end(), std::back_inserter(called), begins);

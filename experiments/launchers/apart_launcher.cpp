@@ -1,12 +1,10 @@
 // Does a sweep on machines that do not see this one's files. Each gets the current folder, does some runs of the sweep
 // there, and packs them; what it packed is merged here. The list of runs is dealt in parts, the larger ones first, so
 // that faster machines do more. Where this command ends, the sweeps there save and stop: their standard input closes.
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -35,25 +33,6 @@ constexpr double kPoll = 0.1;           // seconds between looks at a command's 
 constexpr double kSecondsToSave = 600;  // of a sweep there, after a stop
 constexpr double kSecondsToStop = 60;   // of other commands
 constexpr int kOtherProgram = 97;       // exit code of a script that found another version
-
-/// A pipe to the standard input of a command, which ends when this does, or its process.
-class Lifeline {
- public:
-  Lifeline() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw ResourceError(fmt::format("cannot start a program: {}", std::strerror(errno)));
-    reading_.reset(ends[0]);
-    writing_.reset(ends[1]);
-  }
-
-  int input() const { return reading_.get(); }
-  void cut() { writing_.reset(); }
-
- private:
-  Descriptor reading_;
-  Descriptor writing_;
-};
 
 const SiteApart& machines_of(const Site& site) {
   if (site.apart) return *site.apart;
@@ -193,14 +172,17 @@ class ApartSweep {
     std::vector<std::string> words{"sh", "-c",         R"(out=$1 log=$2; shift 2; exec "$@" >"$out" 2>>"$log")",
                                    "sh", out.string(), log_of(host).string()};
     for (std::string& word : site_words(command, values)) words.push_back(std::move(word));
-    Lifeline lifeline;
-    const pid_t process = start_program(words, lifeline.input(), STDERR_FILENO, STDERR_FILENO, true);
+    Pipe lifeline = make_pipe();  // its standard input, which ends when this process does
+    if (!lifeline.reading.is_open()) {
+      throw ResourceError(fmt::format("cannot start a program: {}", std::strerror(errno)));
+    }
+    const pid_t process = start_program(words, lifeline.reading.get(), STDERR_FILENO, STDERR_FILENO, true);
     double end = 0;
     for (int status = 0;; sleep_seconds(kPoll)) {
       if (::waitpid(process, &status, WNOHANG) == process)
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
       if (!request_.settings.should_stop()) continue;
-      lifeline.cut();
+      lifeline.writing.reset();
       if (end == 0) end = monotonic_seconds() + seconds;
       if (monotonic_seconds() > end) ::kill(-process, SIGKILL);
     }

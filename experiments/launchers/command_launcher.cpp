@@ -12,6 +12,7 @@
 #include "base/command.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/site_scheduler.h"
@@ -76,10 +77,6 @@ const SiteScheduler& scheduler_of(const Site& site) {
                   site.file.empty() ? "there is no site file, which" : site.file.string()));
 }
 
-bool is_state_of(const std::vector<std::string>& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
-}
-
 /// What queues say, each asked once.
 class QueueAnswers {
  public:
@@ -91,7 +88,7 @@ class QueueAnswers {
     for (const SiteValues& said : answer(scheduler, job)) {
       if (said.at("job") != job.job) continue;
       listed = true;
-      if (!is_state_of(scheduler.gone, said.at("state"))) workers.emplace_back(worker(scheduler, job, said), said);
+      if (!contains(scheduler.gone, said.at("state"))) workers.emplace_back(worker(scheduler, job, said), said);
     }
     if (!listed && wall_seconds() - job.time < kListed) {
       workers.push_back(
@@ -115,14 +112,11 @@ class QueueAnswers {
   }
 
   static QueuedWorker worker(const SiteScheduler& scheduler, const SiteJob& job, const SiteValues& said) {
-    const auto value = [&](const char* name) {
-      const auto found = said.find(name);
-      return found == said.end() ? std::string() : found->second;
-    };
+    const auto value = [&](const char* name) { return value_or(said, name, ""); };
     QueuedWorker worker{.id = job.job, .state = value("state"), .reason = "", .host = value("host")};
     if (!value("task").empty()) worker.id += "_" + value("task");
     if (worker.host.empty()) worker.host = job.host;
-    worker.waits = is_state_of(scheduler.queued, worker.state);
+    worker.waits = contains(scheduler.queued, worker.state);
     if (worker.waits) worker.reason = value("reason").empty() ? worker.state : value("reason");
     return worker;
   }

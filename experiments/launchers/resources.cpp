@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "results/run_folder/run_cost.h"
@@ -82,10 +83,10 @@ Resources learned_resources(const std::vector<SweepRun>& runs) {
       seconds_per_step = seconds;
       slowest = run.id;
     }
-    const auto peak = run.costs.find("peak_memory");
+    const double peak = value_or(run.costs, "peak_memory", 0);
     const bool on_cpu = run.environment.value("device", "") == "cpu";  // on a GPU it is the GPU's memory
-    if (on_cpu && peak != run.costs.end() && peak->second > memory) {
-      memory = peak->second;
+    if (on_cpu && peak > memory) {
+      memory = peak;
       largest = run.id;
     }
   }
@@ -163,16 +164,15 @@ std::set<std::string> failed_nodes(const std::vector<SweepRun>& runs, const std:
 }
 
 std::optional<std::int64_t> runs_that_fit(const Run& run, bool gpu, double machine) {
-  const auto peak = run.costs.find("peak_memory");
+  const double peak = value_or(run.costs, "peak_memory", 0);
   double memory = 0;
   const bool on_gpu = parse_real(run.environment.value("gpu_memory", ""), memory) && memory > 0;
   const bool on_cpu = !on_gpu && run.environment.value("device", "") == "cpu";
-  if (peak == run.costs.end() || peak->second <= 0 || !(gpu ? on_gpu : on_cpu)) return std::nullopt;
-  double each = peak->second;
+  if (peak <= 0 || !(gpu ? on_gpu : on_cpu)) return std::nullopt;
+  double each = peak;
   if (gpu) {
     // What libtorch keeps for later tensors no other process can have. Runs of programs and older runs do not tell it.
-    const auto reserved = run.costs.find("reserved_memory");
-    each = kProcessOverhead + (reserved != run.costs.end() ? std::max(each, reserved->second) : each);
+    each = kProcessOverhead + std::max(each, value_or(run.costs, "reserved_memory", 0));
   }
   return std::max<std::int64_t>(static_cast<std::int64_t>(kShareOfMemory * (gpu ? memory : machine) / each), 1);
 }

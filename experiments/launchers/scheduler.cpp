@@ -18,6 +18,7 @@
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/early_stopping.h"
 #include "experiments/sweeps/folder_status.h"
 #include "experiments/sweeps/sweep_board.h"

@@ -1,11 +1,11 @@
 // Reads what only the cluster's users know.
 #include "experiments/launchers/site.h"
 
-#include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "experiments/launchers/directive.h"
 #include "experiments/runs/own_submissions.h"
@@ -52,7 +52,7 @@ SiteApart read_apart(const Yaml& map) {
 
 fs::path find_site(const fs::path& named) {
   if (!named.empty()) return named;
-  if (const char* variable = std::getenv("XLM_SITE"); variable != nullptr && *variable != '\0') return variable;
+  if (const std::string variable = environment_text("XLM_SITE"); !variable.empty()) return variable;
   const fs::path folder = user_folder();
   if (folder.empty()) return {};
   const fs::path file = folder / "site.yaml";

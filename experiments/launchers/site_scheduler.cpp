@@ -4,8 +4,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,6 +13,7 @@
 
 #include "base/command.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/placeholders.h"
 
@@ -31,7 +30,7 @@ std::string unquoted_name(std::string name) {
 void check_names(const Yaml& node, const std::string& word, const std::vector<std::string>& known) {
   for (const std::string& named : placeholders_in(word)) {
     const std::string name = unquoted_name(named);
-    if (std::ranges::find(known, name) != known.end()) continue;
+    if (contains(known, name)) continue;
     fail_at(node,
             fmt::format("there is no {{{}}} here{}; there are {}", name, did_you_mean(name, known), join(known, ", ")));
   }
@@ -41,9 +40,7 @@ std::vector<std::string> read_words(const Yaml& map, const char* key) {
   const Yaml* node = map.given(key);
   if (node == nullptr) return {};
   if (!node->is_sequence()) fail_at(*node, fmt::format("scheduler.{} must be a list of words", key));
-  std::vector<std::string> words;
-  for (const Yaml& item : node->items) words.push_back(scalar_text(item, key));
-  return words;
+  return mapped(node->items, [&](const Yaml& item) { return scalar_text(item, key); });
 }
 
 /// The names of a pattern's groups. Throws UsageError if it is none, or lacks one of `needed`.
@@ -54,10 +51,10 @@ std::vector<std::string> read_pattern(const Yaml& map, const char* key, const st
   out = scalar_text(*node, key);
   const RE2 pattern(out, RE2::Quiet);
   if (!pattern.ok()) fail_at(*node, fmt::format("scheduler.{} is no pattern: {}", key, pattern.error()));
-  std::vector<std::string> names;
-  for (const auto& [name, number] : pattern.NamedCapturingGroups()) names.push_back(name);
+  std::vector<std::string> names =
+      mapped(pattern.NamedCapturingGroups(), [](const auto& group) { return group.first; });
   for (const std::string& name : needed) {
-    if (std::ranges::find(names, name) == names.end()) {
+    if (!contains(names, name)) {
       fail_at(*node, fmt::format("scheduler.{} needs a group (?P<{}>…)", key, name));
     }
   }

@@ -150,9 +150,8 @@ void queue_failed_runs(const WorkList& list) {
 
 std::vector<WorkList> work_lists(const fs::path& runs) {
   std::vector<WorkList> lists;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs / ".workers", error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path file = entry->path() / "work.json";
+  for (const fs::directory_entry& entry : entries_in(runs / ".workers")) {
+    const fs::path file = entry.path() / "work.json";
     if (!fs::exists(file)) continue;
     try {
       lists.push_back(read_work_list(file));

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/recipe_keys.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -49,13 +50,7 @@ Parts parts_of(const std::string& path) {
   return parts;
 }
 
-std::string names_of(const std::vector<std::string>& names) {
-  std::vector<std::string> first(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kNamed)));
-  std::string text = printable(join(first, ", "));
-  if (names.size() > kNamed) text += fmt::format(" and {} others", names.size() - kNamed);
-  return text;
-}
+std::string names_of(const std::vector<std::string>& names) { return printable(some_listed(names, kNamed, "others")); }
 
 /// Files and links below a folder, but what is never code.
 std::vector<std::string> walked_files(const CodeRequest& request) {
@@ -155,7 +150,7 @@ std::vector<std::string> ignored_settings(const fs::path& folder, const std::vec
     std::error_code error;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder / below, error)) {
       const std::string path = (below / entry.path().filename()).string();
-      const bool is_setting = std::ranges::find(kEndings, entry.path().extension()) != kEndings.end();
+      const bool is_setting = contains(kEndings, entry.path().extension());
       if (is_setting && !known.contains(path) && entry.is_regular_file(error)) found.push_back(path);
     }
   }
@@ -217,8 +212,7 @@ bool may_be_recipe(const fs::path& path) {
 bool has_recipe_keys(const Yaml& tree) {
   return tree.is_map() && std::ranges::all_of(tree.entries, [](const Yaml::Entry& entry) {
            const std::string_view key = std::string_view(entry.first).substr(0, entry.first.find('.'));
-           return std::ranges::find(kRunKeys, key) != kRunKeys.end() ||
-                  std::ranges::find(kKeysBesidesRun, key) != kKeysBesidesRun.end();
+           return contains(kRunKeys, key) || contains(kKeysBesidesRun, key);
          });
 }
 
@@ -238,7 +232,7 @@ bool has_sweep(const Yaml& tree) {
 bool is_result_or_note(const std::string& path) {
   constexpr std::array<std::string_view, 9> kEndings{".svg", ".pdf", ".png", ".html", ".tex",
                                                      ".md",  ".log", ".out", ".err"};
-  return std::ranges::find(kEndings, fs::path(path).extension().string()) != kEndings.end();
+  return contains(kEndings, fs::path(path).extension().string());
 }
 
 /// Weights, arrays, caches and databases: each run begins with those that lie next to the code.
@@ -247,8 +241,7 @@ bool is_state(const std::string& path) {
                                                       ".pickle", ".npy",     ".npz",    ".h5",          ".hdf5", ".db",
                                                       ".sqlite", ".msgpack", ".joblib", ".wandb",       ".orbax"};
   const std::string ending = fs::path(path).extension().string();
-  return std::ranges::find(kEndings, ending) != kEndings.end() ||
-         fs::path(path).filename().string().starts_with("events.out.tfevents.");
+  return contains(kEndings, ending) || fs::path(path).filename().string().starts_with("events.out.tfevents.");
 }
 
 /// Tables and texts are what commands print into files, or what a program reads: then the code, or the command, has
@@ -384,7 +377,7 @@ bool is_never_code(const fs::path& path) {
                                                     ".ruff_cache", ".ipynb_checkpoints", ".tox",        ".nox",
                                                     ".venv",       "node_modules",       ".hg",         ".svn"};
   const std::string name = path.filename().string();
-  if (std::ranges::find(kNames, name) != kNames.end() || path.extension() == ".pyc") return true;
+  if (contains(kNames, name) || path.extension() == ".pyc") return true;
   std::error_code ignored;
   return fs::exists(path / "pyvenv.cfg", ignored) || fs::exists(path / "conda-meta", ignored) || holds_runs(path);
 }

@@ -1,9 +1,7 @@
 // The code of a foreign program, read and frozen.
 #include "experiments/programs/code_snapshot.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +15,7 @@
 
 #include "base/closed_place.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/staged_folder.h"
 #include "base/text.h"
@@ -200,12 +199,10 @@ fs::path manifest_place(const fs::path& frozen) { return frozen / "manifest.json
 /// Of all copies at a place, sorted.
 std::vector<std::string> frozen_hashes(const fs::path& place) {
   std::vector<std::string> hashes;
-  std::error_code error;
-  for (fs::directory_iterator entry(place, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::directory_entry& entry : entries_in(place)) {
+    const std::string name = entry.path().filename().string();
     if (name.starts_with(kFrozenPrefix)) hashes.push_back(name.substr(std::string_view(kFrozenPrefix).size()));
   }
-  std::ranges::sort(hashes);
   return hashes;
 }
 
@@ -348,10 +345,8 @@ std::vector<Code> frozen_with_others(const Code& code, const CodeRequest& reques
     try {
       Code frozen = read_frozen(place, hash);
       std::vector<std::string> notes;
-      std::vector<std::string> paths;
-      for (const CodeFile& file : frozen.files) paths.push_back(file.path);
       const std::vector<std::string> kept =
-          without_others(request, code_folder(place, hash), std::move(paths), whole_folder, notes);
+          without_others(request, code_folder(place, hash), mapped(frozen.files, &CodeFile::path), whole_folder, notes);
       std::vector<CodeFile> files = frozen.files;
       std::erase_if(files,
                     [&](const CodeFile& file) { return !std::binary_search(kept.begin(), kept.end(), file.path); });

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/files.h"
-#include "base/json.h"
 
 namespace xlm {
 

@@ -65,9 +65,7 @@ std::string id_of_file(const std::string& image, const fs::path& folder) {
   }
   InputFile in(file);
   std::string header(kHeaderBytes, '\0');
-  std::size_t filled = 0;
-  while (const std::size_t count = in.read(header.data() + filled, header.size() - filled)) filled += count;
-  header.resize(filled);
+  header.resize(in.read(header.data(), header.size()));
   return sha256(fmt::format("{} bytes\n", in.size()) + header).substr(0, 16);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/csv.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "experiments/programs/lines_reader.h"
@@ -29,7 +30,7 @@ char separator_of(std::string_view header) {
 /// What tables write where there is no number.
 bool is_no_value(std::string_view cell) {
   constexpr std::array<std::string_view, 8> kNone{"NA", "N/A", "None", "NONE", "null", "NULL", "-", "--"};
-  return std::ranges::find(kNone, cell) != kNone.end();
+  return contains(kNone, cell);
 }
 
 class CsvReader : public LinesReader {

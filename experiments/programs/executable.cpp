@@ -7,12 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 
 namespace xlm {
@@ -34,11 +35,9 @@ bool can_execute(const fs::path& path) {
 
 /// The beginning of a file; "" if it cannot be read.
 std::string first_bytes(const fs::path& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) return "";
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   std::string text(kFirstBytes, '\0');
-  const ssize_t count = ::read(descriptor, text.data(), text.size());
-  ::close(descriptor);
+  const ssize_t count = ::read(descriptor.get(), text.data(), text.size());
   text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
   return text;
 }
@@ -127,9 +126,7 @@ void check_interpreter(const fs::path& file, const fs::path& folder,
 }  // namespace
 
 std::string variable_of(const std::map<std::string, std::string>& environment, const std::string& name) {
-  if (const auto found = environment.find(name); found != environment.end()) return found->second;
-  const char* const value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
+  return value_or(environment, name, environment_text(name.c_str()));
 }
 
 fs::path find_executable(const std::vector<std::string>& words, const fs::path& folder,

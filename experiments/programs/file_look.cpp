@@ -22,21 +22,15 @@ FileLook::FileLook(fs::path path) : path_(std::move(path)) {
       fmt::format("{} {} {} {} {}", status.st_dev, status.st_ino, size_, status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
-std::size_t FileLook::read(std::uint64_t offset, char* buffer, std::size_t bytes) const {
-  while (true) {
-    const ssize_t count = ::pread(descriptor_.get(), buffer, bytes, static_cast<off_t>(offset));
-    if (count >= 0) return static_cast<std::size_t>(count);
-    if (errno != EINTR) throw_file_error("read", path_, errno);
-  }
-}
-
 std::string FileLook::read(std::uint64_t offset, std::size_t bytes) const {
   std::string content(bytes, '\0');
   std::size_t filled = 0;
   while (filled < bytes) {
-    const std::size_t count = read(offset + filled, content.data() + filled, bytes - filled);
+    const ssize_t count =
+        ::pread(descriptor_.get(), content.data() + filled, bytes - filled, static_cast<off_t>(offset + filled));
     if (count == 0) break;
-    filled += count;
+    if (count > 0) filled += static_cast<std::size_t>(count);
+    if (count < 0 && errno != EINTR) throw_file_error("read", path_, errno);
   }
   content.resize(filled);
   return content;

@@ -18,9 +18,7 @@ class FileLook {
   /// The same at another moment where the file was not written to or replaced in between.
   const std::string& mark() const { return mark_; }
 
-  /// Up to `bytes` bytes of the file from `offset` on; 0 at its end.
-  std::size_t read(std::uint64_t offset, char* buffer, std::size_t bytes) const;
-  /// So many bytes, or those up to its end.
+  /// So many bytes of the file from `offset` on, or those up to its end.
   std::string read(std::uint64_t offset, std::size_t bytes) const;
 
  private:

@@ -3,7 +3,6 @@
 #include "experiments/programs/followed_file.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/sha256.h"
 #include "experiments/programs/file_look.h"
@@ -25,13 +24,11 @@ void FollowedFile::begin(const Json& position) {
   }
   begun_at_ = look.size();
   if (position.is_null()) {
-    std::array<char, kReadAtOnce> buffer{};
     while (offset_ < begun_at_) {
-      const std::size_t bytes =
-          look.read(offset_, buffer.data(), std::min<std::uint64_t>(buffer.size(), begun_at_ - offset_));
-      if (bytes == 0) break;
-      lines_ += std::count(buffer.data(), buffer.data() + bytes, '\n');
-      offset_ += bytes;
+      const std::string bytes = look.read(offset_, std::min<std::uint64_t>(kReadAtOnce, begun_at_ - offset_));
+      if (bytes.empty()) break;
+      lines_ += std::ranges::count(bytes, '\n');
+      offset_ += bytes.size();
     }
     const std::size_t known = std::min<std::uint64_t>(kKnownBytes, offset_);
     passed_ = look.read(offset_ - known, known);
@@ -111,12 +108,10 @@ void FollowedFile::pass_torn_line(const FileLook& look, LineUser& user) {
 }
 
 void FollowedFile::read_up_to(const FileLook& look, std::uint64_t end, LineUser& user) {
-  std::array<char, kReadAtOnce> buffer;
   while (read_end() < end) {
-    const std::size_t bytes =
-        look.read(read_end(), buffer.data(), std::min<std::uint64_t>(buffer.size(), end - read_end()));
-    if (bytes == 0) return;  // it has just become shorter
-    take({buffer.data(), bytes}, user);
+    const std::string bytes = look.read(read_end(), std::min<std::uint64_t>(kReadAtOnce, end - read_end()));
+    if (bytes.empty()) return;  // it has just become shorter
+    take(bytes, user);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/programs/number_text.h"
 #include "results/quantities/quantities.h"
@@ -36,8 +37,7 @@ std::string ForeignColumns::name_of(std::string_view theirs, const std::string& 
 
 std::string ForeignColumns::from_row(const std::string& theirs, const std::string& split) const {
   if (split.empty() || split == "train") return "";  // a column that another row has without a split
-  const auto named = names_.find(theirs);
-  const std::string ours = named == names_.end() ? quantity_name_from(theirs) : named->second;
+  const std::string ours = value_or(names_, theirs, quantity_name_from(theirs));
   const bool says_all = ours == kStepColumn || quantity_place(ours).kind != QuantityPlace::Kind::kTraining;
   return says_all ? "" : split;
 }
@@ -145,8 +145,7 @@ std::vector<std::string> ForeignColumns::warnings(const std::string& source) con
     if (!came) missing.push_back(theirs);
   }
   if (!missing.empty()) {
-    std::vector<std::string> there;
-    for (const auto& [theirs, column] : columns_) there.push_back(theirs);
+    std::vector<std::string> there = mapped(columns_, [](const auto& column) { return column.first; });
     there.resize(std::min<std::size_t>(there.size(), kShownColumns));
     warnings.push_back(fmt::format("{}: no number of {} came{}", source, join(missing, ", "),
                                    there.empty() ? "" : "; it has " + join(there, ", ")));

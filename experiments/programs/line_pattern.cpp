@@ -7,6 +7,7 @@
 #include <re2/re2.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/utf8.h"
 #include "experiments/programs/quantity_name.h"
 
@@ -80,71 +81,46 @@ std::string reason_of(const RE2& expression) {
 
 }  // namespace
 
-struct LinePattern::Parts {
-  Parts(const std::string& pattern, Translation translation)
-      : text(pattern),
-        expression(translation.text, pattern_options()),
-        loose(translation.loose, pattern_options()),
-        names(std::move(translation.names)) {
-    if (!expression.ok()) fail_in_pattern(pattern, reason_of(expression));
-    if (names.empty()) {
-      throw UsageError(fmt::format(
-          "the pattern '{}' has no named group\nname what it shall find: (?<step>\\d+), (?<valid.bpc>[\\d.]+)", text));
-    }
-    group_numbers = numbers_in(expression);
-    loose_numbers = numbers_in(loose);
-    found.resize(static_cast<std::size_t>(group_numbers.back()) + 1);
+LinePattern::LinePattern(const std::string& pattern) : text_(pattern) {
+  Translation translation = translated(pattern);
+  names_ = std::move(translation.names);
+  form_ = form_of(translation.text);
+  loose_form_ = form_of(translation.loose);
+  if (!form_.expression->ok()) fail_in_pattern(pattern, reason_of(*form_.expression));
+  if (names_.empty()) {
+    throw UsageError(fmt::format(
+        "the pattern '{}' has no named group\nname what it shall find: (?<step>\\d+), (?<valid.bpc>[\\d.]+)", text_));
   }
+  found_.resize(static_cast<std::size_t>(form_.groups.back()) + 1);
+}
 
-  /// Of the groups by name; 0: it has none of that name.
-  std::vector<int> numbers_in(const RE2& of) const {
-    const auto& numbers = of.NamedCapturingGroups();
-    std::vector<int> all;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const auto number = numbers.find(kNumberedGroup + std::to_string(i));
-      all.push_back(number == numbers.end() ? 0 : number->second);
-    }
-    return all;
+LinePattern::Form LinePattern::form_of(const std::string& text) const {
+  Form form{.expression = std::make_unique<RE2>(text, pattern_options()), .groups = {}};
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    form.groups.push_back(value_or(form.expression->NamedCapturingGroups(), kNumberedGroup + std::to_string(i), 0));
   }
-
-  std::string text;
-  RE2 expression;
-  RE2 loose;
-  std::vector<std::string> names;
-  std::vector<int> group_numbers;  // by name
-  std::vector<int> loose_numbers;
-  std::vector<re2::StringPiece> found;
-};
-
-LinePattern::LinePattern(const std::string& pattern) : parts_(std::make_unique<Parts>(pattern, translated(pattern))) {}
-LinePattern::LinePattern(LinePattern&&) noexcept = default;
-LinePattern& LinePattern::operator=(LinePattern&&) noexcept = default;
-LinePattern::~LinePattern() = default;
-
-const std::string& LinePattern::text() const { return parts_->text; }
-const std::vector<std::string>& LinePattern::names() const { return parts_->names; }
+  return form;
+}
 
 bool LinePattern::match(std::string_view line, std::vector<std::string_view>& groups) const {
-  return match_by(parts_->expression, parts_->group_numbers, line, groups);
+  return match_by(form_, line, groups);
 }
 
 bool LinePattern::match_any_text(std::string_view line, std::vector<std::string_view>& groups) const {
-  return parts_->loose.ok() && match_by(parts_->loose, parts_->loose_numbers, line, groups);
+  return loose_form_.expression->ok() && match_by(loose_form_, line, groups);
 }
 
-bool LinePattern::match_by(const RE2& expression, const std::vector<int>& numbers, std::string_view line,
-                           std::vector<std::string_view>& groups) const {
-  Parts& parts = *parts_;
+bool LinePattern::match_by(const Form& form, std::string_view line, std::vector<std::string_view>& groups) const {
   const re2::StringPiece text(line.data(), line.size());
-  if (!expression.Match(text, 0, text.size(), RE2::UNANCHORED, parts.found.data(),
-                        static_cast<int>(parts.found.size()))) {
+  if (!form.expression->Match(text, 0, text.size(), RE2::UNANCHORED, found_.data(), static_cast<int>(found_.size()))) {
     return false;
   }
-  groups.resize(parts.names.size());
+  groups.resize(names_.size());
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const re2::StringPiece& group = parts.found[static_cast<std::size_t>(numbers[i])];
+    const int number = form.groups[i];
+    const re2::StringPiece& group = found_[static_cast<std::size_t>(number)];
     groups[i] =
-        group.data() == nullptr || numbers[i] == 0 ? std::string_view() : std::string_view(group.data(), group.size());
+        group.data() == nullptr || number == 0 ? std::string_view() : std::string_view(group.data(), group.size());
   }
   return true;
 }

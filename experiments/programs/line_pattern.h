@@ -6,9 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace re2 {
-class RE2;
-}
+#include <re2/re2.h>
 
 namespace xlm {
 
@@ -18,13 +16,10 @@ class LinePattern {
  public:
   /// Throws UsageError for a mistake, for a name that no quantity may have, and where there is no named group.
   explicit LinePattern(const std::string& pattern);
-  LinePattern(LinePattern&&) noexcept;
-  LinePattern& operator=(LinePattern&&) noexcept;
-  ~LinePattern();
 
-  const std::string& text() const;
+  const std::string& text() const { return text_; }
   /// The names of the groups, in their order.
-  const std::vector<std::string>& names() const;
+  const std::vector<std::string>& names() const { return names_; }
 
   /// Whether the pattern fits somewhere in the line, which is UTF-8. `groups` gets a view into `line` for each name;
   /// its data() is null if the group took no part.
@@ -34,11 +29,19 @@ class LinePattern {
   bool match_any_text(std::string_view line, std::vector<std::string_view>& groups) const;
 
  private:
-  struct Parts;
-  bool match_by(const re2::RE2& expression, const std::vector<int>& numbers, std::string_view line,
-                std::vector<std::string_view>& groups) const;
+  /// What a line must fit, and the number of the group of each name in it; 0: it has none.
+  struct Form {
+    std::unique_ptr<RE2> expression;
+    std::vector<int> groups;
+  };
+  Form form_of(const std::string& text) const;
+  bool match_by(const Form& form, std::string_view line, std::vector<std::string_view>& groups) const;
 
-  std::unique_ptr<Parts> parts_;
+  std::string text_;
+  std::vector<std::string> names_;
+  Form form_;
+  Form loose_form_;  // each group takes any text without blanks
+  mutable std::vector<re2::StringPiece> found_;
 };
 
 }  // namespace xlm

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/programs/line_pattern.h"
 #include "experiments/programs/number_text.h"
@@ -65,8 +66,7 @@ char thousands_in(const Json& value, const std::string& where) {
 }
 
 MetricDescription description_of(const Json& entry, const std::string& where) {
-  std::vector<std::string> words;
-  for (const KindWord& kind : kKinds) words.emplace_back(kind.word);
+  auto words = mapped(kKinds, [](const KindWord& kind) { return std::string(kind.word); });
   if (!entry.is_object()) throw UsageError(fmt::format("{} is a map with one of {}", where, join(words, ", ")));
   MetricDescription description;
   const KindWord* found = nullptr;

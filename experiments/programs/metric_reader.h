@@ -1,9 +1,7 @@
 // One source of a program's numbers. There is one class for each kind (metric_description.h).
 #pragma once
 
-#include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

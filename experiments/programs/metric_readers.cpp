@@ -176,26 +176,23 @@ void MetricReaders::output_is_told() {
 
 std::vector<std::string> MetricReaders::never_came() const {
   std::vector<std::string> all;
-  for (const auto& reader : readers_) {
-    for (const std::string& one : reader->never_came()) all.push_back(repaired_utf8(one));
-  }
+  for (const auto& reader : readers_)
+    std::ranges::transform(reader->never_came(), std::back_inserter(all), repaired_utf8);
   return all;
 }
 
 std::vector<std::string> MetricReaders::doubts() const {
   std::vector<std::string> doubts = records_.warnings();
   if (!left_wrong_.empty()) doubts.push_back("an earlier attempt left what is wrong: " + left_wrong_);
-  for (const auto& reader : readers_) {
-    for (const std::string& doubt : reader->doubts()) doubts.push_back(repaired_utf8(doubt));
-  }
+  for (const auto& reader : readers_)
+    std::ranges::transform(reader->doubts(), std::back_inserter(doubts), repaired_utf8);
   return doubts;
 }
 
 std::vector<std::string> MetricReaders::warnings() const {
   std::vector<std::string> warnings = doubts();
-  for (const auto& reader : readers_) {
-    for (const std::string& warning : reader->warnings()) warnings.push_back(repaired_utf8(warning));
-  }
+  for (const auto& reader : readers_)
+    std::ranges::transform(reader->warnings(), std::back_inserter(warnings), repaired_utf8);
   return warnings;
 }
 

@@ -156,8 +156,7 @@ class OutputReader : public MetricReader {
       }
       if (!is_whole) return;
       line(pending_.empty() ? part : pending_);
-      pending_.clear();
-      pending_bytes_ = 0;
+      drop_pending();
       if (end == line_feed) ++lines_;
       begin = end + 1;
     }

@@ -146,11 +146,6 @@ void add_container(ProgramEnvironment& found, const ContainerImage& container) {
   found.fingerprint = short_hash(container.id.empty() ? container.image : container.id);
 }
 
-std::string text_fact(const Json& facts, const char* key) {
-  const auto found = facts.find(key);
-  return found != facts.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 }  // namespace
 
 ProgramEnvironment find_program_environment(const std::vector<std::string>& words, const fs::path& folder,
@@ -175,7 +170,7 @@ ProgramEnvironment find_program_environment(const std::vector<std::string>& word
   std::error_code ignored;
   if (is_shell(words[0]) || is_wrapper(words[0]) || fs::file_size(executable, ignored) > kLargestHashed) return found;
   found.facts["executable_sha256"] = sha256_file(executable);
-  found.fingerprint = short_hash(text_fact(found.facts, "executable_sha256"));
+  found.fingerprint = short_hash(text_member(found.facts, "executable_sha256"));
   return found;
 }
 
@@ -202,10 +197,10 @@ std::string changed_packages(const Json& before, const Json& now) {
                                     : fmt::format("{} {} instead of {}", what, present, old));
     }
   };
-  compare("python", text_fact(before, "python"), text_fact(now, "python"));
-  compare("image", text_fact(before, "image"), text_fact(now, "image"));
-  compare("image id", text_fact(before, "image_id"), text_fact(now, "image_id"));
-  compare("executable", text_fact(before, "executable_sha256"), text_fact(now, "executable_sha256"));
+  compare("python", text_member(before, "python"), text_member(now, "python"));
+  compare("image", text_member(before, "image"), text_member(now, "image"));
+  compare("image id", text_member(before, "image_id"), text_member(now, "image_id"));
+  compare("executable", text_member(before, "executable_sha256"), text_member(now, "executable_sha256"));
   const Json none = Json::object();
   const auto packages = [&none](const Json& facts) {
     const auto found = facts.find("packages");
@@ -216,7 +211,8 @@ std::string changed_packages(const Json& before, const Json& now) {
   std::set<std::string> names;
   for (const auto& [name, version] : old.items()) names.insert(name);
   for (const auto& [name, version] : present.items()) names.insert(name);
-  for (const std::string& name : names) compare(name, text_fact(old, name.c_str()), text_fact(present, name.c_str()));
+  for (const std::string& name : names)
+    compare(name, text_member(old, name.c_str()), text_member(present, name.c_str()));
   if (changes.size() > kNamedChanges) {
     const std::size_t others = changes.size() - kNamedChanges;
     changes.resize(kNamedChanges);

@@ -18,8 +18,10 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "experiments/programs/executable.h"
 #include "experiments/programs/last_output.h"
 #include "experiments/programs/process_tree.h"
@@ -50,7 +52,7 @@ bool is_of_outer_group(std::string_view name) {
       "ROLE_NAME", "GROUP_WORLD_SIZE", "CROSS_RANK", "ROLE_WORLD_SIZE",  "MASTER_ADDR", "MASTER_PORT"};
   constexpr std::array<std::string_view, 8> kBeginnings{
       "TORCHELASTIC_", "PET_", "OMPI_COMM_WORLD_", "PMI_", "PMIX_", "MV2_COMM_WORLD_", "HOROVOD_RANK", "HOROVOD_SIZE"};
-  return std::ranges::find(kNames, name) != kNames.end() ||
+  return contains(kNames, name) ||
          std::ranges::any_of(kBeginnings, [&](const auto& begin) { return name.starts_with(begin); });
 }
 
@@ -66,13 +68,6 @@ std::vector<std::string> merged_environment(const ProgramCommand& command) {
     if (!added.contains(name) && !is_of_outer_group(name)) result.emplace_back(text);
   }
   for (const auto& [name, value] : added) result.push_back(name + "=" + value);
-  return result;
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
   return result;
 }
 
@@ -195,11 +190,10 @@ class ProgramProcess::State {
     std::vector<std::string> environment = merged_environment(command_);
     const std::vector<char*> arguments = pointers_to(words);
     const std::vector<char*> variables = pointers_to(environment);
-    std::array<int, 2> pipe{-1, -1};
     std::array<int, 2> sockets{-1, -1};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) throw_file_error("make a pipe for", command_.words[0], errno);
-    output_.reset(pipe[0]);
-    const Descriptor write_end(pipe[1]);
+    Pipe pipe = make_pipe();
+    if (!pipe.reading.is_open()) throw_file_error("make a pipe for", command_.words[0], errno);
+    output_ = std::move(pipe.reading);
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
       throw_file_error("make a socket for", command_.words[0], errno);
     }
@@ -215,7 +209,7 @@ class ProgramProcess::State {
                                  .grace = std::clamp(command_.grace.count(), 0.0, kLongestGrace),
                                  .stop_all = command_.stop_all,
                                  .control = watchers_end.get(),
-                                 .output = write_end.get(),
+                                 .output = pipe.writing.get(),
                                  .reading = output_.get(),
                                  .log = command_.log.empty() ? nullptr : command_.log.c_str(),
                                  .log_end = log_end.c_str(),

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "experiments/programs/shown_line.h"
@@ -22,7 +23,7 @@ constexpr std::size_t kEarlierEvaluations = 100;  // more than a program does be
 /// Whether a number that is not finite says that training has failed.
 bool is_training_loss(const QuantityPlace& place) {
   static constexpr std::array<std::string_view, 3> kLosses{"loss", "bpc", "bits_per_byte"};
-  return place.kind == QuantityPlace::Kind::kTraining && std::ranges::find(kLosses, place.name) != kLosses.end();
+  return place.kind == QuantityPlace::Kind::kTraining && contains(kLosses, place.name);
 }
 
 /// "valid.loss", or "loss".

@@ -1,11 +1,11 @@
 // Reads `program.better`.
 #include "experiments/programs/quantity_directions.h"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "experiments/programs/quantity_name.h"
 #include "results/quantities/quantities.h"
 
@@ -23,7 +23,7 @@ void check_declared_name(const Yaml& node, const std::string& name) {
 }
 
 void check_direction(const Yaml& node, const std::string& name) {
-  const bool is_word = node.is_scalar() && std::ranges::find(kBetterNames, node.scalar) != kBetterNames.end();
+  const bool is_word = node.is_scalar() && contains(kBetterNames, node.scalar);
   if (!is_word) {
     fail_at(node, fmt::format("program.better.{} must be lower or higher, such as {}", name, kDirectionsExample));
   }

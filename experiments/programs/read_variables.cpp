@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <set>
-#include <string_view>
 
 #include <re2/re2.h>
 

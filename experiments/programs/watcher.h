@@ -2,8 +2,6 @@
 // it when the program or the worker ends.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 
 namespace xlm {

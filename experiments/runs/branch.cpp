@@ -5,8 +5,10 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "core/api/arithmetic.h"
 #include "core/api/learning_rate.h"
@@ -18,21 +20,6 @@ namespace xlm {
 namespace {
 
 constexpr std::int64_t kComparedSteps = 1'000'000;  // of a schedule; of a longer past as many, evenly spaced
-
-std::string steps_text(const std::vector<std::int64_t>& steps) {
-  std::vector<std::string> words;
-  for (const std::int64_t step : steps) words.push_back(std::to_string(step));
-  return join(words, ", ");
-}
-
-bool has_saved_files(const fs::path& run) {
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->is_regular_file(error)) return true;
-  }
-  return false;
-}
 
 [[noreturn]] void throw_no_checkpoint(const std::string& id, const std::vector<std::int64_t>& steps,
                                       std::int64_t wanted) {
@@ -47,7 +34,7 @@ bool has_saved_files(const fs::path& run) {
   throw DataError(
       fmt::format("continue.at: {} has {}; it has: {}\n"
                   "name one of them with --at STEP; train.keep_every of a run keeps more than its newest two",
-                  id, which, steps_text(steps)));
+                  id, which, fmt::join(steps, ", ")));
 }
 
 /// The newest step that a program's run has saved at.
@@ -106,8 +93,8 @@ class OptionComparison {
     for (const OptionEntry& entry : option_entries(before)) before_[entry.key] = entry.value;
     for (OptionEntry& entry : option_entries(now)) {
       if (!entry.affects_result || entry.key.starts_with("continue.")) continue;
-      const auto found = before_.find(entry.key);
-      if (found == before_.end() || found->second != entry.value) different_.push_back(std::move(entry));
+      const Json* const found = find_in(before_, entry.key);
+      if (found == nullptr || *found != entry.value) different_.push_back(std::move(entry));
     }
   }
 
@@ -120,9 +107,7 @@ class OptionComparison {
 
   /// "optimizer.lr 0.01 (before: 0.1)"
   std::vector<std::string> texts() const {
-    std::vector<std::string> texts;
-    for (const OptionEntry& entry : different_) texts.push_back(text_of(entry));
-    return texts;
+    return mapped(different_, [this](const OptionEntry& entry) { return text_of(entry); });
   }
 
   /// A checkpoint has the weights of one model, and what one optimiser has summed up.
@@ -156,10 +141,10 @@ class OptionComparison {
   }
 
   std::string text_of(const OptionEntry& entry) const {
-    const auto found = before_.find(entry.key);
+    const Json* const found = find_in(before_, entry.key);
     const auto word = [](const Json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); };
     return fmt::format("{} is {} (before: {})", entry.key, word(entry.value),
-                       found == before_.end() ? "not set" : word(found->second));
+                       found == nullptr ? "not set" : word(*found));
   }
 
   const RunConfiguration& now_;
@@ -262,7 +247,7 @@ fs::path find_parent(RunConfiguration& options, const fs::path& runs, ModelTense
     throw UsageError(
         fmt::format("continue.at is missing, and {} is {}: its newest checkpoint changes, and the sweep with it\n"
                     "add the step: continue.at={}; it has: {}",
-                    parent.id, name_of(parent.status), steps.back(), steps_text(steps)));
+                    parent.id, name_of(parent.status), steps.back(), fmt::join(steps, ", ")));
   }
   continues.at = steps.back();
   return *folder;
@@ -297,7 +282,7 @@ Branch make_branch(const RunConfiguration& options, const RunInputs& inputs, con
   }
   compared.check_fixed();
   const std::vector<std::int64_t> steps = checkpoint_steps(parent_folder);
-  if (std::ranges::find(steps, step) == steps.end()) throw_no_checkpoint(parent.id, steps, step);
+  if (!contains(steps, step)) throw_no_checkpoint(parent.id, steps, step);
   check_length(options, step, parent.id);
   if (const auto spent = spent_up_to(checkpoint_file(parent_folder, step))) {
     check_budget(options.train, *spent, parent.id);

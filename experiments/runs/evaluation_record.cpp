@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/version.h"
 #include "datasets/prepared/segmentation.h"
@@ -76,7 +77,7 @@ void make_measured_run(const fs::path& folder, const EvaluationRequest& request,
 
 void add_experiment(const Run& run, const std::string& experiment) {
   if (experiment.empty()) return;
-  if (std::ranges::find(run.experiments, experiment) != run.experiments.end()) return;
+  if (contains(run.experiments, experiment)) return;
   Journal(RunPaths{run.folder}.journal()).append("experiment", {{"name", experiment}}, true);
 }
 

@@ -22,20 +22,21 @@ void copy_whole_file(const fs::path& from, const fs::path& to) {
 void copy_folder(const fs::path& from, const fs::path& to) {
   create_folders(to);
   std::error_code error;
-  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path target = to / entry->path().filename();
-    if (entry->is_symlink()) {
+  const std::vector<fs::directory_entry> entries = entries_in(from, error);
+  if (error) throw_file_error("read the folder", from, error.value());
+  for (const fs::directory_entry& entry : entries) {
+    const fs::path target = to / entry.path().filename();
+    if (entry.is_symlink()) {
       std::error_code ignored;
       fs::remove(target, ignored);
-      fs::copy_symlink(entry->path(), target, error);
+      fs::copy_symlink(entry.path(), target, error);
       if (error) throw_file_error("create", target, error.value());
-    } else if (entry->is_directory()) {
-      copy_folder(entry->path(), target);
+    } else if (entry.is_directory()) {
+      copy_folder(entry.path(), target);
     } else {
-      copy_whole_file(entry->path(), target);
+      copy_whole_file(entry.path(), target);
     }
   }
-  if (error) throw_file_error("read the folder", from, error.value());
   sync_folder(to);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "experiments/runs/run_checkpoints.h"
 #include "experiments/runs/run_lock.h"
 #include "results/run_folder/imported.h"
 
@@ -37,13 +38,7 @@ std::int64_t checkpoint_step(const Run& run) { return run.checkpoints.empty() ? 
 bool has_unseen_checkpoint(const Run& run) {
   const Json* resume = run.param("program.resume");
   if (checkpoint_step(run) > 0 || !is_of_program(run) || (resume != nullptr && *resume != "checkpoint")) return false;
-  std::error_code error;
-  for (fs::recursive_directory_iterator entry(RunPaths{run.folder}.checkpoints(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_regular_file(ignored)) return true;
-  }
-  return false;
+  return has_saved_files(run.folder);
 }
 
 std::int64_t rows_at_once(const Run& run, std::int64_t chosen) {

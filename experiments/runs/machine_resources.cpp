@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <fstream>
 #include <new>
 #include <system_error>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/machine.h"
@@ -19,27 +19,17 @@
 namespace xlm {
 namespace {
 
-/// Entries of `folder` that `counts` accepts.
-template <class Predicate>
-std::int64_t count_entries(const fs::path& folder, Predicate counts) {
-  std::int64_t count = 0;
-  std::error_code error;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    if (counts(entry->path().filename().string())) ++count;
-  }
-  return count;
-}
-
 /// 0 if the user has not set it, or not to a number of threads that train.threads could be.
 std::int64_t threads_of_openmp() {
   constexpr std::int64_t kMaxThreads = 4096;
-  const char* named = std::getenv("OMP_NUM_THREADS");
+  const std::string named = environment_text("OMP_NUM_THREADS");
   std::int64_t count = 0;
-  const bool is_number = named != nullptr && parse_integer(std::string(trim(split(named, ',').front())), count);
+  const bool is_number = parse_integer(trim(split(named, ',').front()), count);
   return is_number && count > 0 && count <= kMaxThreads ? count : 0;
 }
 
-bool is_gpu_node(const std::string& name) {
+bool is_gpu_node(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
   std::int64_t index = 0;
   return name.rfind("nvidia", 0) == 0 && parse_integer(name.substr(6), index);
 }
@@ -52,12 +42,10 @@ std::int64_t default_threads(std::int64_t share, std::int64_t processes) {
 }
 
 std::int64_t memory_kills() {
-  std::string group;  // cgroup version 2: 0::/path
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.starts_with("0::")) group = line.substr(3);
-  }
-  for (const std::string& place : {"/sys/fs/cgroup" + group + "/memory.events", std::string("/proc/vmstat")}) {
+  const std::vector<ControlGroup> groups = control_groups("memory");
+  const auto own = std::ranges::find_if(groups, &ControlGroup::is_second_version);
+  const fs::path events = own == groups.end() ? fs::path() : own->folder / "memory.events";
+  for (const fs::path& place : {events, fs::path("/proc/vmstat")}) {
     std::ifstream file(place);
     std::int64_t count = 0;
     for (std::string name; file >> name >> count;) {
@@ -68,9 +56,9 @@ std::int64_t memory_kills() {
 }
 
 double job_memory() {
-  const char* megabytes = std::getenv("SLURM_MEM_PER_NODE");
-  std::int64_t count = 0;
-  return megabytes != nullptr && parse_integer(megabytes, count) ? static_cast<double>(count) * 1048576 : 0;
+  std::int64_t megabytes = 0;
+  return parse_integer(environment_text("SLURM_MEM_PER_NODE"), megabytes) ? static_cast<double>(megabytes) * 1048576
+                                                                          : 0;
 }
 
 void check_threads(std::int64_t count) {
@@ -96,8 +84,8 @@ void check_threads(std::int64_t count) {
 
 std::vector<std::string> visible_gpus() {
   if (const auto named = named_gpus()) return *named;
-  std::int64_t count = count_entries("/proc/driver/nvidia/gpus", [](const std::string&) { return true; });
-  if (count == 0) count = count_entries("/dev", is_gpu_node);
+  std::int64_t count = std::ssize(entries_in("/proc/driver/nvidia/gpus"));
+  if (count == 0) count = std::ranges::count_if(entries_in("/dev"), is_gpu_node);
   std::vector<std::string> gpus;
   for (std::int64_t i = 0; i < count; ++i) gpus.push_back(std::to_string(i));
   return gpus;

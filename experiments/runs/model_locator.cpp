@@ -1,8 +1,6 @@
 // Finds the run or model that a user names, and the options to evaluate it with.
 #include "experiments/runs/model_locator.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/error.h"
@@ -22,12 +20,10 @@ bool has_journal(const fs::path& path) { return fs::is_regular_file(RunPaths{pat
 /// Ids of all runs, sorted.
 std::vector<std::string> all_runs(const fs::path& runs) {
   std::vector<std::string> ids;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (name.front() != '.' && has_journal(entry->path())) ids.push_back(name);
+  for (const fs::directory_entry& entry : entries_in(runs)) {
+    const std::string name = entry.path().filename().string();
+    if (name.front() != '.' && has_journal(entry.path())) ids.push_back(name);
   }
-  std::ranges::sort(ids);
   return ids;
 }
 

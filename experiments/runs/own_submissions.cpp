@@ -15,6 +15,7 @@
 #include "base/closed_place.h"
 #include "base/error.h"
 #include "base/first_file.h"
+#include "base/lookup.h"
 #include "base/secret.h"
 #include "base/text.h"
 
@@ -114,7 +115,7 @@ void note_submitted(const fs::path& run_folder, const std::vector<std::string>& 
   std::optional<AppendFile> notes;
   for (const std::string& text : texts) {
     const std::string note = note_of(id.empty() ? run_folder.filename().string() : id, text);
-    if (std::ranges::find(known, note) != known.end()) continue;
+    if (contains(known, note)) continue;
     if (!notes) notes.emplace(file);
     notes->append(note);
   }

@@ -6,13 +6,13 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -53,21 +53,17 @@ std::string machine_identity() {
 /// Whether no process has this number. Also right for processes that this one may not inspect.
 bool is_no_process(std::int64_t pid) { return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH; }
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// Array tasks use the number of their array: squeue and scontrol call them so.
 std::string slurm_job() {
-  const std::string array = variable("SLURM_ARRAY_JOB_ID");
-  const std::string job = array.empty() ? variable("SLURM_JOB_ID") : array + "_" + variable("SLURM_ARRAY_TASK_ID");
-  return job.empty() ? "" : fmt::format("{}:{}", variable("SLURM_CLUSTER_NAME"), job);
+  const std::string array = environment_text("SLURM_ARRAY_JOB_ID");
+  const std::string job =
+      array.empty() ? environment_text("SLURM_JOB_ID") : array + "_" + environment_text("SLURM_ARRAY_TASK_ID");
+  return job.empty() ? "" : fmt::format("{}:{}", environment_text("SLURM_CLUSTER_NAME"), job);
 }
 
 std::int64_t slurm_restarts() {
   std::int64_t count = 0;
-  return parse_integer(variable("SLURM_RESTART_COUNT"), count) ? count : 0;
+  return parse_integer(environment_text("SLURM_RESTART_COUNT"), count) ? count : 0;
 }
 
 ProcessIdentity identity_with(std::int64_t pid) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/safetensors_header.h"
 #include "base/text.h"
 #include "experiments/runs/file_copy.h"
@@ -29,9 +30,8 @@ std::int64_t step_of_best(const fs::path& file) {
   try {
     const MappedFile content(file);
     const auto metadata = parse_safetensors_header(content.text(), file.string()).metadata;
-    const auto found = metadata.find("step");
     std::int64_t step = -1;
-    return found != metadata.end() && parse_integer(found->second, step) ? step : -1;
+    return parse_integer(value_or(metadata, "step", ""), step) ? step : -1;
   } catch (const DataError&) {
     return -1;
   }
@@ -42,15 +42,24 @@ std::int64_t step_of_best(const fs::path& file) {
 std::vector<std::int64_t> checkpoint_steps(const fs::path& run) {
   std::vector<std::int64_t> steps;
   std::error_code error;
-  for (fs::directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (const std::int64_t step = step_of_checkpoint(entry->path()); step >= 0) steps.push_back(step);
+  for (const fs::directory_entry& entry : entries_in(RunPaths{run}.checkpoints(), error)) {
+    if (const std::int64_t step = step_of_checkpoint(entry.path()); step >= 0) steps.push_back(step);
   }
   if (error && error != std::errc::no_such_file_or_directory) {
     throw_file_error("read the folder", RunPaths{run}.checkpoints(), error.value());
   }
   std::ranges::sort(steps);
   return steps;
+}
+
+bool has_saved_files(const fs::path& run) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(RunPaths{run}.checkpoints(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_regular_file(ignored)) return true;
+  }
+  return false;
 }
 
 fs::path checkpoint_file(const fs::path& run, std::int64_t step) {
@@ -61,9 +70,9 @@ std::optional<SpentBudget> spent_up_to(const fs::path& checkpoint) {
   try {
     const MappedFile content(checkpoint);
     const auto metadata = parse_safetensors_header(content.text(), checkpoint.string()).metadata;
-    const auto state = metadata.find("state");
-    if (state == metadata.end()) return std::nullopt;
-    const Json budget = parse_json(state->second, checkpoint.string()).value("budget", Json::object());
+    const std::string* const state = find_in(metadata, "state");
+    if (state == nullptr) return std::nullopt;
+    const Json budget = parse_json(*state, checkpoint.string()).value("budget", Json::object());
     if (!budget.contains("flops")) return std::nullopt;
     return SpentBudget{.flops = budget.at("flops").get<double>(), .seconds = budget.value("seconds", 0.0)};
   } catch (const Error&) {

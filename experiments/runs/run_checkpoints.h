@@ -14,7 +14,10 @@ namespace xlm {
 /// folder is there and cannot be read.
 std::vector<std::int64_t> checkpoint_steps(const fs::path& run);
 
-/// The file of one of them.
+/// Whether anything lies in a run's folder for checkpoints, where a program keeps what it resumes with.
+bool has_saved_files(const fs::path& run);
+
+/// The file of one of the steps.
 fs::path checkpoint_file(const fs::path& run, std::int64_t step);
 
 /// What training had spent up to a checkpoint, counted from the very beginning.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -34,8 +33,8 @@ constexpr double kMaxClockError = 3600;  // seconds that another machine's clock
 /// Tokens of the lock files in a folder, unordered; `error` says why some may be missing.
 std::vector<std::int64_t> tokens_in(const fs::path& folder, std::error_code& error) {
   std::vector<std::int64_t> tokens;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
+  for (const fs::directory_entry& entry : entries_in(folder, error)) {
+    const std::string name = entry.path().filename().string();
     std::int64_t token = 0;
     if (name.rfind(kPrefix, 0) != 0 || !parse_integer(name.substr(kPrefix.size()), token)) continue;
     if (token > 0 && token <= kHighestToken) tokens.push_back(token);
@@ -109,13 +108,11 @@ class WatchedHeartbeats {
   void note_all_beside(const fs::path& path) {
     const auto now = std::chrono::steady_clock::now();
     noted_.try_emplace(path, Noted{heartbeat_of(path).value_or(0), now});
-    std::error_code error;
-    for (fs::directory_iterator entry(folder_of(folder_of(path)), error), end; !error && entry != end;
-         entry.increment(error)) {
+    for (const fs::directory_entry& entry : entries_in(folder_of(folder_of(path)))) {
       std::error_code unread;
-      if (!entry->is_directory(unread)) continue;
-      for (const std::int64_t token : tokens_in(entry->path(), unread)) {
-        const fs::path other = lock_file(entry->path(), token);
+      if (!entry.is_directory(unread)) continue;
+      for (const std::int64_t token : tokens_in(entry.path(), unread)) {
+        const fs::path other = lock_file(entry.path(), token);
         noted_.try_emplace(other, Noted{heartbeat_of(other).value_or(0), now});
       }
     }
@@ -147,17 +144,14 @@ LockState read_lock_file(const fs::path& path, std::int64_t token) {
   }
   const Json content = parse_json_if_any(text).value_or(Json());
   if (!content.is_object()) return state;
-  const auto text_of = [&](const char* key) {
-    return content.contains(key) && content[key].is_string() ? content[key].get<std::string>() : std::string();
-  };
   const auto number_of = [&](const char* key) {
     return content.contains(key) && content[key].is_number_integer() ? content[key].get<std::int64_t>() : 0;
   };
-  state.holder = {.host = text_of("host"),
-                  .machine = text_of("machine"),
+  state.holder = {.host = text_member(content, "host"),
+                  .machine = text_member(content, "machine"),
                   .pid = number_of("pid"),
                   .started = static_cast<std::uint64_t>(number_of("started")),
-                  .job = text_of("job"),
+                  .job = text_member(content, "job"),
                   .restarts = number_of("restarts")};
   state.released = content.contains("released");
   return state;

@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "datasets/prepared/segmentation.h"
@@ -104,13 +106,11 @@ void check_checkpoint(const PlannedRun& planned) {
   const fs::path file = planned.options.init_from;
   const std::int64_t step = step_of_checkpoint(file);
   if (step < 0 || fs::exists(planned.paths.folder) || fs::is_regular_file(file)) return;
-  std::vector<std::string> steps;
-  for (const std::int64_t one : checkpoint_steps(file.parent_path().parent_path()))
-    steps.push_back(std::to_string(one));
+  const std::vector<std::int64_t> steps = checkpoint_steps(file.parent_path().parent_path());
   throw DataError(
       fmt::format("model.init_from: there is no checkpoint {}\n"
-                  "its run has those of the steps: {}",
-                  file.string(), steps.empty() ? "none" : join(steps, ", ")));
+                  "its run has those of the steps: {}{}",
+                  file.string(), steps.empty() ? "none" : "", fmt::join(steps, ", ")));
 }
 
 /// A name that runs share if they differ only in their own seed and in that of the run they begin from.
@@ -149,10 +149,9 @@ std::string setting_of_folder(const fs::path& folder) {
 /// The folders of programs' runs whose names begin so, by the ids that their runs would have now.
 std::map<std::string, fs::path> folders_by_identity(const fs::path& runs, const std::string& begin) {
   std::map<std::string, fs::path> folders;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs, error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(begin)) continue;
-    const RunPaths paths{entry->path()};
+  for (const fs::directory_entry& entry : entries_in(runs)) {
+    if (!entry.path().filename().string().starts_with(begin)) continue;
+    const RunPaths paths{entry.path()};
     try {
       const RunConfiguration own = read_run_options(read_yaml(paths.config()));
       if (own.program) folders.emplace(run_id(own, inputs_of_folder(paths)), paths.folder);
@@ -190,9 +189,7 @@ std::optional<bool> holds_run(const fs::path& folder, const std::string& config,
 }
 
 std::string PlannedRun::source_id() const {
-  const auto content = inputs.contents.find("model.init_from");
-  if (content == inputs.contents.end()) return "";
-  const std::string id = run_of_content(content->second);
+  const std::string id = run_of_content(value_or(inputs.contents, "model.init_from", ""));
   const fs::path model = fs::absolute(RunPaths{paths.folder.parent_path() / id}.model()).lexically_normal();
   const bool is_neighbour = model == options.init_from;
   return is_neighbour ? id : "";
@@ -293,8 +290,7 @@ fs::path Planner::place_of(const RunConfiguration& options, const RunInputs& inp
   const std::string begin = id.substr(0, id.rfind('-') + 1);
   auto known = by_identity_.find(begin);
   if (known == by_identity_.end()) known = by_identity_.emplace(begin, folders_by_identity(runs_, begin)).first;
-  const auto found = known->second.find(id);
-  return found == known->second.end() ? runs_ / id : found->second;
+  return value_or(known->second, id, runs_ / id);
 }
 
 fs::path Planner::folder_for(const RunConfiguration& options, const RunInputs& inputs) {

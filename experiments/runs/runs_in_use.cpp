@@ -2,7 +2,6 @@
 #include "experiments/runs/runs_in_use.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include "base/file_lock.h"
 

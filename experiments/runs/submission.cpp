@@ -1,11 +1,10 @@
 // Submits a run.
 #include "experiments/runs/submission.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/staged_folder.h"
 #include "base/version.h"
 #include "datasets/prepared/text_hash.h"
@@ -117,7 +116,7 @@ void vouch(const PlannedRun& planned, const fs::path& folder, const std::string&
 void refresh(const PlannedRun& planned) {
   const Run run = read_live_run(planned.paths.folder);
   const std::string& experiment = planned.options.experiment;
-  if (std::ranges::find(run.experiments, experiment) == run.experiments.end()) {
+  if (!contains(run.experiments, experiment)) {
     Journal(planned.paths.journal()).append("experiment", {{"name", experiment}}, true);
   }
   record_choices(planned, run);
@@ -181,9 +180,9 @@ void submit(const PlannedRun& run) {
 }
 
 std::set<std::string> frozen_code_of(const Run& run) {
-  const auto code = run.contents.find("program.folder");
-  if (code == run.contents.end()) return {};
-  std::set<std::string> hashes{code->second};
+  const std::string* const code = find_in(run.contents, "program.folder");
+  if (code == nullptr) return {};
+  std::set<std::string> hashes{*code};
   for (const WantedEvaluation& wanted : missing_evaluations(run, run.wanted)) {
     if (!wanted.program.is_null()) hashes.insert(evaluation_code(wanted.program));
   }

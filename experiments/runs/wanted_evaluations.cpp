@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "experiments/configuration/evaluation_command.h"
 #include "experiments/runs/own_submissions.h"
@@ -29,10 +30,14 @@ bool has_evaluation(const Run& run, const WantedEvaluation& wanted) {
   }
 }
 
-std::string submitted(const WantedEvaluation& wanted) {
+Json changes_of(const WantedEvaluation& wanted) {
   Json changes = Json::object();
   for (const auto& [key, value] : wanted.changes) changes[key] = value;
-  return submitted_evaluation({wanted.split, changes, wanted.program});
+  return changes;
+}
+
+std::string submitted(const WantedEvaluation& wanted) {
+  return submitted_evaluation({wanted.split, changes_of(wanted), wanted.program});
 }
 
 }  // namespace
@@ -70,10 +75,8 @@ void want(const RunPaths& run, const std::vector<WantedEvaluation>& wanted) {
   Journal journal(run.journal());
   for (const WantedEvaluation& one : wanted) {
     if (!one.program.is_null()) note_submitted(run.folder, {submitted(one)});
-    if (std::ranges::find(known, one) != known.end()) continue;
-    Json changes = Json::object();
-    for (const auto& [key, value] : one.changes) changes[key] = value;
-    Json record = {{"split", one.split}, {"changes", changes}};
+    if (contains(known, one)) continue;
+    Json record = {{"split", one.split}, {"changes", changes_of(one)}};
     if (!one.program.is_null()) record["program"] = one.program;
     journal.append("wanted", record, true);
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "results/quantities/quantities.h"
 
@@ -32,8 +33,11 @@ std::string id_hash(const BoardRow& row) {
   return id.substr(id.rfind('-') + 1);
 }
 
-const Quantity* headline_in(const Json& values) {
-  return headline_of([&](const std::string& name) { return values.contains(name); });
+std::string headline_in(const Json& values, bool compact) {
+  const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
+  if (headline == nullptr) return "";
+  const double value = number_at(values, headline->name.c_str());
+  return compact ? format_number(value, headline->format, headline->digits) : named_number(*headline, value);
 }
 
 /// The numbers of the last evaluation on validation; empty: none is known.
@@ -76,12 +80,7 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
   Cells cells;
   cells.status = row.status;
   cells.worker = row.worker;
-  const Json validated = validated_by(row);
-  if (const Quantity* headline = headline_in(validated)) {
-    const double value = number_at(validated, headline->name.c_str());
-    cells.validation =
-        compact ? format_number(value, headline->format, headline->digits) : named_number(*headline, value);
-  }
+  cells.validation = headline_in(validated_by(row), compact);
   if (row.progress.metric.is_null()) {
     if (row.state == BoardState::kRunning) cells.status = "starts";
     return cells;
@@ -94,11 +93,7 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
   if (row.steps() > 0 && is_known) {
     cells.step += (train.steps > 0 && !train.has_budget() ? "/" : "/~") + human_count(row.steps());
   }
-  if (const Quantity* headline = headline_in(values)) {
-    const double value = number_at(values, headline->name.c_str());
-    cells.headline =
-        compact ? format_number(value, headline->format, headline->digits) : named_number(*headline, value);
-  }
+  cells.headline = headline_in(values, compact);
   for (const Quantity& quantity : quantities()) {
     if (quantity.live.empty() || !values.contains(quantity.name)) continue;
     cells.live[quantity.name] =
@@ -111,23 +106,17 @@ BoardText::Cells BoardText::cells_of(const BoardRow& row, bool compact) {
 }
 
 std::string BoardText::summary() const {
-  std::size_t ended = 0;
-  std::size_t failed = 0;
-  std::size_t running = 0;
-  std::size_t elsewhere = 0;
-  std::size_t stopped = 0;
-  for (const BoardRow& row : rows_) {
-    if (row.has_ended()) ++ended;
-    if (row.stopped) ++stopped;
-    if (row.failed) ++failed;
-    if (row.state == BoardState::kRunning) ++running;
-    if (row.state == BoardState::kElsewhere) ++elsewhere;
-  }
-  std::vector<std::string> parts{fmt::format("{} of {} runs ended", ended, rows_.size())};
-  if (failed > 0) parts.push_back(fmt::format("{} failed", failed));
-  if (stopped > 0) parts.push_back(fmt::format("{} stopped", stopped));
-  if (running > 0) parts.push_back(fmt::format("{} running", running));
-  if (elsewhere > 0) parts.push_back(fmt::format("{} elsewhere", elsewhere));
+  std::vector<std::string> parts{
+      fmt::format("{} of {} runs ended", std::ranges::count_if(rows_, &BoardRow::has_ended), rows_.size())};
+  const auto add = [&](auto is_such, const char* such) {
+    if (const auto count = std::ranges::count_if(rows_, is_such); count > 0) {
+      parts.push_back(fmt::format("{} {}", count, such));
+    }
+  };
+  add(&BoardRow::failed, "failed");
+  add(&BoardRow::stopped, "stopped");
+  add([](const BoardRow& row) { return row.state == BoardState::kRunning; }, "running");
+  add([](const BoardRow& row) { return row.state == BoardState::kElsewhere; }, "elsewhere");
   if (const std::optional<double> left = time_left(rows_)) {
     parts.push_back(fmt::format("about {} left", human_duration(*left)));
   }
@@ -194,10 +183,8 @@ std::vector<BoardText::Column> BoardText::columns() const {
     if (quantity.live.empty()) continue;
     const auto reports = [&](const BoardRow& row) { return reported_by(row).contains(quantity.name); };
     if (std::ranges::none_of(rows_, reports)) continue;
-    all.push_back({quantity.live_head, true, [name = quantity.name](const Cells& cells) {
-                     const auto known = cells.live.find(name);
-                     return known == cells.live.end() ? "" : known->second;
-                   }});
+    all.push_back({quantity.live_head, true,
+                   [name = quantity.name](const Cells& cells) { return value_or(cells.live, name, ""); }});
   }
   if (any([](const BoardRow& row) { return !row.worker.empty(); })) {
     all.push_back({"worker", false, [](const Cells& cells) { return cells.worker; }});
@@ -290,13 +277,7 @@ Colour BoardText::colour_of(const BoardRow& row) {
 Json BoardText::json() const {
   const auto maybe = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
   Json runs = Json::array();
-  std::size_t ended = 0;
-  std::size_t failed = 0;
-  std::size_t working = 0;
   for (const BoardRow& row : rows_) {
-    if (row.has_ended()) ++ended;
-    if (row.failed) ++failed;
-    if (row.is_at_work()) ++working;
     Json values = Json::object();
     for (const auto& [key, value] : row.run->point) values[key] = to_json(value);
     const bool known = !row.progress.metric.is_null();
@@ -310,11 +291,10 @@ Json BoardText::json() const {
     entry["seconds_left"] = maybe(time_left(row));
     runs.push_back(std::move(entry));
   }
-  const auto is_stopped = [](const BoardRow& row) { return row.stopped; };
-  return {{"ended", ended},
-          {"failed", failed},
-          {"stopped", std::ranges::count_if(rows_, is_stopped)},
-          {"running", working},
+  return {{"ended", std::ranges::count_if(rows_, &BoardRow::has_ended)},
+          {"failed", std::ranges::count_if(rows_, &BoardRow::failed)},
+          {"stopped", std::ranges::count_if(rows_, &BoardRow::stopped)},
+          {"running", std::ranges::count_if(rows_, &BoardRow::is_at_work)},
           {"seconds_left", maybe(time_left(rows_))},
           {"runs", std::move(runs)}};
 }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "datasets/prepared/prepared.h"
 #include "results/run_folder/run_folder.h"
@@ -49,10 +50,7 @@ Corpora::Corpora(const Yaml& configuration) {
   }
 }
 
-const Corpora::Declared* Corpora::find(const std::string& path) const {
-  const auto found = declared_.find(normal_path(path));
-  return found == declared_.end() ? nullptr : &found->second;
-}
+const Corpora::Declared* Corpora::find(const std::string& path) const { return find_in(declared_, normal_path(path)); }
 
 std::string Corpora::name_of(const std::string& path, const CorpusFaults& faults) const {
   const Declared* declared = find(path);

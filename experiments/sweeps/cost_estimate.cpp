@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/yielding_defaults.h"
@@ -20,8 +21,7 @@ constexpr std::size_t kRunsRead = 100;  // the newest ones; reading a folder tak
 /// The run folders of `runs` whose journals changed last.
 std::vector<fs::path> newest_folders(const fs::path& runs) {
   std::vector<std::pair<fs::file_time_type, fs::path>> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(runs, error)) {
+  for (const fs::directory_entry& entry : entries_in(runs)) {
     std::error_code none;
     const auto time = fs::last_write_time(RunPaths{entry.path()}.journal(), none);
     if (!none) found.emplace_back(time, entry.path());
@@ -33,20 +33,15 @@ std::vector<fs::path> newest_folders(const fs::path& runs) {
   return folders;
 }
 
-double cost_of(const Run& run, const char* name) {
-  const auto found = run.costs.find(name);
-  return found == run.costs.end() ? 0 : found->second;
-}
-
 double evaluation_speed(const Run& run) {
   double flops = 0;
   double seconds = 0;
   for (const RunEvaluation& evaluation : run.evaluations) {
-    const auto arithmetic = evaluation.values.find("flops");
-    const auto time = evaluation.values.find("seconds");
-    if (arithmetic == evaluation.values.end() || time == evaluation.values.end()) continue;
-    flops += arithmetic->second;
-    seconds += time->second;
+    const double* const arithmetic = find_in(evaluation.values, "flops");
+    const double* const time = find_in(evaluation.values, "seconds");
+    if (arithmetic == nullptr || time == nullptr) continue;
+    flops += *arithmetic;
+    seconds += *time;
   }
   return seconds > 0 ? flops / seconds : 0;
 }
@@ -68,9 +63,9 @@ MachineSpeed::MachineSpeed(const fs::path& runs, const std::string& host) {
         continue;
       }
       const Json* type = run.param("model.type");
-      const double seconds = cost_of(run, "training_seconds");
+      const double seconds = value_or(run.costs, "training_seconds", 0);
       known_.push_back({.model = type != nullptr && type->is_string() ? type->get<std::string>() : "",
-                        .speed = {.training = seconds > 0 ? cost_of(run, "training_flops") / seconds : 0,
+                        .speed = {.training = seconds > 0 ? value_or(run.costs, "training_flops", 0) / seconds : 0,
                                   .evaluation = evaluation_speed(run)}});
     } catch (const DataError&) {
       // A damaged folder shows no speed.

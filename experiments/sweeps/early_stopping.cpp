@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "experiments/sweeps/measure_direction.h"
@@ -88,8 +89,7 @@ bool judge(const EarlyStopping& rule, std::size_t rung, bool all_will_come, std:
   std::string has = "no evaluation of valid";
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (evaluation.split != "valid" || !evaluation.at.empty()) continue;
-    std::vector<std::string> names;
-    for (const auto& [name, number] : evaluation.values) names.push_back("valid." + name);
+    const auto names = mapped(evaluation.values, [](const auto& value) { return "valid." + value.first; });
     has = fmt::format("{}, first at step {}", join(names, ", "), evaluation.step);
     break;
   }
@@ -140,14 +140,10 @@ RunAtRungs at_rungs(const Run& run, const EarlyStopping& rule) {
 }  // namespace
 
 std::optional<EarlyStopping> read_early_stopping(const Yaml& configuration) {
-  const Yaml* sweep = configuration.find("sweep");
-  const Yaml* node = sweep == nullptr ? nullptr : sweep->given("early_stopping");
+  const Yaml* node = given_at(configuration, "sweep.early_stopping");
   if (node == nullptr) return std::nullopt;
   if (!node->is_map()) fail_at(*node, "sweep.early_stopping must be a map with measure, rungs and keep");
-  EarlyStoppingOptions options;
-  OptionReader reader(*node);
-  options.visit(reader);
-  reader.finish();
+  const auto options = options_in<EarlyStoppingOptions>(*node);
   const std::optional<double> keep = share_of(options.keep);
   if (!keep) fail_at(*node, fmt::format("keep is '{}'; it must be a share between 0 and 1, such as 1/3", options.keep));
   if (options.rungs.empty()) fail_at(*node, "sweep.early_stopping.rungs is missing: steps, such as [1000, 3000]");
@@ -231,9 +227,7 @@ std::vector<Allowance> allowances(const EarlyStopping& rule, const std::vector<R
     }
     all_will_come = judge(rule, rung, all_will_come, std::move(here));
   }
-  std::vector<Allowance> result;
-  for (const RunAtRungs& run : runs) result.push_back(contenders.at(run.setting).allowance);
-  return result;
+  return mapped(runs, [&](const RunAtRungs& run) { return contenders.at(run.setting).allowance; });
 }
 
 Halving::Halving(EarlyStopping rule, const std::vector<SweepRun>& runs, bool tries_again)
@@ -260,8 +254,7 @@ void Halving::look() {
   }
   allowances_.resize(runs_.size());
   for (const auto& [round, places] : rounds) {
-    std::vector<RunAtRungs> together;
-    for (const std::size_t place : places) together.push_back(seen_[place].at);
+    const auto together = mapped(places, [this](std::size_t place) { return seen_[place].at; });
     const std::vector<Allowance> judged = allowances(rule_, together, lower_is_better_);
     for (std::size_t i = 0; i < places.size(); ++i) allowances_[places[i]] = judged[i];
   }

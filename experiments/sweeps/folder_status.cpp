@@ -24,9 +24,8 @@ std::string_view name_of(const FolderStatus& status) {
 
 std::set<std::string> listed_runs(const fs::path& runs) {
   std::set<std::string> ids;
-  std::error_code error;
-  for (fs::directory_iterator entry(runs / ".workers", error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path file = entry->path() / "work.json";
+  for (const fs::directory_entry& entry : entries_in(runs / ".workers")) {
+    const fs::path file = entry.path() / "work.json";
     if (!fs::exists(file)) continue;
     try {
       const Json list = read_json(file);

@@ -37,10 +37,7 @@ bool is_written_whole(const Yaml& node, const char* name) {
 }
 
 KeyRange read_range(const std::string& name, const Yaml& node) {
-  RangeOptions options;
-  OptionReader reader(node);
-  options.visit(reader);
-  reader.finish();
+  const auto options = options_in<RangeOptions>(node);
   for (const char* bound : {"low", "high"}) {
     if (node.find(bound) == nullptr) fail_at(node, fmt::format("the range of '{}' lacks '{}'", name, bound));
   }

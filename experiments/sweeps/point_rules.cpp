@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 
@@ -20,7 +21,7 @@ PointRules::PointRules(const Yaml& configuration, const Yaml& sweep, const std::
 /// A misspelt key would be left in every point or in none, without a message.
 void PointRules::read_when(const Yaml& configuration, const Yaml& when, const std::vector<std::string>& swept) {
   if (!when.is_map()) fail_at(when, "sweep.when must be a map: a swept key to the values of other keys that it needs");
-  const auto is_swept = [&](const std::string& key) { return std::ranges::find(swept, key) != swept.end(); };
+  const auto is_swept = [&](const std::string& key) { return contains(swept, key); };
   for (const auto& [key, filters] : when.entries) {
     if (filters.is_null()) continue;  // a profile removes it like this
     if (!is_swept(key)) {

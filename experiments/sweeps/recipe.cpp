@@ -1,10 +1,9 @@
 // Reads a sweep's file.
 #include "experiments/sweeps/recipe.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 
@@ -16,7 +15,7 @@ void check_keys_of_sweep(const Yaml& sweep) {
                                        "early_stopping", "budget", "search"};
   if (!sweep.is_map()) fail_at(sweep, fmt::format("sweep must be a map with some of {}", join(known, ", ")));
   for (const auto& [key, value] : sweep.entries) {
-    if (std::ranges::find(known, key) != known.end()) continue;
+    if (contains(known, key)) continue;
     fail_at(value, fmt::format("unknown key '{}' in 'sweep'{}", key, which_instead(key, known)));
   }
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/lookup.h"
 #include "results/run_folder/remark.h"
 
 namespace xlm {
@@ -27,7 +28,7 @@ double time_of_work(std::string_view line) {
   const std::optional<Json> record = parse_json_if_any(line);
   if (!record || !record->is_object()) return 0;
   const std::string type = record->value("type", "");
-  const bool is_of_others = std::ranges::find(kOfOthers, type) != kOfOthers.end();
+  const bool is_of_others = contains(kOfOthers, type);
   return is_of_others ? 0 : number_at(*record, "time");
 }
 

@@ -1,11 +1,11 @@
 // Reads `sweep.search`.
 #include "experiments/sweeps/search.h"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/options.h"
 #include "base/random.h"
 #include "experiments/sweeps/measure_direction.h"
@@ -72,7 +72,7 @@ std::vector<std::int64_t> read_seeds(const Yaml& tree, const Yaml& node) {
   }
   for (const Json& seed : value.is_array() ? value : Json::array()) {
     if (!seed.is_number_integer() || seed < 0) break;
-    if (std::ranges::find(seeds, seed.get<std::int64_t>()) != seeds.end()) break;
+    if (contains(seeds, seed.get<std::int64_t>())) break;
     seeds.push_back(seed.get<std::int64_t>());
   }
   if (seeds.empty() || seeds.size() != value.size() || seeds.size() > kMaximumSeeds) {
@@ -125,18 +125,15 @@ void refuse_other_parts(const Yaml& sweep) {
 }  // namespace
 
 std::optional<Search> read_search(const Yaml& configuration) {
-  const Yaml* sweep = configuration.find("sweep");
-  const Yaml* node = sweep == nullptr ? nullptr : sweep->given("search");
+  const Yaml* node = given_at(configuration, "sweep.search");
   if (node == nullptr) return std::nullopt;
+  const Yaml& sweep = *configuration.find("sweep");
   if (!node->is_map()) fail_at(*node, "sweep.search must be a map with measure, trials, keys, …");
-  refuse_other_parts(*sweep);
+  refuse_other_parts(sweep);
   Yaml rest = *node;
   const Yaml keys = rest.take("keys");
   const Yaml seeds = rest.take("seeds");
-  SearchOptions options;
-  OptionReader reader(rest);
-  options.visit(reader);
-  reader.finish();
+  const auto options = options_in<SearchOptions>(rest);
   if (options.trials == 0) fail_at(*node, "sweep.search.trials is missing: how many settings to try");
   Search search{.measure = options.measure,
                 .higher = is_higher_better(configuration, *node, options),
@@ -147,11 +144,9 @@ std::optional<Search> read_search(const Yaml& configuration) {
                 .seeds = read_seeds(configuration, seeds),
                 .keys = read_keys(*node, keys),
                 .place = node->where()};
-  std::vector<std::string> names;
-  for (const auto& [name, range] : keys.entries) names.push_back(name);  // also removed ones
-  search.rules = PointRules(configuration, *sweep, names);
+  search.rules = PointRules(configuration, sweep, mapped(keys.entries, &Yaml::Entry::first));  // also removed ones
   const auto runs = static_cast<std::size_t>(search.trials) * search.seeds.size();  // at most 10,000 times 100
-  if (runs > kMaximumPoints) fail_at(*sweep, fmt::format("the search has more than {} runs", kMaximumPoints));
+  if (runs > kMaximumPoints) fail_at(sweep, fmt::format("the search has more than {} runs", kMaximumPoints));
   return search;
 }
 

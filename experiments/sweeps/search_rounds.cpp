@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "results/quantities/quantities.h"
@@ -84,8 +85,7 @@ std::optional<double> finite_mean(const std::vector<double>& values) {
 
 /// The mean at the last step that all runs of a trial have reached.
 TrialOutcome stopped_outcome(const std::vector<Run>& runs, const EvaluationColumn& column) {
-  std::vector<std::map<std::int64_t, double>> all;
-  for (const Run& run : runs) all.push_back(values_by_step(run, column));
+  const auto all = mapped(runs, [&](const Run& run) { return values_by_step(run, column); });
   for (auto step = all.front().rbegin(); step != all.front().rend(); ++step) {
     std::vector<double> values;
     for (const auto& of_run : all) {
@@ -94,12 +94,6 @@ TrialOutcome stopped_outcome(const std::vector<Run>& runs, const EvaluationColum
     if (values.size() == all.size()) return {.value = finite_mean(values), .stopped_at = step->first};
   }
   return {};
-}
-
-std::vector<std::string> ids_of(const std::vector<SweepRun>& runs) {
-  std::vector<std::string> ids;
-  for (const SweepRun& run : runs) ids.push_back(run.id());
-  return ids;
 }
 
 /// The settings of the round that begins with trial `first`: recorded ones, and those that the sampler adds.
@@ -184,11 +178,10 @@ void plan_rounds(const Search& search, bool count_failed, SearchRecord& record, 
     }
     leave_lost_runs(runs, previous, begin);
     for (std::size_t i = 0; i < settings.size(); ++i) record.propose(first + static_cast<std::int64_t>(i), settings[i]);
-    if (round == 1) record.open(search, ids_of(runs));
+    if (round == 1) record.open(search, mapped(runs, &SweepRun::id));
     outcomes.clear();
     for (const std::vector<std::size_t>& places : members) {
-      std::vector<const SweepRun*> of_trial;
-      for (const std::size_t place : places) of_trial.push_back(&runs[place]);
+      const auto of_trial = mapped(places, [&](std::size_t place) { return &std::as_const(runs[place]); });
       const std::optional<TrialOutcome> outcome = outcome_of(search, of_trial);
       if (!outcome) return;
       outcomes.push_back(*outcome);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/sweeps/point_rules.h"
 #include "experiments/sweeps/sweep_conditions.h"
@@ -49,7 +50,7 @@ std::vector<SweepPoint> read_exclusions(const Yaml& sweep, const std::vector<Swe
   std::vector<SweepPoint> exclusions = read_points(sweep, "exclude");
   for (const SweepPoint& partial : exclusions) {
     for (const auto& [key, value] : partial) {
-      if (std::ranges::find(swept, key) != swept.end()) continue;
+      if (contains(swept, key)) continue;
       fail_at(value, fmt::format("sweep.exclude names '{}', which is not swept{}", key, did_you_mean(key, swept)));
     }
   }
@@ -79,8 +80,7 @@ std::vector<SweepPoint> product(const Yaml& sweep, const std::vector<SweepAxis>&
 }
 
 void fix_axis(std::vector<SweepAxis>& axes, const FixedKey& fixed, const Yaml& sweep) {
-  const auto axis = std::ranges::find_if(
-      axes, [&](const SweepAxis& one) { return std::ranges::find(one.keys, fixed.key) != one.keys.end(); });
+  const auto axis = std::ranges::find_if(axes, [&](const SweepAxis& one) { return contains(one.keys, fixed.key); });
   if (axis == axes.end()) return;
   if (axis->part == SweepAxis::Part::kGrid) {
     axis->choices = {{{fixed.key, fixed.value}}};

@@ -61,10 +61,7 @@ struct RandomOptions {
 void add_random(Yaml random, std::vector<SweepAxis>& axes) {
   if (!random.is_map()) fail_at(random, "sweep.random must be a map with samples, generator and keys");
   const Yaml keys = random.take("keys");
-  RandomOptions options;
-  OptionReader reader(random);
-  options.visit(reader);
-  reader.finish();
+  const auto options = options_in<RandomOptions>(random);
   if (options.samples == 0) fail_at(random, "sweep.random.samples is missing");
   if (!keys.is_map() || keys.entries.empty())
     fail_at(random, "sweep.random.keys must be a map of keys to ranges or lists of choices");

@@ -38,9 +38,7 @@ class SweepBoard {
   void runs_here(const SweepRun& run, const std::string& worker = "") {
     set(run, BoardState::kRunning, "runs", worker);
   }
-  void runs_elsewhere(const SweepRun& run, const std::string& worker = "") {
-    set(run, BoardState::kElsewhere, "not here", worker);
-  }
+  void runs_elsewhere(const SweepRun& run) { set(run, BoardState::kElsewhere, "not here", ""); }
   /// `how` is what a plain line reports: done, failed, killed by signal 9, ….
   void ended(const SweepRun& run, RunStatus status, const std::string& how);
 

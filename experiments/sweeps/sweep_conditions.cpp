@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/files.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 
@@ -66,10 +67,7 @@ class TakenValues {
   bool is_open(const std::string& key) const { return open_.contains(key); }
 
   /// The values that lists give a swept key.
-  std::vector<Yaml> swept(const std::string& key) const {
-    const auto found = swept_.find(key);
-    return found == swept_.end() ? std::vector<Yaml>{} : found->second;
-  }
+  std::vector<Yaml> swept(const std::string& key) const { return value_or(swept_, key, {}); }
 
   /// The same, and the file's value for a key that is not swept.
   std::vector<Yaml> of(const std::string& key) const {
@@ -172,14 +170,14 @@ class ConditionCheck {
     const auto option = options_.find(key);
     if (option != options_.end()) {
       const std::vector<Json>& defaults = option->second.defaults;
-      if (std::ranges::find(defaults, to_json(value)) != defaults.end()) return;
+      if (contains(defaults, to_json(value))) return;
     }
     std::vector<std::string> names;
     if (taken_.is_swept(key)) {
       names = texts_of(taken);
     } else if (option != options_.end()) {
       names = option->second.choices;
-      if (std::ranges::find(names, value.scalar) != names.end()) return;
+      if (contains(names, value.scalar)) return;
     }
     if (!names.empty()) refuse(section, key, value, names);
   }
@@ -195,7 +193,7 @@ class ConditionCheck {
     std::vector<std::string> texts;
     for (const Yaml& value : values) {
       const std::string text = text_of(value);
-      if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+      if (!contains(texts, text)) texts.push_back(text);
     }
     return texts;
   }

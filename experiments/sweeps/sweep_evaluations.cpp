@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/evaluation_command.h"
@@ -41,7 +42,7 @@ const std::vector<std::string>& keys_of_program() {
 void check_split(const Yaml& value) {
   const std::string name = scalar_text(value, "split");
   const std::vector<std::string> names(kSplitNames.begin(), kSplitNames.end());
-  if (std::ranges::find(names, name) != names.end()) return;
+  if (contains(names, name)) return;
   fail_at(value,
           fmt::format("split is '{}'{}; it must be one of {}", name, did_you_mean(name, names), join(names, ", ")));
 }
@@ -50,7 +51,7 @@ void check_split(const Yaml& value) {
 std::vector<Yaml> values_of_setting(const std::string& key, const Yaml& node, const std::vector<std::string>& known) {
   const bool option = key.starts_with(kOptionPrefix) && known == keys_of_program();
   if (option) check_option_name(node, key.substr(kOptionPrefix.size()));
-  if (!option && std::ranges::find(known, key) == known.end()) {
+  if (!option && !contains(known, key)) {
     fail_at(node, fmt::format("an evaluation cannot change '{}'{}\nit can change {}", key, did_you_mean(key, known),
                               join(known, ", ")));
   }
@@ -172,7 +173,7 @@ std::vector<WantedEvaluation> SweepEvaluations::of(const PlannedRun& run) {
   for (const Wish& wish : wishes_for(configuration)) {
     WantedEvaluation wanted =
         run.options.program ? wanted_of_program(wish, run) : wanted_at(wish.changes, configuration);
-    if (std::ranges::find(result, wanted) == result.end()) result.push_back(std::move(wanted));
+    if (!contains(result, wanted)) result.push_back(std::move(wanted));
   }
   return result;
 }

@@ -8,7 +8,6 @@
 
 #include "base/yaml.h"
 #include "experiments/runs/run_plan.h"
-#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/sweep.h"
 
 namespace xlm {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/runs/live_run.h"
@@ -262,7 +263,7 @@ std::vector<std::string> choices_in_words(const std::vector<SweepRun>& runs) {
               ? fmt::format("the fallback: no run of {} has chosen it", choice.file)
               : fmt::format("the best of {} by {} ({})", choice.file, choice.by, join(choice.runs, ", "));
       std::string line = fmt::format("{} is {}, {}", choice.key, choice.value.dump(), from);
-      if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
+      if (!contains(lines, line)) lines.push_back(std::move(line));
     }
   }
   return lines;
@@ -278,7 +279,7 @@ std::vector<std::string> swept_keys(const std::vector<SweepRun>& runs) {
   std::vector<std::string> keys;
   for (const SweepRun& run : runs) {
     for (const auto& [key, value] : run.point) {
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+      if (!contains(keys, key)) keys.push_back(key);
     }
   }
   return keys;

@@ -4,10 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/terminal.h"
 #include "base/yaml.h"
 #include "experiments/runs/run_plan.h"
-#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/folder_status.h"
 #include "experiments/sweeps/sweep.h"
 

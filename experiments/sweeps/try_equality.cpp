@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "results/quantities/number_format.h"
@@ -27,22 +28,17 @@ std::optional<MeanRun> mean_run(const std::set<fs::path>& folders) {
   MeanRun mean;
   double count = 0;
   double timed = 0;  // runs that say the time of their steps
-  const auto add = [](double& sum, const Run& run, const char* cost) {
-    const auto found = run.costs.find(cost);
-    if (found != run.costs.end()) sum += found->second;
-  };
   for (const fs::path& folder : folders) {
     if (!fs::exists(folder)) continue;
     const Run run = read_live_run(folder);
     if (run.status != RunStatus::kDone) continue;
     ++count;
     mean.steps += static_cast<double>(run.step);
-    const auto of_step = run.costs.find("step_seconds");
-    timed += of_step == run.costs.end() ? 0 : 1;
-    if (of_step != run.costs.end()) mean.seconds += of_step->second * static_cast<double>(run.step);
+    timed += run.costs.contains("step_seconds") ? 1 : 0;
+    mean.seconds += value_or(run.costs, "step_seconds", 0) * static_cast<double>(run.step);
     mean.work_seconds += busy_seconds(run);
-    add(mean.flops, run, "training_flops");
-    add(mean.params, run, "params");
+    mean.flops += value_or(run.costs, "training_flops", 0);
+    mean.params += value_or(run.costs, "params", 0);
   }
   if (count == 0) return std::nullopt;
   if (timed < count) mean.seconds = 0;

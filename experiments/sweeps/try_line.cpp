@@ -219,12 +219,10 @@ void TryLine::close(const Json& outcome) {
 
 std::vector<std::string> line_names(const fs::path& runs) {
   std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator entry(lines_folder(runs), error), end; !error && entry != end; entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with('.') && fs::exists(entry->path() / "journal.jsonl")) names.push_back(name);
+  for (const fs::directory_entry& entry : entries_in(lines_folder(runs))) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with('.') && fs::exists(entry.path() / "journal.jsonl")) names.push_back(name);
   }
-  std::ranges::sort(names);
   return names;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/configuration/program_inputs.h"
@@ -61,12 +62,12 @@ Yaml configuration_of_run(const fs::path& run_folder, const std::vector<std::str
   const RunPaths paths{run_folder};
   Yaml tree = configuration_of(read_yaml(paths.config()), paths.config(), "", overrides);
   const Run run = read_run(run_folder);
-  const auto code = run.contents.find(kCodeKey);
-  if (code == run.contents.end()) return tree;
+  const std::string* const code = find_in(run.contents, kCodeKey);
+  if (code == nullptr) return tree;
   const fs::path place = frozen_programs(run_folder.parent_path());
-  check_frozen_code(place, code->second);
+  check_frozen_code(place, *code);
   const std::string source = paths.config().string();
-  tree.set(kCodeKey, make_scalar(code_folder(place, code->second).string(), source));
+  tree.set(kCodeKey, make_scalar(code_folder(place, *code).string(), source));
   tree.set("program.code", yaml_from_json({"**"}, source));
   return tree;
 }

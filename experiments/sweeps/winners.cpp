@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/configuration/configuration.h"
 #include "experiments/sweeps/measure_direction.h"
@@ -28,8 +29,7 @@ namespace {
 }
 
 std::string conditions_in_words(const BestOf& best) {
-  std::vector<std::string> parts;
-  for (const Filter& filter : read_filters(best.where)) parts.push_back(filter.text());
+  const std::vector<std::string> parts = mapped(read_filters(best.where), &Filter::text);
   return parts.empty() ? "" : " with " + join(parts, ", ");
 }
 

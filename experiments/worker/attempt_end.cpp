@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/live_run.h"
 #include "experiments/runs/machine_resources.h"
@@ -21,8 +22,7 @@ EndCause cause_of(const std::string& job_state) {
       {"NODE_FAIL", EndCause::kNode},   {"BOOT_FAIL", EndCause::kNode}, {"OUT_OF_MEMORY", EndCause::kMemory},
       {"TIMEOUT", EndCause::kTime},     {"DEADLINE", EndCause::kTime},  {"PREEMPTED", EndCause::kKilled},
       {"CANCELLED", EndCause::kKilled}, {"FAILED", EndCause::kKilled}};
-  const auto found = causes.find(job_state);
-  return found == causes.end() ? EndCause::kGone : found->second;
+  return value_or(causes, job_state, EndCause::kGone);
 }
 
 }  // namespace

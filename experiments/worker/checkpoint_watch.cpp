@@ -6,9 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "base/files.h"
+#include "base/lookup.h"
 
 namespace xlm {
 namespace {
@@ -94,7 +92,7 @@ CheckpointWatch::Sight CheckpointWatch::sight_of(const fs::path& folder) {
     if (gone) return true;
     const fs::file_time_type time = entry.last_write_time(gone);
     if (gone) return true;
-    sight.files[entry.path()] = {bytes, time};
+    sight[entry.path()] = {bytes, time};
     return true;
   });
   files.walk(folder);
@@ -103,7 +101,7 @@ CheckpointWatch::Sight CheckpointWatch::sight_of(const fs::path& folder) {
 
 bool CheckpointWatch::look(const std::function<std::int64_t()>& step, bool is_ended) {
   Sight sight = sight_of(folder_);
-  const bool changed = !(sight == last_);
+  const bool changed = sight != last_;
   last_ = std::move(sight);
   if (changed) {
     ++changes_;
@@ -111,20 +109,20 @@ bool CheckpointWatch::look(const std::function<std::int64_t()>& step, bool is_en
   }
   if (changes_ == 0 || (changed && !is_ended && changes_ < kMaxChanges)) return false;
   changes_ = 0;
-  return !last_.files.empty();
+  return !last_.empty();
 }
 
 fs::path CheckpointWatch::file() const {
   const auto newest =
-      std::ranges::max_element(last_.files, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
-  return newest == last_.files.end() ? fs::path() : newest->first;
+      std::ranges::max_element(last_, [](const auto& a, const auto& b) { return a.second.time < b.second.time; });
+  return newest == last_.end() ? fs::path() : newest->first;
 }
 
 void CheckpointWatch::sync() {
   std::set<fs::path> folders;
-  for (const auto& [file, state] : last_.files) {
-    const auto known = synced_.files.find(file);
-    if (known != synced_.files.end() && known->second == state) continue;
+  for (const auto& [file, state] : last_) {
+    const FileState* const known = find_in(synced_, file);
+    if (known != nullptr && *known == state) continue;
     sync_file(file);
     for (fs::path above = file.parent_path();; above = above.parent_path()) {
       if (!folders.insert(above).second || above == folder_ || !above.has_relative_path()) break;

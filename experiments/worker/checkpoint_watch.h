@@ -38,11 +38,7 @@ class CheckpointWatch {
 
     bool operator==(const FileState&) const = default;
   };
-  struct Sight {
-    std::map<fs::path, FileState> files;
-
-    bool operator==(const Sight&) const = default;
-  };
+  using Sight = std::map<fs::path, FileState>;
   static Sight sight_of(const fs::path& folder);
 
   fs::path folder_;

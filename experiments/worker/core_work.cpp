@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/memory_limit.h"
 #include "base/sha256.h"
 #include "experiments/configuration/configuration.h"
@@ -120,9 +121,7 @@ Json facts_of(Core& core, const std::string& device) {
 ExpectedSteps steps_of(Core& core, const RunOptions& options) {
   if (options.train.flops == 0) return {static_cast<double>(options.train.steps), true};
   const std::int64_t symbols = summarize_prepared(options.data.path).symbols;
-  const NamedValues costs = core.costs(options, symbols);
-  const auto per_token = costs.find("flops_per_token");
-  return expected_steps(options, per_token == costs.end() ? 0 : per_token->second,
+  return expected_steps(options, value_or(core.costs(options, symbols), "flops_per_token", 0),
                         core.costs_are_measured(options, symbols));
 }
 

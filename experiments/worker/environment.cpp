@@ -17,22 +17,17 @@
 namespace xlm {
 namespace {
 
-std::string text_of(const Json& origin, const char* key) {
-  const auto found = origin.find(key);
-  return found != origin.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 std::string program_of(const Json& origin) {
-  const std::string core = text_of(origin, "core_sha256");
-  return fmt::format("xlm {} ({}{})", text_of(origin, "xlm"), text_of(origin, "commit"),
+  const std::string core = text_member(origin, "core_sha256");
+  return fmt::format("xlm {} ({}{})", text_member(origin, "xlm"), text_member(origin, "commit"),
                      core.empty() ? "" : ", core " + core.substr(0, 8));
 }
 
 bool same_program(const Json& a, const Json& b) {
-  if (!text_of(a, "core_sha256").empty() && !text_of(b, "core_sha256").empty()) {
-    return text_of(a, "core_sha256") == text_of(b, "core_sha256");
+  if (!text_member(a, "core_sha256").empty() && !text_member(b, "core_sha256").empty()) {
+    return text_member(a, "core_sha256") == text_member(b, "core_sha256");
   }
-  return text_of(a, "xlm") == text_of(b, "xlm") && text_of(a, "commit") == text_of(b, "commit");
+  return text_member(a, "xlm") == text_member(b, "xlm") && text_member(a, "commit") == text_member(b, "commit");
 }
 
 /// The origin {"device": "cpu" | "cuda", "xlm": …, "commit": …, "core_sha256": …} of one part of a run. Takes from
@@ -43,10 +38,10 @@ Json origin_of(const Json& environment) {
     origin["program"] = *program;
   } else {
     for (const char* key : {"xlm", "commit", "core_sha256"}) {
-      if (const std::string text = text_of(environment, key); !text.empty()) origin[key] = text;
+      if (const std::string text = text_member(environment, key); !text.empty()) origin[key] = text;
     }
   }
-  const std::string device = text_of(environment, "device");  // cuda:1
+  const std::string device = text_member(environment, "device");  // cuda:1
   if (!device.empty()) origin["device"] = device.substr(0, device.find(':'));
   return origin;
 }
@@ -56,9 +51,9 @@ Json origin_of(const Json& environment) {
 /// packages are.
 std::string changed_origin(const Json& first, const Json& now) {
   std::vector<std::string> changes;
-  const std::string device = text_of(first, "device");
-  if (!device.empty() && device != text_of(now, "device")) {
-    changes.push_back(fmt::format("on {} and would resume on {}", device, text_of(now, "device")));
+  const std::string device = text_member(first, "device");
+  if (!device.empty() && device != text_member(now, "device")) {
+    changes.push_back(fmt::format("on {} and would resume on {}", device, text_member(now, "device")));
   }
   if (const auto program = first.find("program"); program != first.end()) {
     const std::string packages = changed_packages(*program, now.value("program", Json::object()));

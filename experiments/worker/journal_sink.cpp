@@ -9,6 +9,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/text.h"
 #include "experiments/runs/evaluation_record.h"
 #include "experiments/runs/stop_request.h"
@@ -83,11 +84,11 @@ std::string JournalSink::detail(std::int64_t step, const NamedValues& values) co
   const Quantity* headline = headline_of([&](const std::string& name) { return values.contains(name); });
   if (headline != nullptr) text += named_number(*headline, values.at(headline->name));
   for (const Quantity& live : quantities()) {
-    const auto value = values.find(live.name);
-    if (live.live.empty() || value == values.end()) continue;
-    text += fmt::format("  {} {}", live.live, format_number(value->second, live.format, live.digits));
-    const auto most = values.find(live.live_most);
-    if (most != values.end()) text += "/" + format_number(most->second, live.format, live.digits);
+    const double* const value = find_in(values, live.name);
+    if (live.live.empty() || value == nullptr) continue;
+    text += fmt::format("  {} {}", live.live, format_number(*value, live.format, live.digits));
+    const double* const most = find_in(values, live.live_most);
+    if (most != nullptr) text += "/" + format_number(*most, live.format, live.digits);
   }
   const double seconds = settings_.clock() - first_time_;
   if (seconds > 0 && step > first_step_ + 1 && tokens_per_step_ > 0) {

@@ -1,11 +1,11 @@
 // Where libtorch is, if not where the program was built against.
 #include "experiments/worker/libtorch_folder.h"
 
-#include <cstdlib>
 #include <string>
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/shared_library.h"
 #include "base/version.h"
@@ -13,17 +13,12 @@
 namespace xlm {
 namespace {
 
-std::string environment_word(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 /// torch/lib of the torch wheel in an environment; empty if there is none.
 fs::path torch_of_environment(const fs::path& environment) {
   std::error_code error;
-  for (fs::directory_iterator entry(environment / "lib", error), end; !error && entry != end; entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with("python3")) continue;
-    fs::path folder = entry->path() / "site-packages" / "torch" / "lib";
+  for (const fs::directory_entry& entry : entries_in(environment / "lib")) {
+    if (!entry.path().filename().string().starts_with("python3")) continue;
+    fs::path folder = entry.path() / "site-packages" / "torch" / "lib";
     std::error_code ignored;
     if (fs::exists(folder / "libtorch_cpu.so", ignored)) return folder;
   }
@@ -55,14 +50,14 @@ fs::path checked(const fs::path& folder, const char* found_by) {
 }  // namespace
 
 fs::path libtorch_folder(const fs::path& own) {
-  if (const std::string named = environment_word("XLM_LIBTORCH"); !named.empty()) return checked(named, "XLM_LIBTORCH");
+  if (const std::string named = environment_text("XLM_LIBTORCH"); !named.empty()) return checked(named, "XLM_LIBTORCH");
   std::error_code ignored;
   if (!is_portable() || fs::exists(own, ignored)) return {};
   const fs::path neighbour =
       own.parent_path().parent_path().parent_path() / "torch" / "lib";  // wheels in one environment
   if (fs::exists(neighbour / own.filename(), ignored)) return checked(neighbour, "torch");
   for (const char* name : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const std::string environment = environment_word(name);
+    const std::string environment = environment_text(name);
     const fs::path folder = environment.empty() ? fs::path() : torch_of_environment(environment);
     if (!folder.empty()) return checked(folder, name);
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/text.h"
 #include "experiments/configuration/program_inputs.h"
@@ -86,7 +87,7 @@ void OutsideCode::record(const OutsideFiles& files) {
   try {
     const OutsideFiles listed = used_by_others();
     for (const auto& [file, hash] : fresh) {
-      if (const auto found = listed.find(file); found != listed.end() && found->second == hash) continue;
+      if (value_or(listed, file, "") == hash) continue;
       AppendFile(list_).append(
           Json{{"experiment", run_.experiment}, {"run", run_.id}, {"file", file}, {"sha256", hash}}.dump());
     }

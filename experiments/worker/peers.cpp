@@ -160,10 +160,9 @@ std::optional<AttemptEnd> Peers::lost() {
 }
 
 void remove_left_meetings(const fs::path& run_folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(run_folder, error), end; !error && entry != end; entry.increment(error)) {
+  for (const fs::directory_entry& entry : entries_in(run_folder)) {
     std::error_code ignored;
-    if (entry->path().filename().string().starts_with(kMeetingPrefix)) fs::remove_all(entry->path(), ignored);
+    if (entry.path().filename().string().starts_with(kMeetingPrefix)) fs::remove_all(entry.path(), ignored);
   }
 }
 

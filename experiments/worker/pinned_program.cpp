@@ -12,6 +12,7 @@
 #include "base/closed_place.h"
 #include "base/disk_cache.h"
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/sha256.h"
 #include "base/staged_folder.h"
 #include "experiments/runs/file_copy.h"
@@ -21,15 +22,11 @@ namespace {
 
 /// The executable first, then the shared libraries in the folder of core's.
 std::vector<fs::path> files_of(const ProgramFiles& program) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  const fs::path folder = program.core_library.parent_path();
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
-    const bool library = entry->path().filename().string().find(".so") != std::string::npos;
-    if (library && entry->is_regular_file()) files.push_back(entry->path());
+  std::vector<fs::path> files{program.executable};
+  for (const fs::directory_entry& entry : entries_in(program.core_library.parent_path())) {
+    const bool library = entry.path().filename().string().find(".so") != std::string::npos;
+    if (library && entry.is_regular_file()) files.push_back(entry.path());
   }
-  std::ranges::sort(files);
-  files.insert(files.begin(), program.executable);
   return files;
 }
 
@@ -62,7 +59,7 @@ bool is_whole(const fs::path& folder, const std::vector<fs::path>& files, const 
     const fs::file_type type = entry->symlink_status().type();
     const bool is_file = type == fs::file_type::regular;
     if ((!is_file && type != fs::file_type::directory) || !is_closed_to_others(entry->path())) return false;
-    if (is_file && std::ranges::find(places, entry->path()) == places.end()) return false;
+    if (is_file && !contains(places, entry->path())) return false;
     found += is_file ? 1 : 0;
   }
   return !error && found == places.size() && hash_of(places) == hash;

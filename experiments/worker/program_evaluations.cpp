@@ -18,7 +18,6 @@
 #include "experiments/configuration/program_inputs.h"
 #include "experiments/programs/code_paths.h"
 #include "experiments/programs/metric_readers.h"
-#include "experiments/runs/machine_resources.h"
 #include "experiments/runs/wanted_evaluations.h"
 #include "experiments/worker/outside_code.h"
 #include "experiments/worker/program_results.h"

@@ -8,20 +8,13 @@
 
 #include <fmt/format.h>
 
+#include "base/lookup.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "experiments/programs/metric_readers.h"
 #include "results/run_folder/run_folder.h"
 
 namespace xlm {
-namespace {
-
-double value_of(const std::map<std::string, double>& values, const std::string& name, double missing) {
-  const auto found = values.find(name);
-  return found == values.end() ? missing : found->second;
-}
-
-}  // namespace
 
 Evaluation as_evaluation(const ProgramEvaluation& given) {
   Evaluation evaluation;
@@ -29,7 +22,7 @@ Evaluation as_evaluation(const ProgramEvaluation& given) {
   evaluation.step = given.step;
   evaluation.final = given.final;
   evaluation.values = given.values;
-  evaluation.loss = value_of(given.values, "loss", std::numeric_limits<double>::quiet_NaN());
+  evaluation.loss = value_or(given.values, "loss", std::numeric_limits<double>::quiet_NaN());
   if (std::isfinite(evaluation.loss)) {
     evaluation.values.erase("loss");
   } else {
@@ -129,9 +122,9 @@ void ProgramResults::grid(std::int64_t step, const ProgramGrid& grid) {
 
 void ProgramResults::used(const ProgramUsage& usage) {
   std::map<std::string, double> costs;
-  costs["wall_seconds"] = value_of(before_, "wall_seconds", 0) + usage.wall_seconds;
-  costs["processor_seconds"] = value_of(before_, "processor_seconds", 0) + usage.processor_seconds;
-  const double peak = std::max(value_of(before_, "peak_memory", 0), usage.peak_memory);
+  costs["wall_seconds"] = value_or(before_, "wall_seconds", 0) + usage.wall_seconds;
+  costs["processor_seconds"] = value_or(before_, "processor_seconds", 0) + usage.processor_seconds;
+  const double peak = std::max(value_or(before_, "peak_memory", 0), usage.peak_memory);
   if (peak > 0) costs["peak_memory"] = peak;
   // What a program writes only at its end comes all at once, and its steps did not.
   constexpr int kFewest = 3;
@@ -143,8 +136,7 @@ void ProgramResults::used(const ProgramUsage& usage) {
 }
 
 std::vector<std::string> doubts_of_numbers(const ProgramResults& results, const MetricReaders& readers) {
-  std::vector<std::string> doubts;
-  for (const std::string& doubt : readers.doubts()) doubts.push_back(first_line(doubt));
+  std::vector<std::string> doubts = mapped(readers.doubts(), first_line);
   doubts.push_back(results.other_steps());
   if (!results.not_finite().empty())
     doubts.push_back(fmt::format("its final {} {}", listed_names(results.not_finite(), 3), kNotFinite));

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/lookup.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "experiments/configuration/program_inputs.h"
@@ -60,8 +61,7 @@ void warn_of_other_variables(const Run& run, const std::map<std::string, std::st
   const auto before = facts.value("variables", std::map<std::string, std::string>());
   if (before == now) return;
   const auto in_words = [](const std::map<std::string, std::string>& variables) {
-    std::vector<std::string> words;
-    for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
+    const auto words = mapped(variables, [](const auto& variable) { return variable.first + "=" + variable.second; });
     return words.empty() ? "none" : join(words, ", ");
   };
   sink.warn_at_end(fmt::format("it was continued with other variables of the shell: {}; before: {}", in_words(now),
@@ -165,9 +165,11 @@ class Attempt {
                             "; if program.metrics is wrong, correct it and say: xlm runs reread FILE");
     }
     const std::set<std::int64_t> before = is_done ? earlier_steps() : std::set<std::int64_t>();
-    if (is_done && resumes_) warn_of_two_beginnings(before);
-    if (is_done && resumes_) warn_of_series_that_began_again(before);
-    if (is_done && resumes_) warn_of_lost_numbers(before);
+    if (is_done && resumes_) {
+      warn_of_two_beginnings(before);
+      warn_of_series_that_began_again(before);
+      warn_of_lost_numbers(before);
+    }
     if (is_done) warn_of_early_end(end, before);
     if (end.stopped) warn_of_stop(end);
     if (!end.log_failure.empty()) sink_.message("warning: output is missing in the log: " + end.log_failure);

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/command.h"
 #include "base/error.h"
 #include "base/stop.h"
 
@@ -41,14 +42,6 @@ std::vector<std::string> environment_with(const std::string& gpu) {
   return variables;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  result.reserve(texts.size() + 1);
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
 /// In the child, between fork and exec: system calls only.
 [[noreturn]] void become_worker(pid_t parent, int input, int log, char* const* arguments, char* const* environment) {
   // A terminal sends its SIGINT to all; this process hears of it from the one that started it.
@@ -72,19 +65,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 }  // namespace
 
 WorkerProcess::WorkerProcess(const WorkerCommand& command) {
-  const int log = open_regular(command.log, O_WRONLY | O_CREAT | O_APPEND, "write");
+  const Descriptor log(open_regular(command.log, O_WRONLY | O_CREAT | O_APPEND, "write"));
   std::vector<std::string> arguments = command.arguments;
   std::vector<std::string> environment = environment_with(command.gpu);
-  const std::vector<char*> argument_pointers = pointers(arguments);
-  const std::vector<char*> environment_pointers = pointers(environment);
+  const std::vector<char*> argument_pointers = pointers_to(arguments);
+  const std::vector<char*> environment_pointers = pointers_to(environment);
   const pid_t parent = ::getpid();
-  const int input = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const Descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   pid_ = ::fork();
-  if (pid_ == 0) become_worker(parent, input, log, argument_pointers.data(), environment_pointers.data());
-  const int error_number = errno;
-  ::close(log);
-  if (input >= 0) ::close(input);
-  if (pid_ < 0) throw ResourceError(fmt::format("cannot start a worker: {}", std::strerror(error_number)));
+  if (pid_ == 0) become_worker(parent, input.get(), log.get(), argument_pointers.data(), environment_pointers.data());
+  if (pid_ < 0) throw ResourceError(fmt::format("cannot start a worker: {}", std::strerror(errno)));
 }
 
 std::optional<int> WorkerProcess::ended() {

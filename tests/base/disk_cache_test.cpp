@@ -1,7 +1,6 @@
 // What is kept on disk is found again whole, or not at all.
 #include "base/disk_cache.h"
 
-#include <sched.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

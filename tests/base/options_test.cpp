@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
 #include "tests/thrown_message.h"
 
 namespace xlm {

@@ -1,6 +1,5 @@
 // Runs that go on from other runs: xlm train --continue, sweeps that branch, the family in the store, and what goes
 // wrong.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/json.h"

@@ -1,5 +1,4 @@
 // A worker that is killed after its program has said its last: no number is lost, and none becomes final by that.
-#include <gmock/gmock.h>
 
 #include <fmt/format.h>
 

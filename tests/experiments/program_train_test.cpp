@@ -1,5 +1,4 @@
 // Training by the program, with a core that needs no torch.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "base/json.h"

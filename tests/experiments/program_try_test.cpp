@@ -1,6 +1,4 @@
 // xlm try with a program: verdicts, lines, budgets.
-#include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <gmock/gmock.h>

@@ -1,7 +1,6 @@
 // Sweeps by the commands of a site file: the files that --print-site prints, with stand-ins for OpenPBS and LSF, a real
 // Grid Engine, and workers started over ssh to this machine.
 #include <csignal>
-#include <fstream>
 
 #include <gmock/gmock.h>
 

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include "base/command.h"
 #include "base/error.h"
 #include "experiments/programs/code_snapshot.h"

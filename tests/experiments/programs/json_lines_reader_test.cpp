@@ -2,10 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "experiments/programs/metric_readers.h"
-#include "tests/experiments/programs/recording_sink.h"
-#include "tests/temporary_folder.h"
-#include "tests/thrown_message.h"
+#include "tests/experiments/programs/metric_file_fixture.h"
 
 namespace xlm {
 namespace {
@@ -15,31 +12,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class ProgramJsonLines : public ::testing::Test {
+class ProgramJsonLines : public MetricFileTest {
  protected:
-  void use(const std::vector<std::pair<std::string, std::string>>& names = {}, const Json& position = Json()) {
-    const MetricDescription description{.kind = MetricKind::kJsonLines, .target = file_.string(), .names = names};
-    readers_ = std::make_unique<MetricReaders>(std::vector{description}, folder_.path() / "metrics.jsonl", sink_);
-    readers_->begin(position);
-  }
-
-  std::vector<std::string> records_of(const std::string& text,
-                                      const std::vector<std::pair<std::string, std::string>>& names = {}) {
-    fs::remove(file_);
-    use(names);
-    write_whole(file_, text);
-    const std::string error = thrown_message<Error>([&] { readers_->poll(); });
-    if (!error.empty()) sink_.lines.push_back(error);
-    for (const std::string& doubt : readers_->doubts()) {
-      if (doubt.find("could not be read") != std::string::npos) sink_.lines.push_back(doubt);
-    }
-    return sink_.take();
-  }
-
-  TemporaryFolder folder_;
-  fs::path file_ = folder_.path() / "log.jsonl";
-  RecordingSink sink_;
-  std::unique_ptr<MetricReaders> readers_;
+  ProgramJsonLines() : MetricFileTest(MetricKind::kJsonLines, "log.jsonl") {}
 };
 
 TEST_F(ProgramJsonLines, NumbersAreTakenAndTheRestIsLeft) {

@@ -1,7 +1,6 @@
 // Names of numbers.
 #include "experiments/programs/quantity_name.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/files.h"

@@ -6,7 +6,6 @@
 #include "experiments/runs/process_identity.h"
 #include "experiments/runs/submission.h"
 #include "experiments/sweeps/recipe.h"
-#include "experiments/worker/runner.h"
 #include "results/run_folder/journal.h"
 #include "tests/experiments/experiment_files.h"
 #include "tests/experiments/fake_core.h"

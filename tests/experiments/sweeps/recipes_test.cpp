@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "experiments/configuration/configuration.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_plan.h"
 #include "results/exhibits/exhibits.h"

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "experiments/runs/stop_request.h"
 #include "experiments/runs/submission.h"
+#include "experiments/runs/wanted_evaluations.h"
 #include "experiments/sweeps/cost_estimate.h"
 #include "experiments/sweeps/recipe.h"
 #include "experiments/worker/runner.h"

@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "base/error.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "experiments/sweeps/recipe.h"
 #include "experiments/sweeps/sweep_conditions.h"
