@@ -45,8 +45,7 @@ std::vector<PartPower> power_of_claims(const Yaml& configuration, const std::str
     of_store.filters = {{"experiment", Filter::Relation::kEqual, {experiment}}};
   }
   std::vector<PartPower> all;
-  for (const Yaml& node :
-       choose_exhibits(find_exhibits(configuration, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
+  for (const Yaml& node : find_exhibits(configuration, ExhibitKind::kClaim, name)) {
     const auto power = [&](const ClaimDescription& claim) {
       const JudgedClaim judged = judge_claim(supposed, claim, of_supposed);
       if (deviation)

@@ -90,7 +90,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
                                                            return core().costs(run, symbols);
                                                          });
                              }};
-  for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
+  for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kClaim, name)) {
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
     JudgedClaim judged = build_at_its_place(read_claim_description(node), build);
     judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);

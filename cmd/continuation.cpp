@@ -76,11 +76,8 @@ void fill_in(Continuations& continuations, const ContinuationOptions& options, c
 int run_continuation(const ContinuationOptions& options, const GlobalOptions& global) {
   const std::string format = output_format(options.format, options.out, continuation_formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);
-  std::vector<ContinuationDescription> descriptions;
-  for (const Yaml& description : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kContinuation),
-                                                 ExhibitKind::kContinuation, options.name)) {
-    descriptions.push_back(read_continuation_description(description));
-  }
+  const std::vector<ContinuationDescription> descriptions =
+      descriptions_in(recipe.file, ExhibitKind::kContinuation, options.name, read_continuation_description);
   Store store = open_store(global);
   RunTable runs(store);
   warn_without_runs(recipe, options, global, runs);

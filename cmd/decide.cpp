@@ -103,7 +103,7 @@ class Decider {
 
   int run() {
     own_ = plan_sweep(recipe_, global_.runs, false, {.choose = choose_in_store(quiet_)});
-    const auto open = std::ranges::count_if(own_, [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(own_, &SweepRun::is_open);
     if (!budget_.has_room_for(open, {})) {
       throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
                                    counted(static_cast<std::size_t>(open), "run"), budget_.text()));
@@ -204,7 +204,7 @@ class Decider {
     for (std::int64_t look = 0;; ++look) {
       one.next_seeds = planned > 0 ? std::max(planned, one.own.most) : one.own.most << (look + 1);
       one.more = runs_with_more_seeds(settings, one.own, one.next_seeds);
-      const bool has_open = std::ranges::any_of(one.more, [](const SweepRun& run) { return run.is_open(); });
+      const bool has_open = std::ranges::any_of(one.more, &SweepRun::is_open);
       if (has_open) return;
       for (const SweepRun& run : one.more) has_entered_ = enter(run, one.own) || has_entered_;
       if (look == last_look) return;
@@ -225,7 +225,7 @@ class Decider {
     }
     if (one.judged.too_weak) return "";  // one look would have decided it
     if (not_tried != parts.end()) return not_tried->missing;
-    if (is_planned && std::ranges::none_of(one.more, [](const SweepRun& run) { return run.is_open(); })) {
+    if (is_planned && std::ranges::none_of(one.more, &SweepRun::is_open)) {
       return "seeds of its plan have no number: xlm claims says which";
     }
     if (is_planned) return "";
@@ -262,7 +262,7 @@ class Decider {
     std::set<fs::path> folders;
     for (const std::string& id : used) folders.insert(global_.runs / id);
     const TryCost known = cost_since(folders, 0);
-    const auto open = std::ranges::count_if(one.more, [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(one.more, &SweepRun::is_open);
     const double share = known.runs > 0 ? static_cast<double>(open) / static_cast<double>(known.runs) : 0;
     one.cost = {open, known.seconds * share, known.flops * share, known.tokens * share};
     TryCost then = cost();

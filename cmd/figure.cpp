@@ -72,11 +72,8 @@ fs::path file_of(const FigureOptions& options, const FigureDescription& descript
 }
 
 std::vector<FigureDescription> read_specs(const FigureOptions& options, const Yaml& file) {
-  std::vector<FigureDescription> descriptions;
-  for (const Yaml& description :
-       choose_exhibits(find_exhibits(file, ExhibitKind::kFigure), ExhibitKind::kFigure, options.name)) {
-    descriptions.push_back(read_figure_description(description));
-  }
+  std::vector<FigureDescription> descriptions =
+      descriptions_in(file, ExhibitKind::kFigure, options.name, read_figure_description);
   if (descriptions.size() > 1 && !options.out.empty() && !names_folder(options.out)) {
     throw UsageError(
         fmt::format("{} describes {} figures, but --out {} is one file\nname a folder, or one figure with --name",

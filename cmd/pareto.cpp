@@ -122,7 +122,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   const std::string format = output_format(options.format, options.out, table_formats(), global);
   Store store = open_store(global);
   RunTable runs(store);
-  if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
+  if (runs.size() == 0) throw DataError(no_runs_hint(global));
   add_declared(runs, minimized, query);
   const ParetoResult result = run_pareto(runs, query);
   if (result.fronts.empty()) {
@@ -145,8 +145,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   }
   tell_budgets(runs, result);
   if (result.mixed) spdlog::info("groups mix different settings; --group-by or --where separates them");
-  const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
-  print_or_write(render_pareto(query, result, table_format(format), width), options.out);
+  print_or_write(render_pareto(query, result, table_format(format), global.width(options.out)), options.out);
   return kDone;
 }
 

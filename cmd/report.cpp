@@ -74,32 +74,22 @@ Exhibit exhibit_of(const Description& description, const Build& build) {
 
 std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs, const fs::path& folder) {
   std::vector<Exhibit> exhibits;
-  if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
-      TableDescription description = read_table_description(node);
-      description.paper = recipe.paper;
-      const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
-      exhibits.push_back(exhibit_of(description, build));
-    }
-  }
-  if (has_exhibits(recipe.file, ExhibitKind::kFigure)) {
-    SharedLooks looks;
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
-      const FigureDescription description = read_figure_description(node);
-      const auto build = [&](const FigureDescription& one) {
-        return looks.applied(build_figure(runs, one, recipe.filters));
-      };
-      exhibits.push_back(exhibit_of(description, build));
-    }
-  }
-  if (has_exhibits(recipe.file, ExhibitKind::kFit)) {
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFit)) {
-      const auto build = [&](const FitDescription& one) {
-        return fit_with_forecasts(runs, one, recipe.filters, folder);
-      };
-      exhibits.push_back(exhibit_of(read_fit_description(node), build));
-    }
-  }
+  const auto add = [&](ExhibitKind kind, const auto& read, const auto& build) {
+    if (!has_exhibits(recipe.file, kind)) return;
+    for (const Yaml& node : find_exhibits(recipe.file, kind)) exhibits.push_back(exhibit_of(read(node), build));
+  };
+  SharedLooks looks;
+  const auto read_table = [&](const Yaml& node) {
+    TableDescription description = read_table_description(node);
+    description.paper = recipe.paper;
+    return description;
+  };
+  add(ExhibitKind::kTable, read_table,
+      [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); });
+  add(ExhibitKind::kFigure, read_figure_description,
+      [&](const FigureDescription& one) { return looks.applied(build_figure(runs, one, recipe.filters)); });
+  add(ExhibitKind::kFit, read_fit_description,
+      [&](const FitDescription& one) { return fit_with_forecasts(runs, one, recipe.filters, folder); });
   return exhibits;
 }
 

@@ -133,8 +133,13 @@ Store open_store(const GlobalOptions& global) {
 }
 
 std::string no_runs_hint(const GlobalOptions& global) {
-  return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`\n",
+  return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`",
                      global.runs.string());
+}
+
+std::string why_no_runs(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& columns,
+                        const GlobalOptions& global) {
+  return runs.size() == 0 ? no_runs_hint(global) : unmet_condition(runs, filters, columns);
 }
 
 std::vector<std::string> listed_columns(const std::vector<std::string>& lists) {
@@ -166,9 +171,7 @@ std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>
   for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (names.empty() || !filters.empty()) {
     const std::vector<std::size_t> rows = newest_first(runs, filters);
-    if (rows.empty()) {
-      throw DataError(runs.size() == 0 ? std::string(trim(no_runs_hint(global))) : unmet_condition(runs, filters));
-    }
+    if (rows.empty()) throw DataError(why_no_runs(runs, filters, {}, global));
     for (const std::size_t row : rows) ids.insert(runs.id(row));
   }
   return ids;

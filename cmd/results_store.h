@@ -33,6 +33,10 @@ SyncOptions sync_options(const GlobalOptions& global);
 
 std::string no_runs_hint(const GlobalOptions& global);
 
+/// Why no run is listed: there is none, or the condition that none meets (see unmet_condition).
+std::string why_no_runs(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& columns,
+                        const GlobalOptions& global);
+
 /// The one run that `name` means: an id, the beginning of an id or of its hash, or, with a slash, a run folder. Throws
 /// DataError with the nearest id if there is none. Throws UsageError with the candidates if there are several, and for
 /// a path outside the folder of runs.

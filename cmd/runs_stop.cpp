@@ -9,6 +9,7 @@
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/imported.h"
 #include "results/store/run_list.h"

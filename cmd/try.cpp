@@ -330,26 +330,8 @@ Json measured(TryLine& line, const std::string& value, const GlobalOptions& glob
   const LimitsTest test = test_limits(gain, {.high = 0});
   Json outcome = {{"line", line.name()}, {"best", best},       {"base", base},
                   {"value", value},      {"gain", gain.value}, {"pairs", gain.seeds}};
-  if (test.half_width)
-    outcome.update({{"low", gain.value - *test.half_width}, {"high", gain.value + *test.half_width}});
-  if (test.p) outcome["p"] = *test.p;
+  add_interval(outcome, gain.value, test);
   return outcome;
-}
-
-std::string closing_text(const Json& outcome) {
-  const double gain = outcome["gain"];
-  std::optional<double> half;
-  if (outcome.contains("low")) half = gain - outcome["low"].get<double>();
-  const int digits = digits_beside(gain, half);
-  std::string text = fmt::format("{}: {} of its best is better by {} than of its first base", outcome.value("line", ""),
-                                 outcome.value("value", ""), with_digits(gain, digits));
-  if (half) {
-    text += fmt::format(", 95 % interval {}", interval_text(gain - *half, gain + *half,
-                                                            [&](double end) { return with_digits(end, digits); }));
-  }
-  if (outcome.contains("p")) text += ", " + p_in_words(outcome["p"]);
-  return text + fmt::format(", {} of seeds\nbest: {}\nthe line is closed\n",
-                            counted(outcome.value("pairs", std::size_t{0}), "pair"), outcome.value("best", ""));
 }
 
 /// Measures the test of the line's best and of what its first try was against, on the seeds that both have, prints how

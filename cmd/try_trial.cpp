@@ -315,10 +315,7 @@ class Trial {
                   {"min_gain", plan_.min_gain}, {"screened", screened_.size()}, {"cost", to_json(cost())}};
     if (gain_.seeds > 0) facts.update({{"gain", gain_.value}, {"pairs", gain_.seeds}});
     if (level_ > 0) facts["level"] = level_;
-    if (test_ && test_->half_width) {
-      facts.update({{"low", gain_.value - *test_->half_width}, {"high", gain_.value + *test_->half_width}});
-      if (test_->p) facts["p"] = *test_->p;
-    }
+    if (test_) add_interval(facts, gain_.value, *test_);
     facts["equal"] = equality_in_words(change_runs_, base_runs_);
     facts["differ_in"] = record_.differ_in;
     return facts;

@@ -117,9 +117,24 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
   }
 }
 
+/// Those named `name`. Throws UsageError if there is none.
+std::vector<Yaml> called(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name) {
+  std::vector<std::string> names;
+  std::vector<Yaml> chosen;
+  for (Yaml& description : descriptions) {
+    const std::string own = exhibit_name(description, kind);
+    if (own.empty()) continue;
+    names.push_back(own);
+    if (own == name) chosen.push_back(std::move(description));
+  }
+  if (!chosen.empty()) return chosen;
+  throw UsageError(fmt::format("there is no {} named '{}'{}\nthere are {}", key_of(kind), name,
+                               did_you_mean(name, names), join(names, ", ")));
+}
+
 }  // namespace
 
-std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
+std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind, const std::string& name) {
   if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
   std::vector<std::string> known(kRunKeys.begin(), kRunKeys.end());
   known.insert(known.end(), kKeysBesidesRun.begin(), kKeysBesidesRun.end());
@@ -146,22 +161,7 @@ std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
     throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
   }
   refuse_equal_names(descriptions, kind);
-  return descriptions;
-}
-
-std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name) {
-  if (name.empty()) return descriptions;
-  std::vector<std::string> names;
-  std::vector<Yaml> chosen;
-  for (Yaml& description : descriptions) {
-    const std::string own = exhibit_name(description, kind);
-    if (own.empty()) continue;
-    names.push_back(own);
-    if (names.back() == name) chosen.push_back(std::move(description));
-  }
-  if (!chosen.empty()) return chosen;
-  throw UsageError(fmt::format("there is no {} named '{}'{}\nthere are {}", key_of(kind), name,
-                               did_you_mean(name, names), join(names, ", ")));
+  return name.empty() ? descriptions : called(std::move(descriptions), kind, name);
 }
 
 std::string recipe_experiment(const Yaml& file) {
