@@ -59,7 +59,6 @@ class RecordedClaim {
                 const ClaimContext& context, const fs::path& folder)
       : runs_(runs), claim_(judged.description), chain_(chain), place_(place), context_(context), folder_(folder) {
     for (const std::string& id : runs_of(judged)) used_.insert(id);
-    for (std::size_t row = 0; row < runs.size(); ++row) rows_[runs.id(row)] = row;
   }
 
   std::string word() const {
@@ -95,12 +94,12 @@ class RecordedClaim {
   /// Why a run is not among those of the record; empty if `xlm decide` added its seed, for which the verdict pays.
   std::string why_other(const std::string& id) const {
     for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
-      const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
+      const std::string own = to_text(runs_.column_or_nothing(column)[*runs_.row_of(id)]);
       const auto has_it = [&own, key = what](const Json& run) { return run.value(key, "") == own; };
       if (!recorded().empty() && std::none_of(recorded().begin(), recorded().end(), has_it))
         return fmt::format("{} (of {})", what, id);
     }
-    return look_of(runs_, rows_.at(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
+    return look_of(runs_, *runs_.row_of(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
   }
 
   /// Whether the claim is about a run of the record, as far as what its point sets says it.
@@ -119,11 +118,11 @@ class RecordedClaim {
   /// Why a run of the record is missing where all others are there; empty if it is not.
   std::string why_dropped(const std::string& id, const Json& run) const {
     if (used_.empty() || used_.contains(id) || !is_of_claim(run)) return "";
-    const auto row = rows_.find(id);
-    if (row == rows_.end()) return fmt::format("seeds ({} is not there)", id);
-    if (!is_missing(runs_.column("bad")[row->second])) return fmt::format("seeds ({} is marked as bad)", id);
+    const std::optional<std::size_t> row = runs_.row_of(id);
+    if (!row) return fmt::format("seeds ({} is not there)", id);
+    if (!is_missing(runs_.column("bad")[*row])) return fmt::format("seeds ({} is marked as bad)", id);
     const std::vector<std::size_t> shown = runs_.select(context_.filters);
-    const bool is_left_out = std::ranges::find(shown, row->second) == shown.end();
+    const bool is_left_out = std::ranges::find(shown, *row) == shown.end();
     return is_left_out ? fmt::format("seeds (a condition leaves {} out)", id) : "";
   }
 
@@ -134,7 +133,6 @@ class RecordedClaim {
   const ClaimContext& context_;
   const fs::path& folder_;
   std::set<std::string> used_;
-  std::map<std::string, std::size_t> rows_;
 };
 
 }  // namespace

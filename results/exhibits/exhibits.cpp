@@ -61,8 +61,7 @@ void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
   const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
   for (const Yaml& item : items) {
     if (!item.is_map()) {
-      throw UsageError(
-          fmt::format("{}: each {} must be a map with its title under '{}'", item.where(), key_of(kind), key_of(kind)));
+      fail_at(item, fmt::format("each {} must be a map with its title under '{}'", key_of(kind), key_of(kind)));
     }
     out.push_back(item);
     normalise_title(out.back(), kind);
@@ -75,8 +74,7 @@ void add_named_exhibits(const Yaml& map, ExhibitKind kind, std::vector<Yaml>& ou
     if (description.is_null()) continue;
     add_exhibits(description, kind, out);
     if (const Yaml* own = out.back().find("name")) {
-      throw UsageError(
-          fmt::format("{}: the {} is named '{}' by its key: remove 'name'", own->where(), key_of(kind), name));
+      fail_at(*own, fmt::format("the {} is named '{}' by its key: remove 'name'", key_of(kind), name));
     }
     out.back().set("name", make_scalar(name, *description.source));
   }
@@ -112,8 +110,7 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
   for (const Yaml& description : descriptions) {
     const std::string name = exhibit_name(description, kind);
     if (name.empty() || names.insert(name).second) continue;
-    throw UsageError(fmt::format("{}: two {}s are named '{}'\ngive one of them another 'name'", description.where(),
-                                 key_of(kind), name));
+    fail_at(description, fmt::format("two {}s are named '{}'\ngive one of them another 'name'", key_of(kind), name));
   }
 }
 
@@ -135,7 +132,7 @@ std::vector<Yaml> called(std::vector<Yaml> descriptions, ExhibitKind kind, const
 }  // namespace
 
 std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind, const std::string& name) {
-  if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
+  if (!file.is_map()) fail_at(file, "expected a map of options");
   std::vector<std::string> known(kRunKeys.begin(), kRunKeys.end());
   known.insert(known.end(), kKeysBesidesRun.begin(), kKeysBesidesRun.end());
   for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation,
