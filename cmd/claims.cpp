@@ -37,8 +37,7 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   }
   const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   ClaimList list =
       claims_of(runs, recipe, options, options.name, global.runs, options.verify.substr(options.verify.rfind(' ') + 1));
   std::vector<const JudgedClaim*> judged;
@@ -47,9 +46,9 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   const bool any_needs_runs = std::ranges::any_of(
       list.claims, [](const JudgedClaim& claim) { return claim.description.needs == ClaimNeeds::kRuns; });
   if (any_needs_runs) warn_without_runs(recipe, options, global, runs);
-  print_or_write(
-      format == kHtml ? claims_page(store, list) : render_claims(list, table_format(format), global.width(options.out)),
-      options.out);
+  print_or_write(format == kHtml ? claims_page(runs.store(), list)
+                                 : render_claims(list, table_format(format), global.width(options.out)),
+                 options.out);
   const ClaimCounts counts = count_claims(list.claims);
   const auto not_tried = counts.at(static_cast<std::size_t>(Verdict::kNotTried));
   return not_tried == std::ssize(list.claims) ? kBadData : kDone;

@@ -78,14 +78,13 @@ int run_continuation(const ContinuationOptions& options, const GlobalOptions& gl
   const RecipeView recipe = read_recipe(options.file, options);
   const std::vector<ContinuationDescription> descriptions =
       descriptions_in(recipe.file, ExhibitKind::kContinuation, options.name, read_continuation_description);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   warn_without_runs(recipe, options, global, runs);
   std::vector<Continuations> all;
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(rendered_continuations(store, all, format), options.out);
+  print_or_write(rendered_continuations(runs.store(), all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 

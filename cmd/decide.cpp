@@ -139,8 +139,7 @@ class Decider {
   /// The claims by what the runs say now.
   std::vector<OpenClaim> look() {
     has_entered_ = false;
-    Store store = open_store(quiet_);
-    RunTable runs(store);
+    RunTable runs = open_runs(quiet_);
     std::vector<OpenClaim> all;
     for (SweepRun& run : own_) xlm::look_at(run, false);
     for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {

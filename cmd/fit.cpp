@@ -104,8 +104,7 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
     filters.push_back({"experiment", Filter::Relation::kEqual, {options.experiment}});
   }
   const std::vector<FitDescription> descriptions = descriptions_of(options, recipe.get());
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   if (recipe) {
     warn_without_runs(*recipe, options, global, runs);
   } else if (runs.size() == 0) {
@@ -124,9 +123,9 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
     say(fmt::format("registered the predictions: xlm claims {}\n", made.hash));
   }
   write_figure(options, fits);
-  print_or_write(
-      format == kHtml ? fits_page(store, fits) : render_fits(fits, table_format(format), global.width(options.out)),
-      options.out);
+  print_or_write(format == kHtml ? fits_page(runs.store(), fits)
+                                 : render_fits(fits, table_format(format), global.width(options.out)),
+                 options.out);
   return fits.size() == descriptions.size() ? kDone : kBadData;
 }
 

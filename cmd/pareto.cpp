@@ -120,8 +120,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   const std::vector<bool> minimized = named_axes("--minimize", options.minimize, query.columns);
   refuse_both(query, minimized);
   const std::string format = output_format(options.format, options.out, table_formats(), global);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   if (runs.size() == 0) throw DataError(no_runs_hint(global));
   add_declared(runs, minimized, query);
   const ParetoResult result = run_pareto(runs, query);

@@ -169,8 +169,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
   refuse_other_endings(options.out);
   std::vector<RecipeView> recipes;
   for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   Report report;
   for (const RecipeView& recipe : recipes) {
     warn_without_runs(recipe, options, global, runs);
@@ -179,7 +178,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
   report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
   report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, folder {}", kVersion, kCommit,
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
-  write_output(options.out, report_page(store, report));
+  write_output(options.out, report_page(runs.store(), report));
   const Json summary = summary_of(report, recipes, options.out);
   print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;

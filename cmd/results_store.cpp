@@ -61,9 +61,7 @@ std::set<std::string> measured_columns(const GlobalOptions& global) {
   std::set<std::string> columns;
   if (!fs::exists(global.store_file())) return columns;
   try {
-    Store store = Store::open_read_only(global.store_file());
-    RunTable runs(store);
-    const std::vector<std::string> names = runs.column_names();
+    const std::vector<std::string> names = RunTable(Store::open_read_only(global.store_file())).column_names();
     columns.insert(names.begin(), names.end());
   } catch (const Error&) {
     return {};  // commands that need the store say what is wrong with it
@@ -72,15 +70,9 @@ std::set<std::string> measured_columns(const GlobalOptions& global) {
 }
 
 ChooseValue choose_in_store(const GlobalOptions& global) {
-  struct OpenedStore {
-    explicit OpenedStore(Store opened) : store(std::move(opened)), runs(store) {}
-    Store store;
-    RunTable runs;
-  };
   return choose_among([&global] {
     const bool is_there = fs::exists(global.runs);
-    const auto opened = std::make_shared<OpenedStore>(is_there ? open_store(global) : Store::in_memory());
-    return std::shared_ptr<RunTable>(opened, &opened->runs);
+    return std::make_shared<RunTable>(is_there ? open_store(global) : Store::in_memory());
   });
 }
 
@@ -131,6 +123,8 @@ Store open_store(const GlobalOptions& global) {
     return Store::open_read_only(file);
   }
 }
+
+RunTable open_runs(const GlobalOptions& global) { return RunTable(open_store(global)); }
 
 std::string no_runs_hint(const GlobalOptions& global) {
   return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`",

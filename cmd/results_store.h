@@ -18,6 +18,9 @@ namespace xlm {
 /// DataError if the user named a folder of runs that does not exist.
 Store open_store(const GlobalOptions& global);
 
+/// The runs of that store.
+RunTable open_runs(const GlobalOptions& global);
+
 /// Finds values that are winners of other sweeps among the runs of the store, which is opened at the first question.
 ChooseValue choose_in_store(const GlobalOptions& global);
 

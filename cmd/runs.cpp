@@ -84,8 +84,7 @@ int list(const ListOptions& given, const GlobalOptions& global) {
   ListOptions options = given;
   options.columns = listed_columns(given.columns);
   const std::vector<Filter> filters = parse_filters(options.where);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::vector<std::size_t> selected =
       sorted_by(runs, newest_first(runs, filters, options.columns), options.sort, options.reverse);
   const std::size_t all = selected.size();
@@ -144,8 +143,7 @@ std::string costs_table(Json rows, const Json& all, TextTable::Format format) {
 
 int list_costs(const ListOptions& options, const GlobalOptions& global) {
   const std::vector<Filter> filters = parse_filters(options.where);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   Json rows = Json::array();
   Json all = Json::object();  // sums over the runs that say it; null: none does
   for (const char* cost : kSweepCosts) all[cost] = nullptr;
@@ -174,16 +172,15 @@ int list_costs(const ListOptions& options, const GlobalOptions& global) {
 }
 
 int show_run(const std::string& name, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::string id = find_run(runs, name, global);
   if (global.json) {
-    Json json = RunLister(store).run(id);
+    Json json = RunLister(runs.store()).run(id);
     if (fs::exists(global.runs / id)) add_details(read_run(global.runs / id, has_live_worker), json);
     print(json_text(json));
   } else {
     const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = {}};
-    const Json children = RunLister(store).run(id).value("children", Json::array());
+    const Json children = RunLister(runs.store()).run(id).value("children", Json::array());
     print(run_text(read_run(global.runs / id, has_live_worker), children, view));
   }
   return kDone;
@@ -239,8 +236,7 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
         "run 'xlm runs rm --help' for examples");
   }
   finish_removals(global.runs);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::set<std::string> ids = choose_runs(runs, options.runs, options.where, global);
   for (const std::string& id : ids) {
     if (!has_live_worker(global.runs / id)) continue;
@@ -261,7 +257,7 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
   }
   for (const std::string& id : ids) {
     if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);
-    store.remove(id);
+    runs.store().remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }
   if (global.json) print(json_text(Json{{"removed", ids}}));

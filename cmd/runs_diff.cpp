@@ -153,8 +153,7 @@ Run read_named_run(RunTable& runs, const std::string& name, const GlobalOptions&
 }
 
 int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const Run a = read_named_run(runs, options.a, global);
   const Run b = read_named_run(runs, options.b, global);
   if (a.id == b.id) throw UsageError(fmt::format("'{}' and '{}' are one run: name two", options.a, options.b));

@@ -113,8 +113,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
     throw UsageError(
         fmt::format("--only and --quantity choose among tables: they do not go with --format {}", options.format));
   }
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::vector<std::size_t> selected = exported_rows(runs, options, global);
   if (for_tracker || options.format == kTensorboard) leave_bad_out(runs, selected);
   warn_of_older_code(runs, selected, parse_filters(options.where));

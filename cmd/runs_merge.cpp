@@ -199,8 +199,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   std::vector<std::string> live;
   std::size_t count = 0;
   std::set<std::string> code;
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   for (const std::string& id : choose_runs(runs, command.runs, command.where, global)) {
     if (has_live_worker(global.runs / id)) {
       live.push_back(id);

@@ -25,8 +25,7 @@ struct Stopped {
 
 std::set<std::string> selected(const std::vector<std::string>& names, const std::vector<std::string>& where,
                                const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::set<std::string> ids;
   for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (where.empty()) return ids;

@@ -86,8 +86,7 @@ SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::strin
 }
 
 std::vector<SweepRun> runs_of_store(const WatchCommand& command, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::vector<Filter> filters = parse_filters(command.where);
   std::vector<std::size_t> rows = filters.empty() ? rows_with_work(runs) : newest_first(runs, filters);
   if (rows.empty() && !filters.empty()) throw DataError(unmet_condition(runs, filters));

@@ -227,8 +227,7 @@ class SweepSummary {
     if (version == nullptr) return "";
     std::size_t older = 0;
     try {
-      Store store = open_store(context_);
-      RunTable table(store);
+      RunTable table = open_runs(context_);
       std::set<std::string> own;
       for (const Run& run : runs_) own.insert(run.id);
       const std::string& experiment = planned_.front().planned.options.experiment;

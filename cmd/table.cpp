@@ -45,13 +45,12 @@ int run_table(const TableOptions& options, const GlobalOptions& global) {
   std::vector<TableDescription> descriptions =
       descriptions_in(recipe.file, ExhibitKind::kTable, options.name, read_table_description);
   for (TableDescription& description : descriptions) description.paper = recipe.paper;
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   warn_without_runs(recipe, options, global, runs);
   std::vector<Table> tables;
   const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Table table) { tables.push_back(std::move(table)); });
-  print_or_write(render_tables(store, tables, format, global.width(options.out)), options.out);
+  print_or_write(render_tables(runs.store(), tables, format, global.width(options.out)), options.out);
   return tables.size() == descriptions.size() ? kDone : kBadData;
 }
 

@@ -235,8 +235,7 @@ class Trial {
   }
 
   std::vector<double> numbers_of(const std::vector<SweepRun>& runs) {
-    Store store = open_store(quiet_);
-    RunTable table(store);
+    RunTable table = open_runs(quiet_);
     const std::vector<Value>& column = table.column(command_.value);
     std::vector<double> numbers;
     AskedRows rows;
@@ -266,8 +265,7 @@ class Trial {
 
   /// The highest seed with which one of the sides was ever run here.
   std::int64_t highest_seed() {
-    Store store = open_store(quiet_);
-    RunTable table(store);
+    RunTable table = open_runs(quiet_);
     const std::vector<Value>& seeds = table.column("seed");
     const std::vector<Value>& groups = table.column("seed_group");
     std::vector<std::size_t> sides;
