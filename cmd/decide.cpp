@@ -218,7 +218,7 @@ class Decider {
       return not_tried == parts.end() ? "its plan of seeds is fulfilled" : not_tried->missing;
     }
     for (const SweepRun& run : one.more) {
-      if (!run.is_open() || !launched_.contains(run.id())) continue;
+      if (!run.is_open() || !started_.contains(run.planned.paths.folder)) continue;
       if (!(run.status == RunStatus::kFailed)) return run.id() + " has not ended: the same command goes on";
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
@@ -316,13 +316,10 @@ class Decider {
       }
     }
     if (open.empty()) return true;
-    for (const SweepRun& run : open) {
-      const fs::path& folder = run.planned.paths.folder;
-      started_.emplace(folder, cost_since({folder}, 0));
-      launched_.insert(run.id());
-    }
     const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
     for (const SweepRun& run : open) {  // before one can end
+      const fs::path& folder = run.planned.paths.folder;
+      started_.emplace(folder, cost_since({folder}, 0));
       submit(run.planned);
       tag(run, own);
     }
@@ -390,7 +387,6 @@ class Decider {
   TryBudget budget_;
   std::vector<SweepRun> own_;            // of the recipe's own seeds
   std::map<fs::path, TryCost> started_;  // folders of runs that this command did, with what they had cost
-  std::set<std::string> launched_;       // their ids
   std::set<std::string> entered_;        // of those that were done already
   bool has_entered_ = false;             // since the last look began
 };

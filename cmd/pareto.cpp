@@ -108,9 +108,7 @@ void tell_budgets(RunTable& runs, const ParetoResult& result) {
     }
   }
   std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < runs.size(); ++row) {
-    if (names.contains(runs.id(row))) rows.push_back(row);
-  }
+  for (const std::string& name : names) rows.push_back(*runs.row_of(name));
   const RunBudgets budgets = budgets_of(runs, rows);
   if (budgets.is_asked) spdlog::info("{}", budget_text(budgets));
 }

@@ -51,9 +51,7 @@ std::vector<std::string> export_formats() {
 std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
   const std::set<std::string> chosen = choose_runs(runs, options.runs, options.where, global);
   std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < runs.size(); ++row) {
-    if (chosen.contains(runs.id(row))) rows.push_back(row);
-  }
+  for (const std::string& id : chosen) rows.push_back(*runs.row_of(id));
   return rows;
 }
 
