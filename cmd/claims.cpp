@@ -19,9 +19,9 @@ int show_power(const ClaimsOptions& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
   const std::optional<double> stated = *options.power > 0 ? options.power : std::nullopt;
   const std::vector<PartPower> parts = power_of_claims(recipe.file, options.name, stated, global);
-  const int width = options.out.empty() && global.standard_output.is_terminal ? global.standard_output.width : 0;
   const TableFormat form = table_format(format);
-  print_or_write(form == TableFormat::kJson ? json_text(to_json(parts)) : render_sheet(power_sheet(parts), form, width),
+  print_or_write(form == TableFormat::kJson ? json_text(to_json(parts))
+                                            : render_sheet(power_sheet(parts), form, global.width(options.out)),
                  options.out);
   return kDone;
 }
@@ -37,8 +37,7 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   }
   const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   ClaimList list =
       claims_of(runs, recipe, options, options.name, global.runs, options.verify.substr(options.verify.rfind(' ') + 1));
   std::vector<const JudgedClaim*> judged;
@@ -47,9 +46,8 @@ int run_claims(const ClaimsOptions& options, const GlobalOptions& global) {
   const bool any_needs_runs = std::ranges::any_of(
       list.claims, [](const JudgedClaim& claim) { return claim.description.needs == ClaimNeeds::kRuns; });
   if (any_needs_runs) warn_without_runs(recipe, options, global, runs);
-  const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
-  const int width = to_terminal ? global.standard_output.width : 0;
-  print_or_write(format == kHtml ? claims_page(store, list) : render_claims(list, table_format(format), width),
+  print_or_write(format == kHtml ? claims_page(runs.store(), list)
+                                 : render_claims(list, table_format(format), global.width(options.out)),
                  options.out);
   const ClaimCounts counts = count_claims(list.claims);
   const auto not_tried = counts.at(static_cast<std::size_t>(Verdict::kNotTried));

@@ -32,21 +32,18 @@ std::vector<PartPower> power_of_claims(const Yaml& configuration, const std::str
   const Recipe recipe = recipe_of(configuration);
   const SupposedSweep sweep =
       suppose(recipe, named_by_exhibits(read_exhibits(configuration), recipe.reported, {}), suppose_winners());
-  Store store = store_of(sweep);
-  RunTable supposed(store);
+  RunTable supposed(store_of(sweep));
   const ClaimContext of_supposed{.configured = [&](const Yaml& settings, const std::set<std::string>& columns) {
     return configured_numbers(recipe, settings, columns, supposed_costs);
   }};
-  std::optional<Store> known;
   std::optional<RunTable> runs;
-  if (!deviation && fs::exists(global.runs)) runs.emplace(known.emplace(open_store(global)));
+  if (!deviation && fs::exists(global.runs)) runs.emplace(open_store(global));
   ClaimContext of_store;
   if (const std::string experiment = recipe_experiment(configuration); !experiment.empty()) {
     of_store.filters = {{"experiment", Filter::Relation::kEqual, {experiment}}};
   }
   std::vector<PartPower> all;
-  for (const Yaml& node :
-       choose_exhibits(find_exhibits(configuration, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
+  for (const Yaml& node : find_exhibits(configuration, ExhibitKind::kClaim, name)) {
     const auto power = [&](const ClaimDescription& claim) {
       const JudgedClaim judged = judge_claim(supposed, claim, of_supposed);
       if (deviation)

@@ -107,7 +107,7 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
                              *paper, settings, columns,
                              [](const RunOptions& run, std::int64_t symbols) { return core().costs(run, symbols); });
                        }};
-  for (const Yaml& node : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kClaim), ExhibitKind::kClaim, name)) {
+  for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kClaim, name)) {
     const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
     const ClaimDescription description = read_claim_description(node);
     if (description.planned > 0 && context.points.empty()) context.points = points_of_sweep(recipe, options.profile);

@@ -23,6 +23,11 @@ struct GlobalOptions {
   Terminal standard_output;
 
   fs::path store_file() const { return store.empty() ? runs / "results.db" : store; }
+
+  /// Columns of what goes to standard output, or to `out` if that names a file; 0: any number.
+  int width(const fs::path& out = {}) const {
+    return standard_output.is_terminal && out.empty() ? standard_output.width : 0;
+  }
 };
 
 /// Declares options on `app` and returns the function that runs the command and returns the exit code. That function
@@ -34,6 +39,10 @@ struct Command {
   std::string_view summary;
   DeclareCommand* declare;
 };
+
+/// The subcommands of a command that its help lists, and their names.
+std::vector<const CLI::App*> listed_commands(const CLI::App& app);
+std::vector<std::string> names_of_commands(const CLI::App& app);
 
 /// All subcommands, in the order of the help.
 const std::vector<Command>& commands();

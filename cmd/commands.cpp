@@ -47,6 +47,16 @@ const std::vector<Command>& commands() {
   return table;
 }
 
+std::vector<const CLI::App*> listed_commands(const CLI::App& app) {
+  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
+}
+
+std::vector<std::string> names_of_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : listed_commands(app)) names.push_back(sub->get_name());
+  return names;
+}
+
 void add_global_options(CLI::App& app, GlobalOptions& global) {
   app.add_flag("--json", global.json, "Machine-readable results on standard output");
   app.add_flag("-q,--quiet", global.quiet, "No progress and no notes");

@@ -33,23 +33,17 @@ bool is_condition(const std::string& text) { return text.find_first_of(kRelation
 /// hash.
 std::set<std::string> seeds_of(RunTable& runs, const std::string& text) {
   const std::vector<std::string> ids = ids_called(text, runs.ids());
-  std::vector<std::size_t> named;
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    if (std::ranges::find(ids, runs.id(run)) != ids.end()) named.push_back(run);
-  }
-  if (named.empty()) {
+  if (ids.empty()) {
     throw DataError(fmt::format("'{}' is neither a run nor a condition (KEY=VALUE){}\nsee `xlm runs ls`", text,
                                 did_you_mean(text, runs.ids())));
   }
   const std::vector<Value>& groups = runs.column("seed_group");
-  const Value group = groups[named.front()];
-  for (const std::size_t run : named) {
-    if (!same_value(groups[run], group)) {
-      const std::size_t shown = std::min<std::size_t>(ids.size(), 5);
-      throw UsageError(fmt::format("'{}' matches several different runs: {}{}\ngive more of the id", text,
-                                   join({ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
-                                   shown < ids.size() ? ", …" : ""));
-    }
+  const Value group = groups[*runs.row_of(ids.front())];
+  if (std::ranges::any_of(ids, [&](const std::string& id) { return !same_value(groups[*runs.row_of(id)], group); })) {
+    const std::size_t shown = std::min<std::size_t>(ids.size(), 5);
+    throw UsageError(fmt::format("'{}' matches several different runs: {}{}\ngive more of the id", text,
+                                 join({ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(shown)}, ", "),
+                                 shown < ids.size() ? ", …" : ""));
   }
   std::set<std::string> all;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -85,8 +79,7 @@ std::string usual_value(RunTable& runs, const SettingQuestion& side) {
 }
 
 int run_compare(const CompareOptions& options, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const SettingQuestion of_a = asked_setting(runs, options.a, options.where);
   const ComparisonQuestion question{.value = options.value.empty() ? usual_value(runs, of_a) : options.value,
                                     .over = options.over,

@@ -96,7 +96,7 @@ std::vector<Candidate> option_names(const CLI::App& command) {
 
 std::vector<Candidate> command_names(const CLI::App& command) {
   std::vector<Candidate> names;
-  for (const CLI::App* sub : command.get_subcommands([](const CLI::App* each) { return !each->get_group().empty(); })) {
+  for (const CLI::App* sub : listed_commands(command)) {
     names.push_back({sub->get_name(), first_line(sub->get_description())});
   }
   return names;
@@ -301,17 +301,13 @@ std::function<int()> declare_completion(CLI::App& app, const GlobalOptions& glob
   app.footer("To enable it: source <(xlm completion bash), or add that line to ~/.bashrc");
   return [shell, &global] {
     const std::vector<std::string> shells{"bash", "zsh", "fish"};
-    std::string script;
-    if (*shell == "bash") {
-      script = kBash;
-    } else if (*shell == "zsh") {
-      script = kZsh;
-    } else if (*shell == "fish") {
-      script = kFish;
-    } else {
+    constexpr std::array<std::string_view, 3> kScripts{kBash, kZsh, kFish};
+    const auto known = std::ranges::find(shells, *shell);
+    if (known == shells.end()) {
       throw UsageError(fmt::format("no completion for '{}'{}; available: {}", *shell, did_you_mean(*shell, shells),
                                    join(shells, ", ")));
     }
+    const std::string script(kScripts.at(static_cast<std::size_t>(known - shells.begin())));
     print(global.json ? json_text({{"shell", *shell}, {"script", script}}) : script);
     return static_cast<int>(kDone);
   };

@@ -76,19 +76,15 @@ void fill_in(Continuations& continuations, const ContinuationOptions& options, c
 int run_continuation(const ContinuationOptions& options, const GlobalOptions& global) {
   const std::string format = output_format(options.format, options.out, continuation_formats(), global);
   const RecipeView recipe = read_recipe(options.file, options);
-  std::vector<ContinuationDescription> descriptions;
-  for (const Yaml& description : choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kContinuation),
-                                                 ExhibitKind::kContinuation, options.name)) {
-    descriptions.push_back(read_continuation_description(description));
-  }
-  Store store = open_store(global);
-  RunTable runs(store);
+  const std::vector<ContinuationDescription> descriptions =
+      descriptions_in(recipe.file, ExhibitKind::kContinuation, options.name, read_continuation_description);
+  RunTable runs = open_runs(global);
   warn_without_runs(recipe, options, global, runs);
   std::vector<Continuations> all;
   const auto build = [&](const ContinuationDescription& one) { return find_models(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Continuations found) { all.push_back(std::move(found)); });
   for (Continuations& one : all) fill_in(one, options, global);
-  print_or_write(rendered_continuations(store, all, format), options.out);
+  print_or_write(rendered_continuations(runs.store(), all, format), options.out);
   return all.size() == descriptions.size() ? kDone : kBadData;
 }
 

@@ -103,7 +103,7 @@ class Decider {
 
   int run() {
     own_ = plan_sweep(recipe_, global_.runs, false, {.choose = choose_in_store(quiet_)});
-    const auto open = std::ranges::count_if(own_, [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(own_, &SweepRun::is_open);
     if (!budget_.has_room_for(open, {})) {
       throw UsageError(fmt::format("the sweep's own {} are beyond --spend {}",
                                    counted(static_cast<std::size_t>(open), "run"), budget_.text()));
@@ -139,8 +139,7 @@ class Decider {
   /// The claims by what the runs say now.
   std::vector<OpenClaim> look() {
     has_entered_ = false;
-    Store store = open_store(quiet_);
-    RunTable runs(store);
+    RunTable runs = open_runs(quiet_);
     std::vector<OpenClaim> all;
     for (SweepRun& run : own_) xlm::look_at(run, false);
     for (JudgedClaim& judged : claims_of(runs, view_, command_, command_.name, global_.runs).claims) {
@@ -204,7 +203,7 @@ class Decider {
     for (std::int64_t look = 0;; ++look) {
       one.next_seeds = planned > 0 ? std::max(planned, one.own.most) : one.own.most << (look + 1);
       one.more = runs_with_more_seeds(settings, one.own, one.next_seeds);
-      const bool has_open = std::ranges::any_of(one.more, [](const SweepRun& run) { return run.is_open(); });
+      const bool has_open = std::ranges::any_of(one.more, &SweepRun::is_open);
       if (has_open) return;
       for (const SweepRun& run : one.more) has_entered_ = enter(run, one.own) || has_entered_;
       if (look == last_look) return;
@@ -219,13 +218,13 @@ class Decider {
       return not_tried == parts.end() ? "its plan of seeds is fulfilled" : not_tried->missing;
     }
     for (const SweepRun& run : one.more) {
-      if (!run.is_open() || !launched_.contains(run.id())) continue;
+      if (!run.is_open() || !started_.contains(run.planned.paths.folder)) continue;
       if (!(run.status == RunStatus::kFailed)) return run.id() + " has not ended: the same command goes on";
       return fmt::format("{} failed, see {}", run.id(), run.planned.paths.log().string());
     }
     if (one.judged.too_weak) return "";  // one look would have decided it
     if (not_tried != parts.end()) return not_tried->missing;
-    if (is_planned && std::ranges::none_of(one.more, [](const SweepRun& run) { return run.is_open(); })) {
+    if (is_planned && std::ranges::none_of(one.more, &SweepRun::is_open)) {
       return "seeds of its plan have no number: xlm claims says which";
     }
     if (is_planned) return "";
@@ -262,7 +261,7 @@ class Decider {
     std::set<fs::path> folders;
     for (const std::string& id : used) folders.insert(global_.runs / id);
     const TryCost known = cost_since(folders, 0);
-    const auto open = std::ranges::count_if(one.more, [](const SweepRun& run) { return run.is_open(); });
+    const auto open = std::ranges::count_if(one.more, &SweepRun::is_open);
     const double share = known.runs > 0 ? static_cast<double>(open) / static_cast<double>(known.runs) : 0;
     one.cost = {open, known.seconds * share, known.flops * share, known.tokens * share};
     TryCost then = cost();
@@ -317,13 +316,10 @@ class Decider {
       }
     }
     if (open.empty()) return true;
-    for (const SweepRun& run : open) {
-      const fs::path& folder = run.planned.paths.folder;
-      started_.emplace(folder, cost_since({folder}, 0));
-      launched_.insert(run.id());
-    }
     const auto should_stop = [this] { return budget_.is_limited() && budget_.is_spent(cost()); };
     for (const SweepRun& run : open) {  // before one can end
+      const fs::path& folder = run.planned.paths.folder;
+      started_.emplace(folder, cost_since({folder}, 0));
       submit(run.planned);
       tag(run, own);
     }
@@ -391,7 +387,6 @@ class Decider {
   TryBudget budget_;
   std::vector<SweepRun> own_;            // of the recipe's own seeds
   std::map<fs::path, TryCost> started_;  // folders of runs that this command did, with what they had cost
-  std::set<std::string> launched_;       // their ids
   std::set<std::string> entered_;        // of those that were done already
   bool has_entered_ = false;             // since the last look began
 };

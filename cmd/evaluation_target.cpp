@@ -1,7 +1,6 @@
-// The data and the split that a command evaluates.
+// The data that commands evaluate, and evaluating with a bar.
 #include "cmd/evaluation_target.h"
 
-#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -9,7 +8,6 @@
 
 #include "base/error.h"
 #include "base/progress.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "datasets/prepared/prepared.h"
 #include "experiments/configuration/configuration.h"
@@ -34,15 +32,6 @@ void warn_of_new_data(const Run& run, const std::string& data) {
 }
 
 }  // namespace
-
-void EvaluationTarget::declare(CLI::App& app) {
-  app.add_option("model", model, "Run id, the beginning of it or of its hash, run folder, or model folder")
-      ->required()
-      ->type_name("MODEL");
-  app.add_option("overrides", overrides, "Options of the evaluation: eval.batch=4 device=cpu")->type_name("KEY=VALUE");
-  app.add_option("--data", data, "Prepared data folder (default: the data of the run)")->type_name("DIR");
-  app.add_option("--split", split, "train, valid or test")->capture_default_str()->type_name("SPLIT");
-}
 
 std::string evaluation_data(const std::string& given, const LocatedModel& place) {
   std::string path = given;
@@ -69,23 +58,6 @@ std::string evaluation_data(const std::string& given, const LocatedModel& place)
                     path, path));
   }
   return path;
-}
-
-void EvaluationTarget::check() const {
-  const std::vector<std::string> splits{"train", "valid", "test"};
-  if (std::ranges::find(splits, split) == splits.end()) {
-    throw UsageError(
-        fmt::format("--split is '{}'{}; it must be one of {}", split, did_you_mean(split, splits), join(splits, ", ")));
-  }
-  for (const std::string& word : overrides) {
-    for (const auto& [key, option] : {std::pair("data.path=", "--data"), std::pair("split=", "--split")}) {
-      if (!word.starts_with(key)) continue;
-      throw UsageError(
-          fmt::format("'{}': this is an option\nwrite {} {}", word, option, word.substr(word.find('=') + 1)));
-    }
-    if (word.find('=') != std::string::npos || !fs::exists(word)) continue;
-    throw UsageError(fmt::format("'{}' is not KEY=VALUE\nto evaluate other data: --data {}", word, word));
-  }
 }
 
 Evaluation evaluate_and_record(const EvaluationRequest& request, const std::string& label,

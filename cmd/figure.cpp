@@ -72,11 +72,8 @@ fs::path file_of(const FigureOptions& options, const FigureDescription& descript
 }
 
 std::vector<FigureDescription> read_specs(const FigureOptions& options, const Yaml& file) {
-  std::vector<FigureDescription> descriptions;
-  for (const Yaml& description :
-       choose_exhibits(find_exhibits(file, ExhibitKind::kFigure), ExhibitKind::kFigure, options.name)) {
-    descriptions.push_back(read_figure_description(description));
-  }
+  std::vector<FigureDescription> descriptions =
+      descriptions_in(file, ExhibitKind::kFigure, options.name, read_figure_description);
   if (descriptions.size() > 1 && !options.out.empty() && !names_folder(options.out)) {
     throw UsageError(
         fmt::format("{} describes {} figures, but --out {} is one file\nname a folder, or one figure with --name",
@@ -113,8 +110,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
   const RecipeView recipe = read_recipe(options.file, options);
   const std::vector<std::string> formats = formats_of(options);
   const std::vector<FigureDescription> descriptions = read_specs(options, recipe.file);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   warn_without_runs(recipe, options, global, runs);
   SharedLooks looks = looks_of_file(options, recipe, runs);
   Painter painter;
@@ -130,7 +126,7 @@ int run_figure(const FigureOptions& options, const GlobalOptions& global) {
       const fs::path file = file_of(options, figure.description, format);
       std::string picture;
       try {
-        picture = drawn(store, figure, format, painter);
+        picture = drawn(runs.store(), figure, format, painter);
       } catch (const UsageError& problem) {  // the others can be drawn
         if (descriptions.size() == 1) throw;
         spdlog::warn(problem.what());

@@ -51,15 +51,9 @@ FitDescription described_by_options(const FitOptions& options) {
 
 /// The fits of the recipe, or the one that the options describe, with the places of --predict.
 std::vector<FitDescription> descriptions_of(const FitOptions& options, const RecipeView* recipe) {
-  std::vector<FitDescription> descriptions;
-  if (recipe == nullptr) {
-    descriptions.push_back(described_by_options(options));
-  } else {
-    for (const Yaml& node :
-         choose_exhibits(find_exhibits(recipe->file, ExhibitKind::kFit), ExhibitKind::kFit, options.name)) {
-      descriptions.push_back(read_fit_description(node));
-    }
-  }
+  std::vector<FitDescription> descriptions =
+      recipe == nullptr ? std::vector<FitDescription>{described_by_options(options)}
+                        : descriptions_in(recipe->file, ExhibitKind::kFit, options.name, read_fit_description);
   for (FitDescription& description : descriptions) {
     for (const std::string& place : options.predict) {
       description.predict.push_back(read_fit_place(place, description));
@@ -110,12 +104,11 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
     filters.push_back({"experiment", Filter::Relation::kEqual, {options.experiment}});
   }
   const std::vector<FitDescription> descriptions = descriptions_of(options, recipe.get());
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   if (recipe) {
     warn_without_runs(*recipe, options, global, runs);
   } else if (runs.size() == 0) {
-    throw DataError(std::string(trim(no_runs_hint(global))));
+    throw DataError(no_runs_hint(global));
   }
   std::vector<FitResult> fits;
   const auto build = [&](const FitDescription& one) { return fit_with_forecasts(runs, one, filters, global.runs); };
@@ -129,10 +122,9 @@ int run_fit(const FitOptions& options, const GlobalOptions& global) {
                                                             {kForecasts, forecasts_of(fits)}});
     say(fmt::format("registered the predictions: xlm claims {}\n", made.hash));
   }
-  const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
-  const int width = to_terminal ? global.standard_output.width : 0;
   write_figure(options, fits);
-  print_or_write(format == kHtml ? fits_page(store, fits) : render_fits(fits, table_format(format), width),
+  print_or_write(format == kHtml ? fits_page(runs.store(), fits)
+                                 : render_fits(fits, table_format(format), global.width(options.out)),
                  options.out);
   return fits.size() == descriptions.size() ? kDone : kBadData;
 }

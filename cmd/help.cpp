@@ -13,11 +13,6 @@
 namespace xlm {
 namespace {
 
-/// Subcommands that are for users.
-std::vector<const CLI::App*> commands_of(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
-}
-
 /// Markdown without the targets of links and the signs around words.
 std::string without_marks(std::string text) {
   static const RE2 marks(R"(\]\([^)]*\)?|[\[*`])");
@@ -70,9 +65,7 @@ std::string help_of(const CLI::App& program, const std::vector<std::string>& wor
   const CLI::App* command = &program;
   std::string name = program.get_name();
   for (const std::string& word : words) {
-    const std::vector<const CLI::App*> choices = commands_of(*command);
-    std::vector<std::string> names;
-    for (const CLI::App* choice : choices) names.push_back(choice->get_name());
+    const std::vector<std::string> names = names_of_commands(*command);
     const auto called = [&word](const CLI::App* sub) { return sub->get_name() == word; };
     const std::vector<const CLI::App*> found = command->get_subcommands(called);  // hidden ones, too
     if (found.empty() && command != &program) {

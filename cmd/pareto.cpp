@@ -108,9 +108,7 @@ void tell_budgets(RunTable& runs, const ParetoResult& result) {
     }
   }
   std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < runs.size(); ++row) {
-    if (names.contains(runs.id(row))) rows.push_back(row);
-  }
+  for (const std::string& name : names) rows.push_back(*runs.row_of(name));
   const RunBudgets budgets = budgets_of(runs, rows);
   if (budgets.is_asked) spdlog::info("{}", budget_text(budgets));
 }
@@ -120,9 +118,8 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   const std::vector<bool> minimized = named_axes("--minimize", options.minimize, query.columns);
   refuse_both(query, minimized);
   const std::string format = output_format(options.format, options.out, table_formats(), global);
-  Store store = open_store(global);
-  RunTable runs(store);
-  if (runs.size() == 0) throw DataError(no_runs_hint(global).substr(0, no_runs_hint(global).size() - 1));
+  RunTable runs = open_runs(global);
+  if (runs.size() == 0) throw DataError(no_runs_hint(global));
   add_declared(runs, minimized, query);
   const ParetoResult result = run_pareto(runs, query);
   if (result.fronts.empty()) {
@@ -145,8 +142,7 @@ int run_pareto(const ParetoOptions& options, const GlobalOptions& global) {
   }
   tell_budgets(runs, result);
   if (result.mixed) spdlog::info("groups mix different settings; --group-by or --where separates them");
-  const int width = global.standard_output.is_terminal && options.out.empty() ? global.standard_output.width : 0;
-  print_or_write(render_pareto(query, result, table_format(format), width), options.out);
+  print_or_write(render_pareto(query, result, table_format(format), global.width(options.out)), options.out);
   return kDone;
 }
 

@@ -90,7 +90,7 @@ std::pair<const CLI::App*, std::string> innermost(const CLI::App& app) {
 
 /// " (did you mean 'runs watch'?)" for a word that is a subcommand of some command; otherwise "".
 std::string meant_below(const CLI::App& app, const std::string& word) {
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+  for (const CLI::App* command : listed_commands(app)) {
     const auto meant = command->get_subcommands([&](const CLI::App* sub) { return sub->get_name() == word; });
     if (!meant.empty()) return fmt::format(" (did you mean '{} {}'?)", command->get_name(), word);
   }
@@ -100,11 +100,8 @@ std::string meant_below(const CLI::App& app, const std::string& word) {
 /// The message for an unknown subcommand, which CLI11 reports as an extra argument, with the nearest known one.
 std::string unknown_word(const CLI::App& app, const std::string& message, int argc, char** argv) {
   const auto [command, words] = innermost(app);
-  const auto choices = command->get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); });
-  if (choices.empty()) return message;
-  std::vector<std::string> names;
-  names.reserve(choices.size());
-  for (const CLI::App* choice : choices) names.push_back(choice->get_name());
+  const std::vector<std::string> names = names_of_commands(*command);
+  if (names.empty()) return message;
   bool reached = command == &app;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];

@@ -55,6 +55,14 @@ std::string command_for_runs(const RecipeView& recipe, const RecipeOptions& opti
 void warn_without_runs(const RecipeView& recipe, const RecipeOptions& options, const GlobalOptions& global,
                        RunTable& runs);
 
+/// The descriptions of a kind in a file, or those called `name`, as `read` reads them.
+template <class Read>
+auto descriptions_in(const Yaml& file, ExhibitKind kind, const std::string& name, const Read& read) {
+  std::vector<std::invoke_result_t<Read, const Yaml&>> descriptions;
+  for (const Yaml& node : find_exhibits(file, kind, name)) descriptions.push_back(read(node));
+  return descriptions;
+}
+
 /// What `build` makes of a description. An error in it, such as an unknown column, is reported with the description's
 /// place.
 template <class Description, class Build>

@@ -74,32 +74,22 @@ Exhibit exhibit_of(const Description& description, const Build& build) {
 
 std::vector<Exhibit> exhibits_of(const RecipeView& recipe, RunTable& runs, const fs::path& folder) {
   std::vector<Exhibit> exhibits;
-  if (has_exhibits(recipe.file, ExhibitKind::kTable)) {
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kTable)) {
-      TableDescription description = read_table_description(node);
-      description.paper = recipe.paper;
-      const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
-      exhibits.push_back(exhibit_of(description, build));
-    }
-  }
-  if (has_exhibits(recipe.file, ExhibitKind::kFigure)) {
-    SharedLooks looks;
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFigure)) {
-      const FigureDescription description = read_figure_description(node);
-      const auto build = [&](const FigureDescription& one) {
-        return looks.applied(build_figure(runs, one, recipe.filters));
-      };
-      exhibits.push_back(exhibit_of(description, build));
-    }
-  }
-  if (has_exhibits(recipe.file, ExhibitKind::kFit)) {
-    for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kFit)) {
-      const auto build = [&](const FitDescription& one) {
-        return fit_with_forecasts(runs, one, recipe.filters, folder);
-      };
-      exhibits.push_back(exhibit_of(read_fit_description(node), build));
-    }
-  }
+  const auto add = [&](ExhibitKind kind, const auto& read, const auto& build) {
+    if (!has_exhibits(recipe.file, kind)) return;
+    for (const Yaml& node : find_exhibits(recipe.file, kind)) exhibits.push_back(exhibit_of(read(node), build));
+  };
+  SharedLooks looks;
+  const auto read_table = [&](const Yaml& node) {
+    TableDescription description = read_table_description(node);
+    description.paper = recipe.paper;
+    return description;
+  };
+  add(ExhibitKind::kTable, read_table,
+      [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); });
+  add(ExhibitKind::kFigure, read_figure_description,
+      [&](const FigureDescription& one) { return looks.applied(build_figure(runs, one, recipe.filters)); });
+  add(ExhibitKind::kFit, read_fit_description,
+      [&](const FitDescription& one) { return fit_with_forecasts(runs, one, recipe.filters, folder); });
   return exhibits;
 }
 
@@ -179,8 +169,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
   refuse_other_endings(options.out);
   std::vector<RecipeView> recipes;
   for (const fs::path& file : recipe_files(options)) recipes.push_back(read_recipe(file, options));
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   Report report;
   for (const RecipeView& recipe : recipes) {
     warn_without_runs(recipe, options, global, runs);
@@ -189,7 +178,7 @@ int run_report(const ReportOptions& options, const GlobalOptions& global) {
   report.title = report.recipes.size() == 1 ? "Results: " + report.recipes.front().title : "Results";
   report.origin = fmt::format("xlm {} ({}), {:%Y-%m-%d %H:%M} UTC, folder {}", kVersion, kCommit,
                               fmt::gmtime(std::time(nullptr)), global.runs.string());
-  write_output(options.out, report_page(store, report));
+  write_output(options.out, report_page(runs.store(), report));
   const Json summary = summary_of(report, recipes, options.out);
   print(global.json ? json_text(summary) : options.out.string() + "\n");
   return kDone;

@@ -61,9 +61,7 @@ std::set<std::string> measured_columns(const GlobalOptions& global) {
   std::set<std::string> columns;
   if (!fs::exists(global.store_file())) return columns;
   try {
-    Store store = Store::open_read_only(global.store_file());
-    RunTable runs(store);
-    const std::vector<std::string> names = runs.column_names();
+    const std::vector<std::string> names = RunTable(Store::open_read_only(global.store_file())).column_names();
     columns.insert(names.begin(), names.end());
   } catch (const Error&) {
     return {};  // commands that need the store say what is wrong with it
@@ -72,15 +70,9 @@ std::set<std::string> measured_columns(const GlobalOptions& global) {
 }
 
 ChooseValue choose_in_store(const GlobalOptions& global) {
-  struct OpenedStore {
-    explicit OpenedStore(Store opened) : store(std::move(opened)), runs(store) {}
-    Store store;
-    RunTable runs;
-  };
   return choose_among([&global] {
     const bool is_there = fs::exists(global.runs);
-    const auto opened = std::make_shared<OpenedStore>(is_there ? open_store(global) : Store::in_memory());
-    return std::shared_ptr<RunTable>(opened, &opened->runs);
+    return std::make_shared<RunTable>(is_there ? open_store(global) : Store::in_memory());
   });
 }
 
@@ -132,9 +124,16 @@ Store open_store(const GlobalOptions& global) {
   }
 }
 
+RunTable open_runs(const GlobalOptions& global) { return RunTable(open_store(global)); }
+
 std::string no_runs_hint(const GlobalOptions& global) {
-  return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`\n",
+  return fmt::format("there are no runs in {} yet\nmake some with `xlm train CONFIG.yaml` or `xlm sweep SWEEP.yaml`",
                      global.runs.string());
+}
+
+std::string why_no_runs(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& columns,
+                        const GlobalOptions& global) {
+  return runs.size() == 0 ? no_runs_hint(global) : unmet_condition(runs, filters, columns);
 }
 
 std::vector<std::string> listed_columns(const std::vector<std::string>& lists) {
@@ -166,9 +165,7 @@ std::set<std::string> choose_runs(RunTable& runs, const std::vector<std::string>
   for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (names.empty() || !filters.empty()) {
     const std::vector<std::size_t> rows = newest_first(runs, filters);
-    if (rows.empty()) {
-      throw DataError(runs.size() == 0 ? std::string(trim(no_runs_hint(global))) : unmet_condition(runs, filters));
-    }
+    if (rows.empty()) throw DataError(why_no_runs(runs, filters, {}, global));
     for (const std::size_t row : rows) ids.insert(runs.id(row));
   }
   return ids;

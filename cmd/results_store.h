@@ -18,6 +18,9 @@ namespace xlm {
 /// DataError if the user named a folder of runs that does not exist.
 Store open_store(const GlobalOptions& global);
 
+/// The runs of that store.
+RunTable open_runs(const GlobalOptions& global);
+
 /// Finds values that are winners of other sweeps among the runs of the store, which is opened at the first question.
 ChooseValue choose_in_store(const GlobalOptions& global);
 
@@ -32,6 +35,10 @@ std::function<void(double done, double total)> progress_of_runs(const char* labe
 SyncOptions sync_options(const GlobalOptions& global);
 
 std::string no_runs_hint(const GlobalOptions& global);
+
+/// Why no run is listed: there is none, or the condition that none meets (see unmet_condition).
+std::string why_no_runs(RunTable& runs, const std::vector<Filter>& filters, const std::vector<std::string>& columns,
+                        const GlobalOptions& global);
 
 /// The one run that `name` means: an id, the beginning of an id or of its hash, or, with a slash, a run folder. Throws
 /// DataError with the nearest id if there is none. Throws UsageError with the candidates if there are several, and for

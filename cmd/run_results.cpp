@@ -1,6 +1,7 @@
 // Results of a run as train and sweep show them.
 #include "cmd/run_results.h"
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ Json run_json(const Run& run) {
 }
 
 std::string results_table(const Run& run, int width) {
+  if (std::ranges::none_of(run.evaluations, &RunEvaluation::main)) return "";
   std::set<std::string> names;
   for (const RunEvaluation& evaluation : run.evaluations) {
     if (!evaluation.main) continue;

@@ -237,10 +237,6 @@ std::string further_evaluations(const Run& run) {
   return out;
 }
 
-bool has_main_evaluation(const Run& run) {
-  return std::ranges::any_of(run.evaluations, [](const RunEvaluation& evaluation) { return evaluation.main; });
-}
-
 std::string grid_number(const GridWords& words, double number) {
   if (std::isnan(number)) return "–";
   return words.whole ? fmt::format("{:.0f}", number) : with_digits(number, 4);
@@ -365,10 +361,10 @@ std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<st
 }
 
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
-                       const std::string& format) {
+                       TextTable::Format format) {
   ListView full = view;
   if (full.columns.empty()) full.columns = default_columns_of(runs, selected);
-  return chosen_columns(runs, selected, full, format == "csv" ? TextTable::Format::kCsv : TextTable::Format::kMarkdown);
+  return chosen_columns(runs, selected, full, format);
 }
 
 std::string run_text(const Run& run, const std::vector<std::string>& children, const ListView& view) {
@@ -394,10 +390,8 @@ std::string run_text(const Run& run, const std::vector<std::string>& children, c
   if (run.malformed > 0) head.emplace_back("journal", fmt::format("{} malformed lines skipped", run.malformed));
   out += pairs_text(head);
   add_section(out, view.terminal, "States", history_text(run));
-  if (has_main_evaluation(run)) {
-    add_section(out, view.terminal, "Final evaluations",
-                results_table(run, view.terminal.is_terminal ? view.terminal.width : 0));
-  }
+  add_section(out, view.terminal, "Final evaluations",
+              results_table(run, view.terminal.is_terminal ? view.terminal.width : 0));
   add_section(out, view.terminal, "Further evaluations", further_evaluations(run));
   std::vector<std::pair<std::string, std::string>> costs;
   for (const auto& [name, value] : run.costs) costs.emplace_back(name, column_number(name, value));

@@ -24,9 +24,9 @@ std::string runs_text(RunTable& runs, const std::vector<std::size_t>& selected, 
 /// The columns of the store that lists have by default, with what must be said of any of these runs.
 std::vector<std::string> default_columns_of(RunTable& runs, const std::vector<std::size_t>& selected);
 
-/// The same as "markdown", or as "csv" with full numbers.
+/// The same as Markdown, or as CSV with full numbers.
 std::string runs_table(RunTable& runs, const std::vector<std::size_t>& selected, const ListView& view,
-                       const std::string& format);
+                       TextTable::Format format);
 
 /// Everything about one run. `children` go on from its checkpoints.
 std::string run_text(const Run& run, const std::vector<std::string>& children, const ListView& view);

@@ -14,6 +14,7 @@
 #include "experiments/collections/run_files.h"
 #include "experiments/runs/run_lock.h"
 #include "experiments/sweeps/try_line.h"
+#include "results/quantities/quantities.h"
 #include "results/run_folder/journal.h"
 #include "results/store/run_list.h"
 #include "results/store/sql_query.h"
@@ -21,9 +22,9 @@
 
 namespace xlm {
 
-DeclareCommand declare_runs_stop, declare_runs_watch, declare_runs_cost, declare_runs_diff, declare_runs_log,
-    declare_runs_tag, declare_runs_note, declare_runs_mark, declare_runs_reread, declare_runs_export,
-    declare_runs_import, declare_runs_merge, declare_runs_pack;
+DeclareCommand declare_runs_stop, declare_runs_watch, declare_runs_diff, declare_runs_log, declare_runs_tag,
+    declare_runs_note, declare_runs_mark, declare_runs_reread, declare_runs_export, declare_runs_import,
+    declare_runs_merge, declare_runs_pack;
 
 namespace {
 
@@ -37,6 +38,13 @@ struct ListOptions {
   bool all = false;
   std::int64_t limit = -1;  // -1: all, or as many as fit a terminal; 0: all
   std::string format = "text";
+
+  bool is_json(const GlobalOptions& global) const { return global.json || format == "json"; }
+  TextTable::Format table_format() const {
+    return format == "csv"        ? TextTable::Format::kCsv
+           : format == "markdown" ? TextTable::Format::kMarkdown
+                                  : TextTable::Format::kText;
+  }
 };
 
 /// A line for each column COLUMN@KEY=VALUE that no run has been evaluated for.
@@ -76,16 +84,11 @@ int list(const ListOptions& given, const GlobalOptions& global) {
   ListOptions options = given;
   options.columns = listed_columns(given.columns);
   const std::vector<Filter> filters = parse_filters(options.where);
-  Store store = open_store(global);
-  RunTable runs(store);
-  std::vector<std::size_t> selected = newest_first(runs, filters, options.columns);
-  if (!options.sort.empty()) {
-    selected = sorted_by(runs, std::move(selected), options.sort, options.reverse);
-  } else if (options.reverse) {
-    std::ranges::reverse(selected);
-  }
+  RunTable runs = open_runs(global);
+  std::vector<std::size_t> selected =
+      sorted_by(runs, newest_first(runs, filters, options.columns), options.sort, options.reverse);
   const std::size_t all = selected.size();
-  const bool json = global.json || options.format == "json";
+  const bool json = options.is_json(global);
   const bool text = !json && options.format == "text";
   if (options.limit > 0) {
     selected.resize(std::min(all, static_cast<std::size_t>(options.limit)));
@@ -100,11 +103,11 @@ int list(const ListOptions& given, const GlobalOptions& global) {
     return kDone;
   }
   if (all == 0 && text) {
-    say(runs.size() == 0 ? no_runs_hint(global) : printable(unmet_condition(runs, filters, options.columns)) + "\n");
+    say(printable(why_no_runs(runs, filters, options.columns, global)) + "\n");
     return kDone;
   }
   const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = options.columns};
-  print(text ? runs_text(runs, selected, view) : runs_table(runs, selected, view, options.format));
+  print(text ? runs_text(runs, selected, view) : runs_table(runs, selected, view, options.table_format()));
   if (selected.size() < all && !global.quiet) {
     say(fmt::format("{} of {} runs; --limit 0 shows all\n", selected.size(), all));
   }
@@ -112,17 +115,72 @@ int list(const ListOptions& given, const GlobalOptions& global) {
   return kDone;
 }
 
+/// `rows` have what each run cost, and `all` the sums. A column that no run has is left out, except in CSV.
+std::string costs_table(Json rows, const Json& all, TextTable::Format format) {
+  const bool csv = format == TextTable::Format::kCsv;
+  if (!csv) {
+    const std::string count = counted(rows.size(), "run");
+    rows.push_back(all);
+    rows.back().update({{"run_id", "all"}, {"status", count}});
+  }
+  std::vector<const char*> shown;
+  std::ranges::copy_if(kSweepCosts, std::back_inserter(shown),
+                       [&](const char* cost) { return csv || !all[cost].is_null(); });
+  std::vector<TextTable::Column> columns{{"run"}, {"status"}};
+  for (const char* cost : shown) columns.push_back({csv ? cost : quantity(cost).head, true});
+  TextTable table(std::move(columns));
+  for (const Json& row : rows) {
+    std::vector<std::string> cells{row["run_id"].get<std::string>(), row["status"].get<std::string>()};
+    for (const char* cost : shown) {
+      const Json& value = row[cost];
+      const double number = value.is_null() ? 0 : value.get<double>();
+      cells.push_back(value.is_null() ? "" : csv ? fmt::format("{}", number) : column_number(cost, number));
+    }
+    table.add(std::move(cells));
+  }
+  return table.render(format);
+}
+
+int list_costs(const ListOptions& options, const GlobalOptions& global) {
+  const std::vector<Filter> filters = parse_filters(options.where);
+  RunTable runs = open_runs(global);
+  Json rows = Json::array();
+  Json all = Json::object();  // sums over the runs that say it; null: none does
+  for (const char* cost : kSweepCosts) all[cost] = nullptr;
+  const std::vector<Value>& inherited = runs.column_or_nothing("inherited_flops");
+  for (const std::size_t run : newest_first(runs, filters)) {
+    Json row = Json::object();
+    for (const char* cost : kSweepCosts) {
+      row[cost] = nullptr;
+      const std::optional<double> value = as_number(runs.column_or_nothing(cost)[run]);
+      if (!value) continue;
+      const double own = own_cost(cost, *value, as_number(inherited[run]).value_or(0));
+      row[cost] = own;
+      all[cost] = all[cost].is_null() ? own : all[cost].get<double>() + own;
+    }
+    row.update({{"run_id", runs.id(run)}, {"status", to_text(runs.column("status")[run])}});
+    rows.push_back(std::move(row));
+  }
+  if (options.is_json(global)) {
+    print(json_text({{"runs", rows}, {"all", all}}));
+  } else if (rows.empty()) {
+    say(printable(why_no_runs(runs, filters, {}, global)) + "\n");
+  } else {
+    print(costs_table(std::move(rows), all, options.table_format()));
+  }
+  return kDone;
+}
+
 int show_run(const std::string& name, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::string id = find_run(runs, name, global);
   if (global.json) {
-    Json json = RunLister(store).run(id);
+    Json json = RunLister(runs.store()).run(id);
     if (fs::exists(global.runs / id)) add_details(read_run(global.runs / id, has_live_worker), json);
     print(json_text(json));
   } else {
     const ListView view{.now = wall_seconds(), .terminal = global.standard_output, .columns = {}};
-    const Json children = RunLister(store).run(id).value("children", Json::array());
+    const Json children = RunLister(runs.store()).run(id).value("children", Json::array());
     print(run_text(read_run(global.runs / id, has_live_worker), children, view));
   }
   return kDone;
@@ -178,8 +236,7 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
         "run 'xlm runs rm --help' for examples");
   }
   finish_removals(global.runs);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::set<std::string> ids = choose_runs(runs, options.runs, options.where, global);
   for (const std::string& id : ids) {
     if (!has_live_worker(global.runs / id)) continue;
@@ -200,11 +257,18 @@ int remove(const RemoveOptions& options, const GlobalOptions& global) {
   }
   for (const std::string& id : ids) {
     if (fs::exists(global.runs / id)) remove_run_folder(global.runs / id);
-    store.remove(id);
+    runs.store().remove(id);
     if (!global.json) print(fmt::format("removed {}\n", id));
   }
   if (global.json) print(json_text(Json{{"removed", ids}}));
   return kDone;
+}
+
+void add_list_format(CLI::App& app, ListOptions& options) {
+  app.add_option("--format", options.format, "text, markdown, csv or json")
+      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
+      ->capture_default_str()
+      ->type_name("FORMAT");
 }
 
 std::function<int()> declare_runs_ls(CLI::App& app, const GlobalOptions& global) {
@@ -221,10 +285,7 @@ std::function<int()> declare_runs_ls(CLI::App& app, const GlobalOptions& global)
                  "Show only the first N; 0: all (default: all, on a terminal as many as fit)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40).description(""))
       ->type_name("N");
-  app.add_option("--format", options->format, "text, markdown, csv or json")
-      ->check(CLI::IsMember({"text", "markdown", "csv", "json"}))
-      ->capture_default_str()
-      ->type_name("FORMAT");
+  add_list_format(app, *options);
   app.footer(
       "Examples:\n"
       "  xlm runs ls\n"
@@ -233,6 +294,18 @@ std::function<int()> declare_runs_ls(CLI::App& app, const GlobalOptions& global)
       "  xlm runs ls --sort test.bpc --limit 10\n"
       "  xlm runs ls --columns model.span,model.span_type,seed,test.bpc,flops_per_token --format csv");
   return [options, &global] { return list(*options, global); };
+}
+
+std::function<int()> declare_runs_cost(CLI::App& app, const GlobalOptions& global) {
+  const auto options = std::make_shared<ListOptions>();
+  add_where(app, options->where);
+  add_list_format(app, *options);
+  app.footer(
+      "Hours are those of all threads or GPUs that a worker held. A quantity that no run knows is left out.\n\n"
+      "Examples:\n"
+      "  xlm runs cost\n"
+      "  xlm runs cost --where experiment=spans --format csv");
+  return [options, &global] { return list_costs(*options, global); };
 }
 
 std::function<int()> declare_runs_show(CLI::App& app, const GlobalOptions& global) {

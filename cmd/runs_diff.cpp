@@ -101,7 +101,7 @@ std::pair<std::string, std::string> texts_of(const std::string& name, const std:
   return texts;
 }
 
-std::string part_text(const DiffPart& part, const std::vector<std::string>& ids, const Terminal& terminal) {
+std::string part_text(const DiffPart& part, const std::vector<std::string>& ids, int width) {
   if (part.values.empty()) return part.title + ": the same\n";
   std::vector<TextTable::Column> columns;
   columns.push_back({part.title});
@@ -111,7 +111,7 @@ std::string part_text(const DiffPart& part, const std::vector<std::string>& ids,
     const auto [a, b] = texts_of(name, both);
     table.add({name, a, b});
   }
-  return table.render(TextTable::Format::kText, terminal.is_terminal ? terminal.width : 0);
+  return table.render(TextTable::Format::kText, width);
 }
 
 /// How the code of two programs differs, as `diff -u` prints it; empty if it does not, or if one of both has none.
@@ -153,8 +153,7 @@ Run read_named_run(RunTable& runs, const std::string& name, const GlobalOptions&
 }
 
 int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const Run a = read_named_run(runs, options.a, global);
   const Run b = read_named_run(runs, options.b, global);
   if (a.id == b.id) throw UsageError(fmt::format("'{}' and '{}' are one run: name two", options.a, options.b));
@@ -175,7 +174,7 @@ int diff_runs(const DiffOptions& options, const GlobalOptions& global) {
   const std::vector<std::string> ids = short_ids({a.id, b.id});
   std::string text;
   for (const DiffPart& part : parts) {
-    text += (text.empty() ? "" : "\n") + part_text(part, ids, global.standard_output);
+    text += (text.empty() ? "" : "\n") + part_text(part, ids, global.width());
   }
   print(code.empty() ? text : text + "\ncode:\n" + code);
   return kDone;

@@ -51,9 +51,7 @@ std::vector<std::string> export_formats() {
 std::vector<std::size_t> exported_rows(RunTable& runs, const ExportOptions& options, const GlobalOptions& global) {
   const std::set<std::string> chosen = choose_runs(runs, options.runs, options.where, global);
   std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < runs.size(); ++row) {
-    if (chosen.contains(runs.id(row))) rows.push_back(row);
-  }
+  for (const std::string& id : chosen) rows.push_back(*runs.row_of(id));
   return rows;
 }
 
@@ -113,8 +111,7 @@ int export_runs(const ExportOptions& options, const GlobalOptions& global) {
     throw UsageError(
         fmt::format("--only and --quantity choose among tables: they do not go with --format {}", options.format));
   }
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::vector<std::size_t> selected = exported_rows(runs, options, global);
   if (for_tracker || options.format == kTensorboard) leave_bad_out(runs, selected);
   warn_of_older_code(runs, selected, parse_filters(options.where));

@@ -104,6 +104,11 @@ bool is_packed(const fs::path& relative, const PackCommand& command) {
   return folder == "model" ? command.models : folder == "checkpoints" ? command.checkpoints : true;
 }
 
+/// A file in the folder of runs.
+PackedFile in_runs(const fs::path& relative, const GlobalOptions& global) {
+  return {global.runs / relative, ("runs" / relative).string()};
+}
+
 std::vector<PackedFile> files_of(const std::string& id, const PackCommand& command, const GlobalOptions& global) {
   if (!is_run_name(id)) {
     throw DataError(
@@ -112,8 +117,7 @@ std::vector<PackedFile> files_of(const std::string& id, const PackCommand& comma
   }
   std::vector<PackedFile> files;
   for (const fs::path& relative : run_files(global.runs / id)) {
-    if (!is_packed(relative, command)) continue;
-    files.push_back({global.runs / id / relative, (fs::path("runs") / id / relative).string()});
+    if (is_packed(relative, command)) files.push_back(in_runs(id / relative, global));
   }
   return files;
 }
@@ -195,8 +199,7 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   std::vector<std::string> live;
   std::size_t count = 0;
   std::set<std::string> code;
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   for (const std::string& id : choose_runs(runs, command.runs, command.where, global)) {
     if (has_live_worker(global.runs / id)) {
       live.push_back(id);
@@ -209,15 +212,9 @@ int pack_runs(const PackCommand& command, const GlobalOptions& global) {
   }
   if (count == 0) throw DataError("all chosen runs are running: nothing can be packed yet");
   for (PackedFile& file : code_files(code, global)) files.push_back(std::move(file));
-  for (const fs::path& record : search_files(global.runs)) {
-    files.push_back({global.runs / record, (fs::path("runs") / record).string()});
-  }
-  for (const fs::path& line : line_files(global.runs)) {
-    files.push_back({global.runs / line, (fs::path("runs") / line).string()});
-  }
-  if (fs::exists(global.runs / kRegistrations)) {
-    files.push_back({global.runs / kRegistrations, (fs::path("runs") / kRegistrations).string()});
-  }
+  for (const fs::path& record : search_files(global.runs)) files.push_back(in_runs(record, global));
+  for (const fs::path& line : line_files(global.runs)) files.push_back(in_runs(line, global));
+  if (fs::exists(global.runs / kRegistrations)) files.push_back(in_runs(kRegistrations, global));
   files.insert(files.end(), added.begin(), added.end());
   const PackReport report = pack(files, command.out);
   if (global.json) {

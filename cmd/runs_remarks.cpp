@@ -28,8 +28,7 @@ std::set<std::string> remarked_runs(const RemarkOptions& options, const GlobalOp
   if (options.runs.empty() && options.where.empty()) {
     throw UsageError("which runs? name them, or select them with --where experiment=NAME");
   }
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::set<std::string> ids = choose_runs(runs, options.runs, options.where, global);
   for (const std::string& id : ids) {
     if (fs::exists(RunPaths{global.runs / id}.journal())) continue;

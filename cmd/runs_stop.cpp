@@ -9,6 +9,7 @@
 #include "experiments/launchers/launcher.h"
 #include "experiments/launchers/work_list.h"
 #include "experiments/runs/live_run.h"
+#include "experiments/runs/run_lock.h"
 #include "experiments/runs/stop_request.h"
 #include "results/run_folder/imported.h"
 #include "results/store/run_list.h"
@@ -24,8 +25,7 @@ struct Stopped {
 
 std::set<std::string> selected(const std::vector<std::string>& names, const std::vector<std::string>& where,
                                const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   std::set<std::string> ids;
   for (const std::string& name : names) ids.insert(find_run(runs, name, global));
   if (where.empty()) return ids;

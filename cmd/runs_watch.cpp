@@ -56,14 +56,12 @@ std::vector<SweepRun> runs_of_sweep(const WatchCommand& command, const GlobalOpt
 std::vector<std::size_t> rows_with_work(RunTable& runs) {
   const std::vector<std::size_t> open = runs.select(parse_filters({"status=queued,running,stale,preempted"}));
   std::set<std::size_t> rows(open.begin(), open.end());
-  std::set<std::string> experiments;
-  for (const std::size_t row : open) experiments.insert(to_text(runs.column("experiment")[row]));
-  for (const std::string& experiment : experiments) {
-    if (experiment.empty()) continue;
-    Filter filter{.column = "experiment", .values = {Value(experiment)}};
-    const std::vector<std::size_t> members = runs.select({filter});
-    rows.insert(members.begin(), members.end());
+  Filter filter{.column = "experiment", .values = {}};
+  for (const std::string& experiment : runs.texts_in(open, "experiment")) {
+    if (!experiment.empty()) filter.values.emplace_back(Value(experiment));
   }
+  const std::vector<std::size_t> members = runs.select({filter});
+  rows.insert(members.begin(), members.end());
   return {rows.begin(), rows.end()};
 }
 
@@ -86,8 +84,7 @@ SweepRun known_run(RunTable& runs, std::size_t row, const std::vector<std::strin
 }
 
 std::vector<SweepRun> runs_of_store(const WatchCommand& command, const GlobalOptions& global) {
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   const std::vector<Filter> filters = parse_filters(command.where);
   std::vector<std::size_t> rows = filters.empty() ? rows_with_work(runs) : newest_first(runs, filters);
   if (rows.empty() && !filters.empty()) throw DataError(unmet_condition(runs, filters));
@@ -197,10 +194,7 @@ int watch_runs(const WatchCommand& command, const GlobalOptions& global) {
     say("there is no unfinished run to watch; --where experiment=NAME shows finished ones\n");
     return kDone;
   }
-  WatchSettings settings;
-  settings.stay = true;
-  settings.elapsed = false;
-  settings.should_stop = stop_requested;
+  WatchSettings settings{.should_stop = stop_requested, .stay = true, .elapsed = false};
   const std::vector<std::string> lists = names_of_lists(runs, global.runs);
   if (!lists.empty()) settings.workers = [&, lists] { return status_of_workers(fs::absolute(global.runs), lists); };
   Terminal terminal = global.standard_output;

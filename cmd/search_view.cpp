@@ -80,7 +80,7 @@ std::string search_result(const Search& search, const std::vector<SweepRun>& run
 }
 
 std::string search_rest(const Search& search, const std::vector<SweepRun>& runs, double run_flops) {
-  const bool is_open = std::ranges::any_of(runs, [](const SweepRun& run) { return run.is_open(); });
+  const bool is_open = std::ranges::any_of(runs, &SweepRun::is_open);
   const std::int64_t trials = search.trials - last_trial(runs);
   if (!is_open || trials <= 0) return "";
   const std::int64_t more = trials * std::ssize(search.seeds);

@@ -266,8 +266,7 @@ void take_runs_of_looks(const std::vector<SweepRun>& runs, const GlobalOptions& 
   if (std::ranges::all_of(runs, [](const SweepRun& run) { return run.status.is_absent(); })) return;
   std::size_t taken = 0;
   try {
-    Store store = open_store(global);
-    RunTable table(store);
+    RunTable table = open_runs(global);
     const std::vector<Value>& tags = table.column("tag");
     for (const SweepRun& run : runs) {
       const std::optional<std::size_t> row = table.row_of(run.id());

@@ -66,9 +66,7 @@ std::vector<CostEstimate> estimate_costs(const std::vector<SweepRun>& runs, cons
   return costs;
 }
 
-bool has_work(const std::vector<SweepRun>& runs) {
-  return std::ranges::any_of(runs, [](const SweepRun& run) { return run.is_open(); });
-}
+bool has_work(const std::vector<SweepRun>& runs) { return std::ranges::any_of(runs, &SweepRun::is_open); }
 
 void print_dry_run(const std::vector<SweepRun>& runs, const std::optional<Search>& search,
                    const LauncherEntry& launcher, SweepLaunch& launch, const GlobalOptions& global) {

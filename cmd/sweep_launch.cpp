@@ -102,7 +102,7 @@ SweepLaunch::SweepLaunch(const LauncherEntry& launcher, const Recipe& recipe, co
 /// As many as there are runs to be done, and no more than were asked for.
 std::int64_t SweepLaunch::wanted_workers() const {
   const std::vector<SweepRun>& runs = request_.list.items;
-  const std::int64_t open = std::ranges::count_if(runs, [](const SweepRun& run) { return run.is_open(); });
+  const std::int64_t open = std::ranges::count_if(runs, &SweepRun::is_open);
   return std::min(open, request_.settings.jobs > 0 ? request_.settings.jobs : launcher_->usual_workers(request_));
 }
 

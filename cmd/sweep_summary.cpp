@@ -64,12 +64,8 @@ class SweepSummary {
     for (SweepRun& run : planned_) {
       look_at(run, false);
       runs_.push_back(run_as_it_is(run.planned.paths.folder));
-      const RunStatus status = runs_.back().status;
-      if (status == RunStatus::kDone) ++done_;
-      if (status == RunStatus::kPruned) ++pruned_;
       if (is_failure(runs_.back())) ++failed_;
-      if (status == RunStatus::kDiverged) ++diverged_;
-      if (status == RunStatus::kPruned) continue;  // its requested evaluations are dropped
+      if (runs_.back().status == RunStatus::kPruned) continue;  // its requested evaluations are dropped
       evaluations_ += run.evaluations.size();
       evaluations_left_ += run.evaluations_left;
     }
@@ -79,7 +75,8 @@ class SweepSummary {
   int code() const {
     if (report_.interrupted) return kStopped;
     if (failed_ > 0) return kFailed;
-    return done_ + pruned_ == runs_.size() && evaluations_left_ == 0 ? kDone : kStopped;
+    const bool all = count(RunStatus::kDone) + count(RunStatus::kPruned) == std::ssize(runs_);
+    return all && evaluations_left_ == 0 ? kDone : kStopped;
   }
 
   std::string json() const {
@@ -103,13 +100,14 @@ class SweepSummary {
     const std::string& measure = measure_.label;
     std::string text =
         table_of_sweep(planned_, {{"valid " + measure, true}, {"test " + measure, true}, {"status"}}, cells, terminal);
-    text += fmt::format("\n{} of {} runs done", done_, runs_.size());
+    text += fmt::format("\n{} of {} runs done", count(RunStatus::kDone), runs_.size());
     if (evaluations_ > 0) {
       text += fmt::format(", {} of {} evaluations", evaluations_ - evaluations_left_, evaluations_);
     }
-    if (pruned_ > 0) text += fmt::format(", {} pruned", pruned_);
-    if (failed_ > diverged_) text += fmt::format(", {} failed", failed_ - diverged_);
-    if (diverged_ > 0) text += fmt::format(", {} diverged", diverged_);
+    const std::ptrdiff_t diverged = count(RunStatus::kDiverged);
+    if (const auto pruned = count(RunStatus::kPruned); pruned > 0) text += fmt::format(", {} pruned", pruned);
+    if (failed_ > diverged) text += fmt::format(", {} failed", failed_ - diverged);
+    if (diverged > 0) text += fmt::format(", {} diverged", diverged);
     text += "\n" + failures() + warnings() + older_code();
     if (search_) text += search_result(*search_, planned_);
     return text + next_steps();
@@ -119,6 +117,8 @@ class SweepSummary {
   bool is_failure(const Run& run) const {
     return run.status == RunStatus::kFailed || run.status == RunStatus::kDiverged || report_.ended.count(run.id) > 0;
   }
+
+  std::ptrdiff_t count(RunStatus status) const { return std::ranges::count(runs_, status, &Run::status); }
 
   std::string result(const Run& run, const std::string& split) const {
     const RunEvaluation* evaluation = main_evaluation(run, split);
@@ -227,8 +227,7 @@ class SweepSummary {
     if (version == nullptr) return "";
     std::size_t older = 0;
     try {
-      Store store = open_store(context_);
-      RunTable table(store);
+      RunTable table = open_runs(context_);
       std::set<std::string> own;
       for (const Run& run : runs_) own.insert(run.id);
       const std::string& experiment = planned_.front().planned.options.experiment;
@@ -284,10 +283,7 @@ class SweepSummary {
   Quantity measure_;
   bool has_tables_;
   std::vector<Run> runs_;
-  std::size_t done_ = 0;
-  std::size_t pruned_ = 0;
-  std::size_t failed_ = 0;    // or diverged
-  std::size_t diverged_ = 0;  // of them
+  std::ptrdiff_t failed_ = 0;  // or diverged
   std::size_t evaluations_ = 0;
   std::size_t evaluations_left_ = 0;
 };

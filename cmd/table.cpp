@@ -42,21 +42,15 @@ std::string render_tables(Store& store, const std::vector<Table>& tables, const 
 int run_table(const TableOptions& options, const GlobalOptions& global) {
   const std::string format = output_format(options.format, options.out, formats_with_pages(), global);
   const RecipeView recipe = read_recipe(options.file, options);
-  std::vector<TableDescription> descriptions;
-  for (const Yaml& description :
-       choose_exhibits(find_exhibits(recipe.file, ExhibitKind::kTable), ExhibitKind::kTable, options.name)) {
-    descriptions.push_back(read_table_description(description));
-    descriptions.back().paper = recipe.paper;
-  }
-  Store store = open_store(global);
-  RunTable runs(store);
+  std::vector<TableDescription> descriptions =
+      descriptions_in(recipe.file, ExhibitKind::kTable, options.name, read_table_description);
+  for (TableDescription& description : descriptions) description.paper = recipe.paper;
+  RunTable runs = open_runs(global);
   warn_without_runs(recipe, options, global, runs);
   std::vector<Table> tables;
   const auto build = [&](const TableDescription& one) { return build_table(runs, one, recipe.filters); };
   make_each(descriptions, build, [&](Table table) { tables.push_back(std::move(table)); });
-  const bool to_terminal = global.standard_output.is_terminal && options.out.empty();
-  const int width = to_terminal ? global.standard_output.width : 0;
-  print_or_write(render_tables(store, tables, format, width), options.out);
+  print_or_write(render_tables(runs.store(), tables, format, global.width(options.out)), options.out);
   return tables.size() == descriptions.size() ? kDone : kBadData;
 }
 

@@ -65,10 +65,7 @@ int show_outcome(const PlannedRun& planned, const RunReport& report, const Globa
   if (global.json) {
     print(json_text(run_json(run)));
   } else if (report.code == kDone) {
-    const Terminal& terminal = global.standard_output;
-    const bool is_evaluated =
-        std::ranges::any_of(run.evaluations, [](const RunEvaluation& evaluation) { return evaluation.main; });
-    if (is_evaluated) print(results_table(run, terminal.is_terminal ? terminal.width : 0));
+    print(results_table(run, global.width()));
     const bool has_model = fs::is_directory(planned.paths.model());
     if (!global.quiet && has_model) say(fmt::format("the model is in {}\n", planned.paths.model().string()));
   }

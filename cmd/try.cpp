@@ -122,8 +122,7 @@ void freeze(Recipe& side, const SweepRun& first, const TryCommand& command, cons
 /// A column that no run has is a mistake if one of the sides is done.
 void check_value(const std::string& value, const TryQuestion& question, const GlobalOptions& global) {
   if (!fs::exists(global.runs)) return;
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   for (const std::string& id : {question.change, question.base}) {
     const std::optional<std::size_t> row = runs.row_of(id);
     if (row && to_text(runs.column("status")[*row]) == name_of(RunStatus::kDone)) runs.column(value);
@@ -133,8 +132,7 @@ void check_value(const std::string& value, const TryQuestion& question, const Gl
 /// Runs of a try stand in the tables of their experiment.
 void note_experiment(const std::string& experiment, const GlobalOptions& global) {
   if (global.quiet || !fs::exists(global.runs)) return;
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   if (runs.select({{"experiment", Filter::Relation::kEqual, {Value(experiment)}}}).empty()) return;
   say(fmt::format(
       "note: the runs of this try belong to the experiment {} and show in its tables; experiment=NAME separates them\n",
@@ -307,8 +305,7 @@ Json measured(TryLine& line, const std::string& value, const GlobalOptions& glob
   const std::string best = line.best();
   ClosingPairs pairs;
   {
-    Store store = open_store(global);
-    RunTable runs(store);
+    RunTable runs = open_runs(global);
     pairs = pairs_of(runs, best, base);
     check_test(runs, pairs, value);
   }
@@ -319,8 +316,7 @@ Json measured(TryLine& line, const std::string& value, const GlobalOptions& glob
   line.begin_closing();
   if (line.best() != best) throw Error("the best of the line has just moved; the same command closes it");
   open_test_of(both, Json{{"line", line.name()}}, global);
-  Store store = open_store(global);
-  RunTable runs(store);
+  RunTable runs = open_runs(global);
   AskedRows rows;
   const std::vector<double> after = numbers_in(runs, pairs.best, value, rows);
   const std::vector<double> before = numbers_in(runs, pairs.base, value, rows);
@@ -330,26 +326,8 @@ Json measured(TryLine& line, const std::string& value, const GlobalOptions& glob
   const LimitsTest test = test_limits(gain, {.high = 0});
   Json outcome = {{"line", line.name()}, {"best", best},       {"base", base},
                   {"value", value},      {"gain", gain.value}, {"pairs", gain.seeds}};
-  if (test.half_width)
-    outcome.update({{"low", gain.value - *test.half_width}, {"high", gain.value + *test.half_width}});
-  if (test.p) outcome["p"] = *test.p;
+  add_interval(outcome, gain.value, test);
   return outcome;
-}
-
-std::string closing_text(const Json& outcome) {
-  const double gain = outcome["gain"];
-  std::optional<double> half;
-  if (outcome.contains("low")) half = gain - outcome["low"].get<double>();
-  const int digits = digits_beside(gain, half);
-  std::string text = fmt::format("{}: {} of its best is better by {} than of its first base", outcome.value("line", ""),
-                                 outcome.value("value", ""), with_digits(gain, digits));
-  if (half) {
-    text += fmt::format(", 95 % interval {}", interval_text(gain - *half, gain + *half,
-                                                            [&](double end) { return with_digits(end, digits); }));
-  }
-  if (outcome.contains("p")) text += ", " + p_in_words(outcome["p"]);
-  return text + fmt::format(", {} of seeds\nbest: {}\nthe line is closed\n",
-                            counted(outcome.value("pairs", std::size_t{0}), "pair"), outcome.value("best", ""));
 }
 
 /// Measures the test of the line's best and of what its first try was against, on the seeds that both have, prints how

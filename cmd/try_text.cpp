@@ -19,24 +19,31 @@ namespace {
 constexpr std::array<std::pair<std::string_view, int>, 4> kCodes{
     {{"keep", kDone}, {"discard", 10}, {"undecided", 11}, {"broken", 12}}};
 
+int digits_of_gain(const Json& outcome) {
+  const double gain = outcome["gain"];
+  std::optional<double> half;
+  if (outcome.contains("low")) half = gain - outcome["low"].get<double>();
+  return digits_beside(gain, half);
+}
+
+/// ", 95 % interval 0.0101 to 0.0327, p = 0.003"; empty without an interval.
+std::string interval_of_gain(const Json& outcome) {
+  if (!outcome.contains("low")) return "";
+  const double level = outcome.value("level", 0.0);
+  const double inside = level > 0 ? 100 * (1 - 2 * level) : 95;
+  const auto shown = [digits = digits_of_gain(outcome)](double value) { return with_digits(value, digits); };
+  return fmt::format(", {} % interval {}{}", with_digits(inside, 3),
+                     interval_text(outcome["low"], outcome["high"], shown),
+                     outcome.contains("p") ? ", " + p_in_words(outcome["p"]) : "");
+}
+
 /// "gain +0.0214, 95 % interval 0.0101 to 0.0327, p = 0.003, 5 fresh pairs".
 std::string gain_text(const Json& outcome) {
   if (!outcome.contains("gain")) return "";
-  const double gain = outcome["gain"];
-  const bool has_interval = outcome.contains("low");
-  std::optional<double> half;
-  if (has_interval) half = gain - outcome["low"].get<double>();
-  const int digits = digits_beside(gain, half);
-  std::string text = fmt::format("gain {}", difference_with_digits(gain, digits));
-  const double level = outcome.value("level", 0.0);
-  if (has_interval) {
-    const double inside = level > 0 ? 100 * (1 - 2 * level) : 95;
-    const auto shown = [&](double value) { return with_digits(value, digits); };
-    text += fmt::format(", {} % interval {}", with_digits(inside, 3),
-                        interval_text(outcome["low"], outcome["high"], shown));
-    if (outcome.contains("p")) text += ", " + p_in_words(outcome["p"]);
-  }
-  return text + ", " + counted(outcome.value("pairs", std::size_t{0}), level > 0 ? "fresh pair" : "pair");
+  const bool is_fresh = outcome.value("level", 0.0) > 0;
+  return fmt::format("gain {}{}, {}", difference_with_digits(outcome["gain"], digits_of_gain(outcome)),
+                     interval_of_gain(outcome),
+                     counted(outcome.value("pairs", std::size_t{0}), is_fresh ? "fresh pair" : "pair"));
 }
 
 std::string cost_text(const Json& outcome) {
@@ -101,6 +108,18 @@ std::string outcome_json(const Json& outcome) {
   const auto keys = outcome.value("differ_in", std::vector<std::string>());
   shown["differ_in"] = cut(listed_names(keys, 5), kKeys);
   return shown.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string closing_text(const Json& outcome) {
+  return fmt::format(
+      "{}: {} of its best is better by {} than of its first base{}, {} of seeds\nbest: {}\nthe line is closed\n",
+      outcome.value("line", ""), outcome.value("value", ""), with_digits(outcome["gain"], digits_of_gain(outcome)),
+      interval_of_gain(outcome), counted(outcome.value("pairs", std::size_t{0}), "pair"), outcome.value("best", ""));
+}
+
+void add_interval(Json& outcome, double gain, const LimitsTest& test) {
+  if (test.half_width) outcome.update({{"low", gain - *test.half_width}, {"high", gain + *test.half_width}});
+  if (test.p) outcome["p"] = *test.p;
 }
 
 std::string line_text(const TryLine& line) {

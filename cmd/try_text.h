@@ -4,6 +4,7 @@
 #include <string>
 
 #include "experiments/sweeps/try_line.h"
+#include "results/judgement/limits.h"
 
 namespace xlm {
 
@@ -19,5 +20,11 @@ std::string outcome_json(const Json& outcome);
 /// The tree of a line's tries: each below the one whose change it was tried against.
 std::string line_text(const TryLine& line);
 Json line_json(const TryLine& line);
+
+/// What a line says once it is closed: by how much its best is better than its first base.
+std::string closing_text(const Json& outcome);
+
+/// Adds the interval of a gain and its p to an outcome, as far as they are known.
+void add_interval(Json& outcome, double gain, const LimitsTest& test);
 
 }  // namespace xlm

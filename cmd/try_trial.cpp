@@ -235,8 +235,7 @@ class Trial {
   }
 
   std::vector<double> numbers_of(const std::vector<SweepRun>& runs) {
-    Store store = open_store(quiet_);
-    RunTable table(store);
+    RunTable table = open_runs(quiet_);
     const std::vector<Value>& column = table.column(command_.value);
     std::vector<double> numbers;
     AskedRows rows;
@@ -266,8 +265,7 @@ class Trial {
 
   /// The highest seed with which one of the sides was ever run here.
   std::int64_t highest_seed() {
-    Store store = open_store(quiet_);
-    RunTable table(store);
+    RunTable table = open_runs(quiet_);
     const std::vector<Value>& seeds = table.column("seed");
     const std::vector<Value>& groups = table.column("seed_group");
     std::vector<std::size_t> sides;
@@ -315,10 +313,7 @@ class Trial {
                   {"min_gain", plan_.min_gain}, {"screened", screened_.size()}, {"cost", to_json(cost())}};
     if (gain_.seeds > 0) facts.update({{"gain", gain_.value}, {"pairs", gain_.seeds}});
     if (level_ > 0) facts["level"] = level_;
-    if (test_ && test_->half_width) {
-      facts.update({{"low", gain_.value - *test_->half_width}, {"high", gain_.value + *test_->half_width}});
-      if (test_->p) facts["p"] = *test_->p;
-    }
+    if (test_) add_interval(facts, gain_.value, *test_);
     facts["equal"] = equality_in_words(change_runs_, base_runs_);
     facts["differ_in"] = record_.differ_in;
     return facts;

@@ -71,17 +71,19 @@ std::optional<char> side_at(const Yaml& claim, const std::string& key) {
 
 std::string text_of_setting(const Yaml& value) { return value.is_scalar() ? value.scalar : to_json(value).dump(); }
 
-std::string conditions_label(const std::vector<Filter>& where) {
-  std::vector<std::string> texts;
-  for (const Filter& filter : where) texts.push_back(filter.text());
-  return texts.empty() ? "all runs" : join(texts, ", ");
-}
-
-/// What a configuration is made with, as text: a list is a value there, and no choice.
-std::string settings_label(const Yaml& settings) {
-  std::vector<std::string> texts;
-  for (const auto& [key, value] : settings.entries) texts.push_back(key + "=" + text_of_setting(value));
-  return texts.empty() ? "as the file has it" : join(texts, ", ");
+/// The conditions of a side by their columns, with their signs. In what a configuration is made with, a list is a value
+/// and no choice.
+std::vector<std::pair<std::string, std::string>> conditions_of_side(const ClaimSide& side, ClaimNeeds needs) {
+  std::vector<std::pair<std::string, std::string>> conditions;
+  if (needs == ClaimNeeds::kRuns) {
+    for (const Filter& filter : side.where)
+      conditions.emplace_back(filter.column, filter.text().substr(filter.column.size()));
+  } else {
+    for (const auto& [key, value] : side.settings.entries) {
+      conditions.emplace_back(key, "=" + text_of_setting(value));
+    }
+  }
+  return conditions;
 }
 
 /// A map of conditions, or {label: TEXT, where: {…}}.
@@ -103,23 +105,12 @@ ClaimSide read_side(const Yaml& node, char letter, ClaimNeeds needs) {
   if (!side.settings.is_map()) fail_at(side.settings, "'where' must be a map of conditions");
   if (needs == ClaimNeeds::kRuns) side.where = read_filters(side.settings);
   if (side.label.empty()) {
-    side.label = needs == ClaimNeeds::kRuns ? conditions_label(side.where) : settings_label(side.settings);
+    std::vector<std::string> texts;
+    for (const auto& [column, condition] : conditions_of_side(side, needs)) texts.push_back(column + condition);
+    const char* otherwise = needs == ClaimNeeds::kRuns ? "all runs" : "as the file has it";
+    side.label = texts.empty() ? otherwise : join(texts, ", ");
   }
   return side;
-}
-
-/// The conditions of a side by their columns, with their signs.
-std::vector<std::pair<std::string, std::string>> conditions_of_side(const ClaimSide& side, ClaimNeeds needs) {
-  std::vector<std::pair<std::string, std::string>> conditions;
-  if (needs == ClaimNeeds::kRuns) {
-    for (const Filter& filter : side.where)
-      conditions.emplace_back(filter.column, filter.text().substr(filter.column.size()));
-  } else {
-    for (const auto& [key, value] : side.settings.entries) {
-      conditions.emplace_back(key, "=" + text_of_setting(value));
-    }
-  }
-  return conditions;
 }
 
 /// A word says itself what it is about; a number does not.
@@ -140,13 +131,12 @@ void name_sides(ClaimDescription& claim) {
            });
   };
   for (ClaimSide& side : claim.sides) {
+    if (!side.name.empty()) continue;
     std::vector<std::string> words;
-    if (side.name.empty()) {
-      for (const auto& condition : conditions_of_side(side, claim.needs)) {
-        if (!all_have(condition)) words.push_back(condition_in_words(condition.first, condition.second));
-      }
+    for (const auto& condition : conditions_of_side(side, claim.needs)) {
+      if (!all_have(condition)) words.push_back(condition_in_words(condition.first, condition.second));
     }
-    if (side.name.empty()) side.name = words.empty() ? side.label : join(words, ", ");
+    side.name = words.empty() ? side.label : join(words, ", ");
   }
 }
 
@@ -380,13 +370,6 @@ void check_spread(const Yaml& node, const ClaimDescription& claim) {
   }
 }
 
-void read_claim_notes(const Yaml* node, ClaimDescription& claim) {
-  if (node == nullptr) return;
-  for (const Yaml& note : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
-    claim.notes.push_back(scalar_text(note, "a note"));
-  }
-}
-
 std::string text_at(const Yaml& node, const char* key) {
   const Yaml* value = node.find(key);
   return value == nullptr ? "" : scalar_text(*value, key);
@@ -461,7 +444,7 @@ ClaimDescription read_claim_description(const Yaml& node) {
   }
   read_spread(node, claim.spread);
   check_spread(node, claim);
-  read_claim_notes(node.find("notes"), claim);
+  if (const Yaml* notes = node.find("notes")) claim.notes = read_texts(*notes, "a note");
   return claim;
 }
 

@@ -103,13 +103,6 @@ class PartMaker {
     return limits;
   }
 
-  /// The values of a column in some rows.
-  std::set<std::string> texts_in(const std::vector<std::size_t>& rows, const std::string& column) {
-    std::set<std::string> texts;
-    for (const std::size_t row : rows) texts.insert(to_text(runs_.column_or_nothing(column)[row]));
-    return texts;
-  }
-
   /// Whether a program was edited between the runs of two sides, and no condition asks for that.
   bool differ_in_code(const ClaimSide& first, const std::vector<std::size_t>& rows, const ClaimSide& second,
                       const std::vector<std::size_t>& other_rows) {
@@ -118,8 +111,8 @@ class PartMaker {
                                  [](const Filter& filter) { return filter.column.starts_with("program."); });
     };
     if (asks_for_it(first) || asks_for_it(second) || rows.empty() || other_rows.empty()) return false;
-    return texts_in(rows, "program.name") == texts_in(other_rows, "program.name") &&
-           texts_in(rows, kProgramFingerprint) != texts_in(other_rows, kProgramFingerprint);
+    return runs_.texts_in(rows, "program.name") == runs_.texts_in(other_rows, "program.name") &&
+           runs_.texts_in(rows, kProgramFingerprint) != runs_.texts_in(other_rows, kProgramFingerprint);
   }
 
   /// Whether the conditions of the sides say that numbers of different corpora are meant.
@@ -176,7 +169,7 @@ class PartMaker {
     for (const SideNumbers* side : {&a, &b}) said.insert(side->chosen_among.begin(), side->chosen_among.end());
     const auto follows = [&](const std::string& key) {
       const auto is_absent = [&](const SideNumbers& side) {
-        return texts_in(side.values.rows, key) == std::set<std::string>{""};
+        return runs_.texts_in(side.values.rows, key) == std::set<std::string>{""};
       };
       const std::string room = split(key, '.').front() + ".";
       return (is_absent(a) || is_absent(b)) &&
@@ -227,7 +220,7 @@ class PartMaker {
     std::string chosen;
     const auto numbers_of = [&](const ClaimSide& side, const ClaimSide& other) {
       const bool is_chosen = !claim_.nearest.empty() && side.letter == 'b';
-      return is_chosen ? reader_.nearest(side, other, each, chosen) : reader_.numbers(&side, each);
+      return is_chosen ? reader_.nearest(side, other, each, chosen) : reader_.numbers(&side, each, claim_.value);
     };
     const SideNumbers a = numbers_of(first, second);
     const SideNumbers b = numbers_of(second, first);
@@ -406,7 +399,7 @@ class PartMaker {
       return number;
     }
     const ClaimSide* side = a.empty() ? nullptr : a.front();
-    const SideNumbers numbers = reader_.numbers(side, each);
+    const SideNumbers numbers = reader_.numbers(side, each, claim_.value);
     number.part.label =
         side == nullptr ? (claim_.value.empty() ? claim_.grid.name : column_label(claim_.value)) : side->name;
     add_runs(number.part, numbers, number.part.label);

@@ -56,7 +56,7 @@ std::string word_on_test(RunTable& runs, const JudgedClaim& judged, const Chain&
   return openings.size() == 1 ? "test opened once" : fmt::format("test opened {} times", openings.size());
 }
 
-/// `places`: of the records that have the claim as it is. Its runs may have seen one each, in folders that were merged.
+/// `places`: of the records that have the claim as it is.
 class RecordedClaim {
  public:
   RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain,
@@ -68,10 +68,10 @@ class RecordedClaim {
         context_(context),
         folder_(folder) {
     for (const std::string& id : runs_of(judged)) used_.insert(id);
-    for (std::size_t row = 0; row < runs.size(); ++row) rows_[runs.id(row)] = row;
   }
 
-  /// By the runs that the record at a place plans.
+  /// By the runs that the record at a place plans. In folders that were merged, some may have seen another record of
+  /// the same plan.
   std::string word(std::size_t place) const {
     std::vector<std::string> changes;
     const Json& recorded = chain_[place].record["runs"];
@@ -93,7 +93,9 @@ class RecordedClaim {
       }
       if (!seen->empty() && !has_record(chain_, *seen))
         changes.push_back(fmt::format("the chain of records ({} saw another)", id));
-      const auto has_seen = [&](std::size_t one) { return is_after(chain_, *seen, chain_[one].hash); };
+      const auto has_seen = [&](std::size_t one) {
+        return is_same(chain_[one].record["runs"], recorded) && is_after(chain_, *seen, chain_[one].hash);
+      };
       if (std::ranges::none_of(places_, has_seen)) late.push_back(id);
     }
     if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
@@ -106,12 +108,12 @@ class RecordedClaim {
   /// Why a run is not among those of the record; empty if `xlm decide` added its seed, for which the verdict pays.
   std::string why_other(const std::string& id, const Json& recorded) const {
     for (const auto& [what, column] : {std::pair("data", "data.fingerprint"), std::pair("code", kProgramFingerprint)}) {
-      const std::string own = to_text(runs_.column_or_nothing(column)[rows_.at(id)]);
+      const std::string own = to_text(runs_.column_or_nothing(column)[*runs_.row_of(id)]);
       const auto has_it = [&own, key = what](const Json& run) { return run.value(key, "") == own; };
       if (!recorded.empty() && std::none_of(recorded.begin(), recorded.end(), has_it))
         return fmt::format("{} (of {})", what, id);
     }
-    return look_of(runs_, rows_.at(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
+    return look_of(runs_, *runs_.row_of(id)) > 0 ? "" : fmt::format("runs ({} was not planned)", id);
   }
 
   /// Whether the claim is about a run of the record, as far as what its point sets says it.
@@ -125,11 +127,11 @@ class RecordedClaim {
   /// Why a run of the record is missing where all others are there; empty if it is not.
   std::string why_dropped(const std::string& id, const Json& run) const {
     if (used_.empty() || used_.contains(id) || !is_of_claim(run)) return "";
-    const auto row = rows_.find(id);
-    if (row == rows_.end()) return fmt::format("seeds ({} is not there)", id);
-    if (!is_missing(runs_.column("bad")[row->second])) return fmt::format("seeds ({} is marked as bad)", id);
+    const std::optional<std::size_t> row = runs_.row_of(id);
+    if (!row) return fmt::format("seeds ({} is not there)", id);
+    if (!is_missing(runs_.column("bad")[*row])) return fmt::format("seeds ({} is marked as bad)", id);
     const std::vector<std::size_t> shown = runs_.select(context_.filters);
-    const bool is_left_out = std::ranges::find(shown, row->second) == shown.end();
+    const bool is_left_out = std::ranges::find(shown, *row) == shown.end();
     return is_left_out ? fmt::format("seeds (a condition leaves {} out)", id) : "";
   }
 
@@ -140,7 +142,6 @@ class RecordedClaim {
   const ClaimContext& context_;
   const fs::path& folder_;
   std::set<std::string> used_;
-  std::map<std::string, std::size_t> rows_;
 };
 
 }  // namespace

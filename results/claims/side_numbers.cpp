@@ -58,11 +58,9 @@ bool follows_from_configuration(RunTable& runs, const std::string& column, const
 }  // namespace
 
 std::vector<Filter> SideReader::conditions(const ClaimSide* side, const std::vector<Filter>& each) const {
-  std::vector<Filter> filters = context_.filters;
-  filters.insert(filters.end(), claim_.where.begin(), claim_.where.end());
-  if (side != nullptr) filters.insert(filters.end(), side->where.begin(), side->where.end());
-  filters.insert(filters.end(), each.begin(), each.end());
-  return filters;
+  std::vector<Filter> filters = with_conditions(context_.filters, claim_.where);
+  if (side != nullptr) filters = with_conditions(std::move(filters), side->where);
+  return with_conditions(std::move(filters), each);
 }
 
 ShownRows SideReader::shown(const std::vector<Filter>& filters, const std::vector<std::string>& named) const {
@@ -77,17 +75,14 @@ ShownRows SideReader::shown(const std::vector<Filter>& filters, const std::vecto
 
 std::vector<std::vector<Filter>> SideReader::each_of() const {
   if (claim_.each.empty()) return {{}};
-  std::vector<Value> values;
+  std::set<Value, ValueOrder> values;
   const auto add = [&](const ClaimSide* side) {
     for (const std::size_t row : shown(conditions(side, {}), {claim_.each}).rows) {
-      const Value& value = runs_.column(claim_.each)[row];
-      const auto same = [&](const Value& other) { return same_value(value, other); };
-      if (!is_missing(value) && std::ranges::none_of(values, same)) values.push_back(value);
+      if (const Value& value = runs_.column(claim_.each)[row]; !is_missing(value)) values.insert(value);
     }
   };
   if (claim_.sides.empty()) add(nullptr);
   for (const ClaimSide& side : claim_.sides) add(&side);
-  std::ranges::sort(values, value_less);
   std::vector<std::vector<Filter>> all;
   for (const Value& value : values) all.push_back({{claim_.each, Filter::Relation::kEqual, {value}}});
   return all;
@@ -186,10 +181,6 @@ SeedValues SideReader::of_rows(std::vector<std::size_t> rows, const std::string&
       runs_, rows, [&](std::size_t row) { return number_of_grid(runs_, runs_.id(row), claim_.grid); }, claim_.over);
 }
 
-SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>& each) const {
-  return numbers(side, each, claim_.value);
-}
-
 SideNumbers SideReader::numbers(const ClaimSide* side, const std::vector<Filter>& each,
                                 const std::string& column) const {
   if (claim_.needs == ClaimNeeds::kCosts) return of_configuration(side, column);
@@ -263,8 +254,7 @@ SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, c
     filter = {{"seed_group", Filter::Relation::kEqual, {groups[rows.front()]}}};
     chosen = with_digits(value, 3);
   }
-  filter.insert(filter.end(), each.begin(), each.end());
-  SideNumbers nearest = numbers(&side, filter);
+  SideNumbers nearest = numbers(&side, with_conditions(std::move(filter), each), claim_.value);
   nearest.chosen_among = std::move(candidates.values.mixes);
   return nearest;
 }
@@ -297,7 +287,7 @@ SideReader::Noise SideReader::noise(const std::vector<std::size_t>& rows, const 
 
 std::vector<TrendPoint> SideReader::along(const ClaimSide* side, const std::vector<Filter>& each,
                                           SideNumbers& numbers) const {
-  numbers = SideReader::numbers(side, each);
+  numbers = SideReader::numbers(side, each, claim_.value);
   std::vector<TrendPoint> points;
   // A number that was measured differs between the seeds of a setting.
   const bool is_measured = runs_.is_measured(claim_.along);

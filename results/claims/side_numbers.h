@@ -54,9 +54,7 @@ class SideReader {
   /// Values of the column `each` that runs of the sides have, and the empty filter where the claim has none.
   std::vector<std::vector<Filter>> each_of() const;
 
-  /// The claim's own value of a side. Without a side, all runs of the claim.
-  SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each) const;
-
+  /// A column of a side, or the claim's grid if it is empty. Without a side, all runs of the claim.
   SideNumbers numbers(const ClaimSide* side, const std::vector<Filter>& each, const std::string& column) const;
 
   /// The claim's own value of the one setting of `side` whose mean in the column `nearest` is the nearest to that of

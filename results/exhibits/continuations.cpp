@@ -20,7 +20,7 @@ constexpr std::size_t kShownPrompt = 400;  // bytes from a prompt's end
 /// The newest trained run of a row, or why there is none.
 ContinuingModel find_model(RunTable& runs, const ContinuationDescription::Row& row, std::vector<Filter> filters,
                            std::vector<std::string>& notes) {
-  filters.insert(filters.end(), row.where.begin(), row.where.end());
+  filters = with_conditions(std::move(filters), row.where);
   ContinuingModel model{.label = row.label, .run = "", .missing = ""};
   std::size_t done = 0;
   std::size_t found = 0;
@@ -44,10 +44,9 @@ void check_same_data(RunTable& runs, const Continuations& found) {
   for (const ContinuingModel& model : found.models) {
     if (model.run.empty()) continue;
     const std::vector<Filter> of_run{{"run_id", Filter::Relation::kEqual, {model.run}}};
-    for (const std::size_t place : runs.select(of_run)) {
-      names.insert(to_text(runs.column_or_nothing("data.name")[place]));
-      fingerprints.insert(to_text(runs.column_or_nothing("data.fingerprint")[place]));
-    }
+    const std::vector<std::size_t> places = runs.select(of_run);
+    names.merge(runs.texts_in(places, "data.name"));
+    fingerprints.merge(runs.texts_in(places, "data.fingerprint"));
   }
   if (fingerprints.size() < 2) return;
   throw UsageError(
@@ -91,8 +90,7 @@ std::string text_form(const Continuations& continuations) {
 std::variant<Continuations, NothingToShow> find_models(RunTable& runs, const ContinuationDescription& description,
                                                        const std::vector<Filter>& filters) {
   Continuations found{.description = description, .models = {}, .passages = {}, .notes = {}};
-  std::vector<Filter> all = filters;
-  all.insert(all.end(), description.where.begin(), description.where.end());
+  const std::vector<Filter> all = with_conditions(filters, description.where);
   for (const ContinuationDescription::Row& row : description.rows) {
     found.models.push_back(find_model(runs, row, all, found.notes));
   }

@@ -61,8 +61,7 @@ void add_exhibits(const Yaml& node, ExhibitKind kind, std::vector<Yaml>& out) {
   const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
   for (const Yaml& item : items) {
     if (!item.is_map()) {
-      throw UsageError(
-          fmt::format("{}: each {} must be a map with its title under '{}'", item.where(), key_of(kind), key_of(kind)));
+      fail_at(item, fmt::format("each {} must be a map with its title under '{}'", key_of(kind), key_of(kind)));
     }
     out.push_back(item);
     normalise_title(out.back(), kind);
@@ -75,8 +74,7 @@ void add_named_exhibits(const Yaml& map, ExhibitKind kind, std::vector<Yaml>& ou
     if (description.is_null()) continue;
     add_exhibits(description, kind, out);
     if (const Yaml* own = out.back().find("name")) {
-      throw UsageError(
-          fmt::format("{}: the {} is named '{}' by its key: remove 'name'", own->where(), key_of(kind), name));
+      fail_at(*own, fmt::format("the {} is named '{}' by its key: remove 'name'", key_of(kind), name));
     }
     out.back().set("name", make_scalar(name, *description.source));
   }
@@ -112,15 +110,29 @@ void refuse_equal_names(const std::vector<Yaml>& descriptions, ExhibitKind kind)
   for (const Yaml& description : descriptions) {
     const std::string name = exhibit_name(description, kind);
     if (name.empty() || names.insert(name).second) continue;
-    throw UsageError(fmt::format("{}: two {}s are named '{}'\ngive one of them another 'name'", description.where(),
-                                 key_of(kind), name));
+    fail_at(description, fmt::format("two {}s are named '{}'\ngive one of them another 'name'", key_of(kind), name));
   }
+}
+
+/// Those named `name`. Throws UsageError if there is none.
+std::vector<Yaml> called(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name) {
+  std::vector<std::string> names;
+  std::vector<Yaml> chosen;
+  for (Yaml& description : descriptions) {
+    const std::string own = exhibit_name(description, kind);
+    if (own.empty()) continue;
+    names.push_back(own);
+    if (own == name) chosen.push_back(std::move(description));
+  }
+  if (!chosen.empty()) return chosen;
+  throw UsageError(fmt::format("there is no {} named '{}'{}\nthere are {}", key_of(kind), name,
+                               did_you_mean(name, names), join(names, ", ")));
 }
 
 }  // namespace
 
-std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
-  if (!file.is_map()) throw UsageError(fmt::format("{}: expected a map of options", file.where()));
+std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind, const std::string& name) {
+  if (!file.is_map()) fail_at(file, "expected a map of options");
   std::vector<std::string> known(kRunKeys.begin(), kRunKeys.end());
   known.insert(known.end(), kKeysBesidesRun.begin(), kKeysBesidesRun.end());
   for (const ExhibitKind other : {ExhibitKind::kTable, ExhibitKind::kFigure, ExhibitKind::kContinuation,
@@ -146,22 +158,7 @@ std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind) {
     throw UsageError(fmt::format("{} describes no {}: it has neither '{}' nor '{}s'", *file.source, key, key, key));
   }
   refuse_equal_names(descriptions, kind);
-  return descriptions;
-}
-
-std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name) {
-  if (name.empty()) return descriptions;
-  std::vector<std::string> names;
-  std::vector<Yaml> chosen;
-  for (Yaml& description : descriptions) {
-    const std::string own = exhibit_name(description, kind);
-    if (own.empty()) continue;
-    names.push_back(own);
-    if (names.back() == name) chosen.push_back(std::move(description));
-  }
-  if (!chosen.empty()) return chosen;
-  throw UsageError(fmt::format("there is no {} named '{}'{}\nthere are {}", key_of(kind), name,
-                               did_you_mean(name, names), join(names, ", ")));
+  return name.empty() ? descriptions : called(std::move(descriptions), kind, name);
 }
 
 std::string recipe_experiment(const Yaml& file) {

@@ -19,11 +19,9 @@ bool has_exhibits(const Yaml& file, ExhibitKind kind);
 /// {table: TITLE, …}}"), where a profile can change one, or remove it with null; one map ("table: {title: TITLE, …}");
 /// or flat
 /// ("table: TITLE", with the other keys next to it). Other keys of a recipe are ignored. Throws UsageError with
-/// file:line for an unknown key, and if the file has no description of the kind.
-std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind);
-
-/// The descriptions named `name`; all if it is empty. Throws UsageError if there is none.
-std::vector<Yaml> choose_exhibits(std::vector<Yaml> descriptions, ExhibitKind kind, const std::string& name);
+/// file:line for an unknown key, and if the file has no description of the kind. `name`: only those of this name, and
+/// UsageError if there is none; empty: all.
+std::vector<Yaml> find_exhibits(const Yaml& file, ExhibitKind kind, const std::string& name = "");
 
 /// The experiment whose runs a recipe's exhibits show. Empty for a file that describes no runs.
 std::string recipe_experiment(const Yaml& file);

@@ -15,13 +15,6 @@ constexpr const char* kRunsTable = "runs";
 constexpr const char* kSeriesTable = "series";
 constexpr const char* kEvaluationsTable = "evaluations";
 
-Value exported_value(const SQLite::Column& column) {
-  if (column.isNull()) return {};
-  if (column.isInteger()) return column.getInt64();
-  if (column.isFloat()) return column.getDouble();
-  return column.getString();
-}
-
 /// The type that holds every value of a column.
 ExportType type_of(const std::string& name, const std::vector<Value>& values,
                    const std::vector<std::size_t>& selected) {
@@ -92,7 +85,7 @@ void write_rows(RunTable& runs, const std::vector<std::size_t>& selected, const 
     const auto write_found = [&] {
       while (query.executeStep()) {
         row.clear();
-        for (int i = 0; i < query.getColumnCount(); ++i) row.push_back(exported_value(query.getColumn(i)));
+        for (int i = 0; i < query.getColumnCount(); ++i) row.push_back(value_of(query.getColumn(i)));
         writer.add(row);
       }
       query.reset();

@@ -43,7 +43,6 @@ struct Figure {
   std::string value_label;           // heatmap: of the colours
   std::vector<std::string> x_names;  // if places on x have names: place i is x = i
   std::vector<std::string> y_names;  // heatmap: the same for y
-  bool tokens_on_x = false;          // the names are tokens of a text
   bool has_bars = false;             // series are bars, which begin at 0 unless y is logarithmic
   std::vector<double> x_ticks;       // if x has few values: all of them; empty: round numbers
   std::vector<FigureSeries> series;

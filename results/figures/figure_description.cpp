@@ -43,7 +43,7 @@ std::map<std::string, std::string> read_same_series(const Yaml& node, const std:
 }
 
 std::string text_in_list(const Yaml& node, const std::string& what) {
-  if (!node.is_scalar()) throw UsageError(fmt::format("{}: {} is a text", node.where(), what));
+  if (!node.is_scalar()) fail_at(node, fmt::format("{} is a text", what));
   return node.scalar;
 }
 
@@ -51,7 +51,7 @@ std::vector<std::pair<std::string, std::string>> read_labels(const Yaml& node) {
   std::vector<std::pair<std::string, std::string>> labels;
   if (node.is_null()) return labels;
   if (!node.is_map()) {
-    throw UsageError(fmt::format("{}: labels is a map from values to the texts shown for them", node.where()));
+    fail_at(node, "labels is a map from values to the texts shown for them");
   }
   for (const auto& [value, text] : node.entries) labels.emplace_back(value, text_in_list(text, "a label"));
   return labels;
@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string>> read_labels(const Yaml& node) {
 std::vector<std::string> read_order(const Yaml& node) {
   std::vector<std::string> order;
   if (node.is_null()) return order;
-  if (!node.is_sequence()) throw UsageError(fmt::format("{}: order is a list of values or labels", node.where()));
+  if (!node.is_sequence()) fail_at(node, "order is a list of values or labels");
   for (const Yaml& item : node.items) order.push_back(text_in_list(item, "an item of order"));
   return order;
 }
@@ -104,7 +104,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   FigureDescription description;
   description.place = node.where();
   const Yaml* title = node.find("figure");
-  if (title == nullptr) throw UsageError(fmt::format("{}: the figure has no title (figure: TITLE)", node.where()));
+  if (title == nullptr) fail_at(node, "the figure has no title (figure: TITLE)");
   description.title = scalar_text(*title, "figure");
   if (const Yaml* where = node.find("where")) description.where = read_filters(*where);
   Yaml options = node;
@@ -126,8 +126,7 @@ FigureDescription read_figure_description(const Yaml& node) {
   if (description.name.empty()) description.name = name_from_title(description.title);
   if (description.name.empty()) description.name = "figure";
   if (description.name.find('/') != std::string::npos) {
-    throw UsageError(fmt::format("{}: name is '{}', it must be a file name without folders", node.find("name")->where(),
-                                 description.name));
+    fail_at(*node.find("name"), fmt::format("name is '{}', it must be a file name without folders", description.name));
   }
   if (const std::string problem = problem_of(description); !problem.empty()) {
     throw UsageError(fmt::format("{}: the figure '{}' {}", description.place, description.title, problem));

@@ -21,11 +21,6 @@ namespace xlm {
 
 namespace {
 
-std::vector<Filter> conditions_on_figure(const FigureDescription& description, std::vector<Filter> filters) {
-  filters.insert(filters.end(), description.where.begin(), description.where.end());
-  return filters;
-}
-
 std::vector<std::string> columns_of_figure(const FigureDescription& description) {
   std::vector<std::string> columns{description.x, description.y, description.value};
   columns.insert(columns.end(), description.series.begin(), description.series.end());
@@ -39,7 +34,7 @@ struct RowsOfFigure {
 };
 
 RowsOfFigure find_rows(RunTable& runs, const FigureDescription& description, const std::vector<Filter>& filters) {
-  ShownRows shown = shown_rows(runs, conditions_on_figure(description, filters), columns_of_figure(description));
+  ShownRows shown = shown_rows(runs, with_conditions(filters, description.where), columns_of_figure(description));
   return {.choice = choose_rows(runs, shown.rows, description.choose, description.over),
           .left_out = std::move(shown.left_out)};
 }
@@ -98,8 +93,8 @@ std::variant<Figure, NothingToShow> build_figure(RunTable& runs, const FigureDes
   if (selected.empty() && !found.choice.undecided.empty()) return no_figure(description, "no setting can be chosen");
   if (selected.empty() && !found.left_out.empty()) return no_figure(description, why_all_are_hidden(found.left_out));
   if (selected.empty()) {
-    return no_figure(description,
-                     unmet_condition(runs, conditions_on_figure(description, filters), columns_of_figure(description)));
+    return no_figure(description, unmet_condition(runs, with_conditions(filters, description.where),
+                                                  columns_of_figure(description)));
   }
   BuiltFigure built = kind_of(description).build(runs, description, selected);
   if (Figure* figure = std::get_if<Figure>(&built)) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/replace.hpp>
 
 namespace xlm {
 namespace {
@@ -109,18 +110,11 @@ Json plotly_legend(const Figure& figure) {
 }  // namespace
 
 std::string plotly_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '>') {
-      out += "&gt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c == '\n' ? ' ' : c;
-    }
-  }
+  std::string out(text);
+  boost::replace_all(out, "&", "&amp;");  // first, for the others bring one along
+  boost::replace_all(out, "<", "&lt;");
+  boost::replace_all(out, ">", "&gt;");
+  boost::replace_all(out, "\n", " ");
   return out;
 }
 

@@ -93,7 +93,6 @@ NothingToShow two_texts(const FigureDescription& description, const std::string&
 
 BuiltFigure build_text(RunTable& runs, const FigureDescription& description, const std::vector<std::size_t>& selected) {
   Figure figure = labelled_figure(description);
-  figure.tokens_on_x = true;
   SeriesBuilder builder(runs, figure);
   const TracedText text = traced_text(runs, description, description.y, selected);
   if (!text.other.empty()) return two_texts(description, text.other);

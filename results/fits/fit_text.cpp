@@ -238,7 +238,8 @@ std::vector<std::string> notes_of_fit(const FitResult& fit) {
   for (const FittedLaw& fitted : fit.laws) {
     const std::string label = fitted.of.label.empty() ? "" : fitted.of.label + ": ";
     if (!fitted.is_fitted()) {
-      notes.push_back(label + fitted.missing + (fitted.advice.empty() ? "" : "; " + fitted.advice) + ".");
+      notes.push_back(label + fitted.problem.reason +
+                      (fitted.problem.advice.empty() ? "" : "; " + fitted.problem.advice) + ".");
       continue;
     }
     notes.push_back(fmt::format("{}{} of {}; settings lie {}.", label, counted(fitted.of.points.size(), "run"),
@@ -265,7 +266,7 @@ Json to_json(const FitResult& fit) {
     Json law = {{"label", fitted.of.label},
                 {"runs", fitted.of.runs},
                 {"settings", fitted.of.points.count_settings()},
-                {"missing", fitted.missing.empty() ? Json() : Json(fitted.missing)}};
+                {"missing", fitted.problem.reason.empty() ? Json() : Json(fitted.problem.reason)}};
     if (fitted.estimate) law.update(estimate_json(description, fitted));
     if (fitted.best_sizes) law.update(best_sizes_json(description, fitted));
     if (fitted.speed_up) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <boost/math/statistics/bivariate_statistics.hpp>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -30,11 +31,6 @@ std::vector<std::string> all_columns(const FitDescription& description) {
   return columns;
 }
 
-std::vector<Filter> conditions_on_fit(const FitDescription& description, std::vector<Filter> filters) {
-  filters.insert(filters.end(), description.where.begin(), description.where.end());
-  return filters;
-}
-
 NothingToShow no_fit(const FitDescription& description, const FitProblem& problem) {
   return {
       description.title, problem.reason,
@@ -49,17 +45,7 @@ double correlation_of_logs(const LossPoints& points) {
     a.push_back(std::log(x[0]));
     b.push_back(std::log(x[1]));
   }
-  const double centre_a = mean(a);
-  const double centre_b = mean(b);
-  double products = 0;
-  double squares_a = 0;
-  double squares_b = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    products += (a[i] - centre_a) * (b[i] - centre_b);
-    squares_a += (a[i] - centre_a) * (a[i] - centre_a);
-    squares_b += (b[i] - centre_b) * (b[i] - centre_b);
-  }
-  return products / std::sqrt(squares_a * squares_b);
+  return boost::math::statistics::correlation_coefficient(a, b);
 }
 
 /// The share by which a number is off, with its sign: "+0.31 %".
@@ -190,16 +176,12 @@ FitProblem problem_of_points(const FitDescription& description, const LossPoints
 FittedLaw fit_law(const FitDescription& description, FitRuns of) {
   FittedLaw fitted{.of = std::move(of)};
   if (fitted.of.corpora.size() > 1) {
-    fitted.missing = "the losses are of several corpora: " + join(fitted.of.corpora, ", ");
-    fitted.advice = "choose one with --where data.name=NAME, or separate them with `by: data.name`";
+    fitted.problem = {"the losses are of several corpora: " + join(fitted.of.corpora, ", "),
+                      "choose one with --where data.name=NAME, or separate them with `by: data.name`"};
     return fitted;
   }
-  FitProblem problem = problem_of_points(description, fitted.of.points);
-  if (!problem.reason.empty()) {
-    fitted.missing = std::move(problem.reason);
-    fitted.advice = std::move(problem.advice);
-    return fitted;
-  }
+  fitted.problem = problem_of_points(description, fitted.of.points);
+  if (!fitted.problem.reason.empty()) return fitted;
   if (description.law == FitLaw::kIsoFlops) {
     fit_best_sizes(description, fitted);
     return fitted;
@@ -258,7 +240,7 @@ void add_speed_ups(FitResult& result) {
 
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
                                    const std::vector<Filter>& filters, std::size_t& incomplete, HiddenRuns& left_out) {
-  ShownRows shown = shown_rows(runs, conditions_on_fit(description, filters), all_columns(description));
+  ShownRows shown = shown_rows(runs, with_conditions(filters, description.where), all_columns(description));
   left_out = std::move(shown.left_out);
   const std::vector<std::size_t>& selected = shown.rows;
   std::vector<const std::vector<Value>*> by;
@@ -329,7 +311,8 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
   std::vector<FitRuns> found = find_fit_runs(runs, description, filters, result.incomplete, result.left_out);
   if (found.empty() && !result.left_out.empty()) return no_fit(description, {why_all_are_hidden(result.left_out), ""});
   if (found.empty()) {
-    const std::string unmet = unmet_condition(runs, conditions_on_fit(description, filters), all_columns(description));
+    const std::string unmet =
+        unmet_condition(runs, with_conditions(filters, description.where), all_columns(description));
     return no_fit(description,
                   {!unmet.empty() ? unmet
                                   : fmt::format("none of {} runs has numbers above 0 in {} and {}", result.incomplete,
@@ -337,14 +320,14 @@ std::variant<FitResult, NothingToShow> build_fit(RunTable& runs, const FitDescri
                    ""});
   }
   result.unproved =
-      notes_on_runs(runs, shown_rows(runs, conditions_on_fit(description, filters), all_columns(description)).rows,
+      notes_on_runs(runs, shown_rows(runs, with_conditions(filters, description.where), all_columns(description)).rows,
                     description.columns());
   for (FitRuns& of : found) result.laws.push_back(fit_law(description, std::move(of)));
   const bool any = std::ranges::any_of(result.laws, [](const FittedLaw& fitted) { return fitted.is_fitted(); });
   if (!any) {
     const FittedLaw& first = result.laws.front();
     const std::string label = first.of.label.empty() ? "" : first.of.label + ": ";
-    return no_fit(description, {label + first.missing, first.advice});
+    return no_fit(description, {label + first.problem.reason, first.problem.advice});
   }
   add_speed_ups(result);
   return result;

@@ -40,12 +40,17 @@ struct SpeedUp {
 };
 
 /// One law, or why there is none: at most one of the two estimates.
+/// Why there is no law, and what to do about it. Empty if there is one.
+struct FitProblem {
+  std::string reason;
+  std::string advice;
+};
+
 struct FittedLaw {
   FitRuns of;
   std::optional<LawEstimate> estimate;        // of a power law
   std::optional<IsoFlopEstimate> best_sizes;  // of iso-flops
-  std::string missing;                        // why there is no estimate
-  std::string advice;                         // what to do about it
+  FitProblem problem;                         // why there is no estimate
   std::vector<Prediction> predictions;        // at each of the description's places
   std::vector<BestSize> size_predictions;     // likewise, of iso-flops
   std::optional<LeftOut> left_out;
@@ -69,11 +74,7 @@ struct FitResult {
 std::vector<FitRuns> find_fit_runs(RunTable& runs, const FitDescription& description,
                                    const std::vector<Filter>& filters, std::size_t& incomplete, HiddenRuns& left_out);
 
-/// Why so many settings cannot give a law, and what to do; empty: they can, if their sizes differ enough.
-struct FitProblem {
-  std::string reason;
-  std::string advice;
-};
+/// Why so many settings cannot give a law; empty: they can, if their sizes differ enough.
 FitProblem problem_of_count(const FitDescription& description, std::size_t settings);
 
 /// Fits the runs that fulfil `filters` and the description's conditions. NothingToShow if no law can be fitted.

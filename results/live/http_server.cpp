@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <string_view>
 #include <thread>
 
@@ -63,24 +64,15 @@ std::string header(std::string_view head, const char* name) {
 }
 
 std::string_view reason_of(int status) {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 405:
-      return "Method Not Allowed";
-    case 416:
-      return "Range Not Satisfiable";
-    case 431:
-      return "Request Header Fields Too Large";
-    default:
-      return "Error";
-  }
+  static const std::map<int, std::string_view> reasons{{200, "OK"},
+                                                       {400, "Bad Request"},
+                                                       {403, "Forbidden"},
+                                                       {404, "Not Found"},
+                                                       {405, "Method Not Allowed"},
+                                                       {416, "Range Not Satisfiable"},
+                                                       {431, "Request Header Fields Too Large"}};
+  const auto found = reasons.find(status);
+  return found == reasons.end() ? "Error" : found->second;
 }
 
 HttpResponse refusal(int status) {

@@ -97,7 +97,7 @@ HttpResponse LivePage::run(const HttpRequest& request) const {
     if (!std::binary_search(runs.runs.ids().begin(), runs.runs.ids().end(), id)) {
       throw DataError(fmt::format("there is no run '{}'", id));
     }
-    RunAppendix appendix(runs.store);
+    RunAppendix appendix(runs.runs.store());
     appendix.add({id});
     return json_response(appendix.json()[id]);
   });
@@ -111,7 +111,7 @@ HttpResponse LivePage::file(const HttpRequest& request) const {
           fmt::format("a file holds at most {} runs, and {} meet the conditions: choose fewer by conditions",
                       kMaxRunsOfFile, ids.size()));
     }
-    return {.type = "text/html", .body = runs_page(runs.store, settings_.title, ids), .file_name = "runs.html"};
+    return {.type = "text/html", .body = runs_page(runs.runs.store(), settings_.title, ids), .file_name = "runs.html"};
   });
 }
 

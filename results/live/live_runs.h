@@ -17,10 +17,8 @@ namespace xlm {
 /// The runs as they were at one moment. Columns are read from the store when they are first asked for, so values may be
 /// a little newer.
 struct RunsAtOneTime {
-  RunsAtOneTime(Store opened, std::int64_t number)
-      : store(std::move(opened)), runs(store), explorer(runs), version(number) {}
+  RunsAtOneTime(Store opened, std::int64_t number) : runs(std::move(opened)), explorer(runs), version(number) {}
 
-  Store store;
   RunTable runs;
   RunExplorer explorer;
   std::int64_t version;

@@ -89,10 +89,7 @@ std::string claim_number_html(const JudgedClaim& judged, const ClaimPart& part) 
   if (!part.value) return "";
   const std::string number = html_escape(claim_number(judged.description, part));
   const std::string interval = html_escape(claim_interval(judged.description, part));
-  return (part.runs.empty()
-              ? number
-              : fmt::format(R"(<button type="button" {}>{}</button>)", runs_attributes(part.runs), number)) +
-         fmt::format("<span class=\"note\">{}</span>", interval);
+  return runs_button(number, part.runs) + fmt::format("<span class=\"note\">{}</span>", interval);
 }
 
 /// What a comparison is of, and what its verdict rests on.

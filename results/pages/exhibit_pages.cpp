@@ -18,9 +18,8 @@ std::string number_cell(const std::string& text) { return "<td class=\"number\">
 std::string head_of(const Continuations& one) {
   std::string out = "<thead><tr><th>Context</th>";
   for (const ContinuingModel& model : one.models) {
-    out += model.run.empty() ? "<th>" + html_escape(model.label) + "</th>"
-                             : fmt::format("<th><button type=\"button\" {}>{}</button></th>",
-                                           runs_attributes({model.run}), html_escape(model.label));
+    const std::string label = html_escape(model.label);
+    out += "<th>" + (model.run.empty() ? label : runs_button(label, {model.run})) + "</th>";
   }
   return out + "</tr></thead>\n";
 }
@@ -76,10 +75,9 @@ std::string continuations_page(Store& store, const std::vector<Continuations>& a
     body += fmt::format("<section>\n<h1>{}</h1>\n<table class=\"results continuations\">\n{}<tbody>\n",
                         html_escape(one.description.title), head_of(one));
     for (const ContinuedPassage& passage : one.passages) body += passage_row(one, passage);
-    body += "</tbody></table>\n<ul class=\"notes\">\n";
-    body += "<li>Decoding is greedy. Click a context to see the whole prompt.</li>\n";
-    for (const std::string& note : one.notes) body += "<li>" + html_escape(note) + "</li>\n";
-    body += "</ul>\n</section>\n";
+    std::vector<std::string> notes{"Decoding is greedy. Click a context to see the whole prompt."};
+    notes.insert(notes.end(), one.notes.begin(), one.notes.end());
+    body += "</tbody></table>\n" + notes_html(notes) + "</section>\n";
   }
   return page.finish(all.empty() ? "Continuations" : all.front().description.title, body + "</main>\n");
 }

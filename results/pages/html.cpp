@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <boost/algorithm/string/replace.hpp>
 
 #include "base/text.h"
 #include "results/pages/assets.h"
@@ -15,15 +16,7 @@ constexpr std::size_t kMaxHintedRuns = 12;
 
 /// JSON in which no text can end the surrounding script element.
 std::string script_json(const Json& data) {
-  std::string out;
-  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  return boost::replace_all_copy(data.dump(-1, ' ', false, Json::error_handler_t::replace), "<", "\\u003c");
 }
 
 /// "3 runs: a, b, c", one per line: the hover text of a number. Counts the rest if there are many.
@@ -38,26 +31,17 @@ std::string runs_hint(const std::vector<std::string>& runs) {
 }  // namespace
 
 std::string html_escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
+  std::string out(text);
+  boost::replace_all(out, "&", "&amp;");  // first, for the others bring one along
+  boost::replace_all(out, "<", "&lt;");
+  boost::replace_all(out, ">", "&gt;");
+  boost::replace_all(out, "\"", "&quot;");
   return out;
+}
+
+std::string runs_button(std::string_view html, const std::vector<std::string>& runs) {
+  return runs.empty() ? std::string(html)
+                      : fmt::format(R"(<button type="button" {}>{}</button>)", runs_attributes(runs), html);
 }
 
 std::string runs_attributes(const std::vector<std::string>& runs) {

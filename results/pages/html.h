@@ -15,6 +15,9 @@ std::string html_escape(std::string_view text);
 /// The attributes with which an element shows its runs on hover (title) and on click (page.js).
 std::string runs_attributes(const std::vector<std::string>& runs);
 
+/// `html` as a button that shows the runs; as it is if there are none.
+std::string runs_button(std::string_view html, const std::vector<std::string>& runs);
+
 /// Notes below a table, as a list; empty if there are none.
 std::string notes_html(const std::vector<std::string>& notes);
 

@@ -25,11 +25,6 @@ std::size_t count_points(const Figure& figure) {
   return count;
 }
 
-std::string number_button(const std::string& text, const std::vector<std::string>& runs) {
-  return runs.empty() ? html_escape(text)
-                      : fmt::format("<button type=\"button\" {}>{}</button>", runs_attributes(runs), html_escape(text));
-}
-
 std::string series_rows(const Figure& figure) {
   std::string out = fmt::format("<tr><th>{}</th><th class=\"number\">{}</th><th class=\"number\">{}</th></tr>\n",
                                 html_escape(join(figure.description.series, ", ")), html_escape(figure.x_label),
@@ -41,7 +36,7 @@ std::string series_rows(const Figure& figure) {
       std::string y = value_text(point.y);
       if (point.spread) y += " ± " + with_digits(*point.spread, 3);
       out += fmt::format("<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td></tr>\n",
-                         html_escape(series.label), html_escape(x), number_button(y, point.runs));
+                         html_escape(series.label), html_escape(x), runs_button(html_escape(y), point.runs));
     }
   }
   return out;
@@ -55,8 +50,8 @@ std::string grid_rows(const Figure& figure) {
     out += "<tr><th scope=\"row\">" + html_escape(figure.y_names[y]) + "</th>";
     for (std::size_t x = 0; x < figure.grid[y].size(); ++x) {
       const std::vector<std::string>& runs = figure.grid_runs[y][x];
-      out +=
-          "<td class=\"number\">" + (runs.empty() ? "–" : number_button(value_text(figure.grid[y][x]), runs)) + "</td>";
+      const std::string number = runs.empty() ? "–" : html_escape(value_text(figure.grid[y][x]));
+      out += "<td class=\"number\">" + runs_button(number, runs) + "</td>";
     }
     out += "</tr>\n";
   }

@@ -214,12 +214,7 @@ Json RunExplorer::cell(const Found& found, const std::string& column, std::size_
 
 Json RunExplorer::list(const Found& found, const RunQuery& query) {
   const std::vector<std::string> columns = columns_of(found, query.columns);
-  std::vector<std::size_t> rows = found.rows;
-  if (!query.sort.empty()) {
-    rows = sorted_by(runs_, std::move(rows), query.sort, query.reverse);
-  } else if (query.reverse) {
-    std::ranges::reverse(rows);
-  }
+  const std::vector<std::size_t> rows = sorted_by(runs_, found.rows, query.sort, query.reverse);
   const std::size_t end = std::min(query.limit, rows.size());
   Json shown = Json::array();
   std::vector<bool> right(columns.size());

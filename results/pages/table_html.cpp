@@ -19,8 +19,8 @@ std::string number_html(const TableCell& cell, const CellOptions& options) {
   std::string text = html_escape(format_number(*cell.value, options.format, options.digits));
   if (cell.best) text = "<b>" + text + "</b>";
   if (cell.spread) text += " ± " + html_escape(cell_spread_text(*cell.spread, options));
-  return fmt::format(R"(<span class="own"><button type="button" {}>{}</button>{}</span>)", runs_attributes(cell.runs),
-                     text, cell.star ? "<span class=\"star\">*</span>" : "");
+  return fmt::format(R"(<span class="own">{}{}</span>)", runs_button(text, cell.runs),
+                     cell.star ? "<span class=\"star\">*</span>" : "");
 }
 
 /// What a verdict is based on, shown when the pointer is on it.

@@ -162,6 +162,11 @@ std::string Filter::text() const {
   return fmt::format("{}{}{}", column, sign_of(relation), join(parts, ","));
 }
 
+std::vector<Filter> with_conditions(std::vector<Filter> filters, const std::vector<Filter>& more) {
+  filters.insert(filters.end(), more.begin(), more.end());
+  return filters;
+}
+
 std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
   std::vector<Filter> filters;
   for (const std::string& text : texts) {
@@ -189,6 +194,14 @@ std::vector<Filter> parse_filters(const std::vector<std::string>& texts) {
   return filters;
 }
 
+std::vector<std::string> read_texts(const Yaml& node, std::string_view what) {
+  std::vector<std::string> texts;
+  for (const Yaml& item : node.is_sequence() ? node.items : std::vector<Yaml>{node}) {
+    texts.push_back(scalar_text(item, what));
+  }
+  return texts;
+}
+
 std::vector<std::string> read_columns(const Yaml& node, const std::string& key) {
   if (node.is_null()) return {};
   std::vector<std::string> columns;
@@ -206,13 +219,13 @@ std::vector<std::string> read_columns(const Yaml& node, const std::string& key) 
 
 std::vector<Filter> read_filters(const Yaml& where) {
   if (where.is_null()) return {};
-  if (!where.is_map()) throw UsageError(fmt::format("{}: 'where' must be a map of conditions", where.where()));
+  if (!where.is_map()) fail_at(where, "'where' must be a map of conditions");
   std::vector<Filter> filters;
   for (const auto& [key, node] : where.entries) {
     Filter filter{key, Filter::Relation::kEqual, {}};
     const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
     for (const Yaml& item : items) {
-      if (item.is_map()) throw UsageError(fmt::format("{}: the condition on '{}' cannot be a map", item.where(), key));
+      if (item.is_map()) fail_at(item, fmt::format("the condition on '{}' cannot be a map", key));
       std::string_view text = item.is_scalar() ? std::string_view(item.scalar) : std::string_view();
       if (item.is_scalar() && items.size() == 1) {
         for (const Operator& candidate : kOperators) {

@@ -73,10 +73,16 @@ struct Filter {
   std::string text() const;
 };
 
+/// Both, those of `more` last.
+std::vector<Filter> with_conditions(std::vector<Filter> filters, const std::vector<Filter>& more);
+
 /// Reads conditions from the command line: KEY=VALUE, KEY!=VALUE, KEY<VALUE, …. A comma separates several values of one
 /// condition. Where KEY= follows the comma, it separates two conditions. Values are words (base/words.h), which may
 /// stand in quotes. Throws UsageError for anything else.
 std::vector<Filter> parse_filters(const std::vector<std::string>& texts);
+
+/// Reads a text, or a list of texts. Throws UsageError with file:line, which names `what` each of them is.
+std::vector<std::string> read_texts(const Yaml& node, std::string_view what);
 
 /// Reads a column, or a list of different columns; none of null. Throws UsageError with file:line, which names `key`.
 std::vector<std::string> read_columns(const Yaml& node, const std::string& key);

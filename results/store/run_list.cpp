@@ -86,6 +86,10 @@ std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>&
 
 std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows, const std::string& column,
                                    bool reverse) {
+  if (column.empty()) {
+    if (reverse) std::ranges::reverse(rows);
+    return rows;
+  }
   const std::vector<Value>& values = runs.column(column);
   std::ranges::stable_sort(rows, [&](std::size_t a, std::size_t b) {
     if (is_missing(values[a]) || is_missing(values[b])) return !is_missing(values[a]) && is_missing(values[b]);

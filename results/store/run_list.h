@@ -13,7 +13,8 @@ namespace xlm {
 std::vector<std::size_t> newest_first(RunTable& runs, const std::vector<Filter>& filters,
                                       const std::vector<std::string>& columns = {});
 
-/// The same by a column, the least first; rows that have nothing there come last, whichever way round.
+/// Rows by a column, the least first; those that have nothing there come last, whichever way round. Without a column
+/// they keep their order, or get the reverse one.
 std::vector<std::size_t> sorted_by(RunTable& runs, std::vector<std::size_t> rows, const std::string& column,
                                    bool reverse);
 

@@ -46,13 +46,6 @@ bool contains(const List& list, std::string_view name) {
   return std::ranges::find(list, name) != list.end();
 }
 
-Value value_of(const SQLite::Column& column) {
-  if (column.isInteger()) return column.getInt64();
-  if (column.isFloat()) return column.getDouble();
-  if (column.isText()) return column.getString();
-  return std::monostate();
-}
-
 /// Whether a condition holds for one of a run's tags; that it is none of some, for all of them.
 bool holds_for_tags(const Filter& filter, const Value& tags) {
   if (is_missing(tags)) return filter.holds_for(tags);
@@ -127,7 +120,19 @@ std::string meant_names(const std::string& name, const std::vector<std::string>&
 
 }  // namespace
 
+Value value_of(const SQLite::Column& column) {
+  if (column.isInteger()) return column.getInt64();
+  if (column.isFloat()) return column.getDouble();
+  if (column.isText()) return column.getString();
+  return std::monostate();
+}
+
 RunTable::RunTable(Store& store) : store_(store) {
+  load_runs();
+  load_evaluation_rows();
+}
+
+RunTable::RunTable(Store&& store) : own_(std::make_unique<Store>(std::move(store))), store_(*own_) {
   load_runs();
   load_evaluation_rows();
 }
@@ -201,6 +206,13 @@ std::vector<Value> RunTable::values_in(const std::vector<std::size_t>& rows, con
     if (!is_missing(all[row])) values.insert(all[row]);
   }
   return {values.begin(), values.end()};
+}
+
+std::set<std::string> RunTable::texts_in(const std::vector<std::size_t>& rows, const std::string& name) {
+  const std::vector<Value>& all = column_or_nothing(name);
+  std::set<std::string> texts;
+  for (const std::size_t row : rows) texts.insert(to_text(all[row]));
+  return texts;
 }
 
 const std::vector<Value>& RunTable::column_or_nothing(const std::string& name) { return find(name).values; }

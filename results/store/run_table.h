@@ -2,7 +2,9 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +30,9 @@ inline bool is_time_column(std::string_view column) {
 /// Whether the words true and false, as which the store keeps booleans, are meant so under a key; data have names.
 inline bool has_booleans(std::string_view key) { return !key.starts_with("data."); }
 
+/// What a query found.
+Value value_of(const SQLite::Column& column);
+
 /// All runs of a store in the order of their ids, and their columns. A column is
 ///   a field of the run      run_id, experiment, status, reason, step, created, started, finished, seed_group,
 ///                           is_evaluation, and what people say of it: tag, note, bad, is_bad
@@ -44,6 +49,8 @@ inline bool has_booleans(std::string_view key) { return !key.starts_with("data."
 class RunTable {
  public:
   explicit RunTable(Store& store);
+  /// The same of a store that is used by this table alone.
+  explicit RunTable(Store&& store);
 
   std::size_t size() const { return ids_.size(); }
   /// The id of the run of a row.
@@ -65,6 +72,8 @@ class RunTable {
 
   /// The different values of a column in these rows, in order, without missing ones.
   std::vector<Value> values_in(const std::vector<std::size_t>& rows, const std::string& name);
+  /// The same as texts, of which a missing one is empty. A name that the store does not know is a column of nothing.
+  std::set<std::string> texts_in(const std::vector<std::size_t>& rows, const std::string& name);
 
   /// Rows that fulfil all conditions, ascending: runs, and those evaluations that differ from their run's own only in
   /// settings KEY whose column at.KEY is in a condition or one of `named`. `experiment` holds for every experiment that
@@ -116,6 +125,7 @@ class RunTable {
   bool load_rows(const std::string& sql, const std::vector<std::string>& bindings, std::vector<Value>& out);
   std::vector<bool> of_experiments(const Filter& filter);
 
+  std::unique_ptr<Store> own_;  // null: the store is another's
   Store& store_;
   std::vector<std::string> ids_;
   std::unordered_map<std::int64_t, std::size_t> runs_;                         // number in the store → row

@@ -130,6 +130,7 @@ bool says_how_it_ran(std::string_view key) {
 
 RunWriter::RunWriter(SQLite::Database& database)
     : database_(database),
+      transaction_(database, SQLite::TransactionBehavior::IMMEDIATE),
       find_(database, "SELECT number FROM stored_runs WHERE run_id = ?"),
       settings_of_(database, "SELECT settings FROM stored_run_settings WHERE number = ?"),
       forget_settings_(database,
@@ -187,7 +188,7 @@ void RunWriter::set_liveness(const std::string& run_id, const std::string& statu
 
 void RunWriter::finish() {
   for (const std::int64_t settings : left_settings_) insert(forget_settings_, settings);
-  left_settings_.clear();
+  transaction_.commit();
 }
 
 void RunWriter::replace(const Run& run, std::int64_t bytes, std::int64_t time) {

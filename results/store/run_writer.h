@@ -1,4 +1,4 @@
-// Puts runs into the tables of the store. Private to the store: made and used within one transaction.
+// Puts runs into the tables of the store. Private to the store.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ namespace xlm {
 /// compares them.
 bool says_how_it_ran(std::string_view key);
 
+/// One transaction: without `finish` nothing is written.
 class RunWriter {
  public:
   /// Settings by key: as JSON text, and as they are.
@@ -37,7 +38,7 @@ class RunWriter {
   /// Makes a run that is running or stale the other of these, if its journal was last read up to `bytes` at `time`.
   void set_liveness(const std::string& run_id, const std::string& status, std::int64_t bytes, std::int64_t time);
 
-  /// Forgets settings that no run has any more. To be called last.
+  /// Forgets settings that no run has any more, and commits. To be called last.
   void finish();
 
  private:
@@ -47,6 +48,7 @@ class RunWriter {
   void insert_evaluation(const RunEvaluation& evaluation, std::int64_t number);
 
   SQLite::Database& database_;
+  SQLite::Transaction transaction_;
   std::vector<SQLite::Statement> removals_;
   SQLite::Statement find_;
   SQLite::Statement settings_of_;

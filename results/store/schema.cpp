@@ -10,12 +10,6 @@
 
 namespace xlm {
 
-const std::vector<std::string_view>& run_tables() {
-  static const std::vector<std::string_view> tables{"runs",  "params", "metrics",     "evaluations",        "costs",
-                                                    "grids", "traces", "experiments", "evaluation_settings"};
-  return tables;
-}
-
 const std::vector<std::string_view>& stored_tables() {
   static const std::vector<std::string_view> tables{
       "stored_runs",    "stored_run_settings", "stored_series", "stored_evaluations", "stored_evaluation_settings",

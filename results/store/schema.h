@@ -18,9 +18,6 @@ inline constexpr std::int64_t kSchemaVersion = 8;
 /// The text of results/store/schema.sql, which makes the tables and views in an empty database.
 std::string_view schema_sql();
 
-/// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
-const std::vector<std::string_view>& run_tables();
-
 /// Tables that hold rows of a run, each with the run's number.
 const std::vector<std::string_view>& stored_tables();
 

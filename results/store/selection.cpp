@@ -129,13 +129,9 @@ Selection read_selection(const Yaml& node) {
   const Yaml* by = node.find("by");
   if (over == nullptr || by == nullptr) fail_at(node, kForm);
   Selection selection{.over = {}, .by = scalar_text(*by, "by")};
-  for (const Yaml& key : over->is_sequence() ? over->items : std::vector<Yaml>{*over}) {
-    selection.over.push_back(scalar_text(key, "a key of `over`"));
-  }
+  selection.over = read_texts(*over, "a key of `over`");
   if (const Yaml* on = node.find("on")) {
-    for (const Yaml& seed : on->is_sequence() ? on->items : std::vector<Yaml>{*on}) {
-      selection.on.insert(scalar_text(seed, "a seed of `on`"));
-    }
+    for (std::string& seed : read_texts(*on, "a seed of `on`")) selection.on.insert(std::move(seed));
   }
   if (selection.over.empty() || selection.by.empty()) fail_at(node, kForm);
   if (const std::string problem = problem_of_selection(selection); !problem.empty()) fail_at(node, problem);

@@ -82,11 +82,8 @@ class NewestCode {
 
 /// How many values a column has in these rows.
 std::size_t different(RunTable& runs, const std::vector<std::size_t>& rows, const char* column) {
-  const std::vector<Value>& values = runs.column_or_nothing(column);
-  std::set<std::string> found;
-  for (const std::size_t row : rows) {
-    if (!is_missing(values[row])) found.insert(to_text(values[row]));
-  }
+  std::set<std::string> found = runs.texts_in(rows, column);
+  found.erase("");
   return found.size();
 }
 
@@ -264,26 +261,22 @@ std::string notes_on_runs(RunTable& runs, const std::vector<std::size_t>& rows,
   for (const auto& [reason, ids] : warned) {
     notes.push_back(fmt::format("{}: {}", listed_names({ids.begin(), ids.end()}, 2), reason));
   }
-  std::string text = unproved_note(runs, rows);
-  const auto add = [&](const std::string& note) {
-    if (!note.empty()) text += (text.empty() ? "" : " ") + note;
-  };
+  std::vector<std::string> texts{unproved_note(runs, rows)};
   if (const std::size_t sets = different(runs, rows, kPackages); sets > 1) {
-    add(fmt::format("Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.", sets,
-                    kPackages));
+    texts.push_back(fmt::format(
+        "Programs ran with {} sets of Python packages ({}); xlm runs diff says how two runs differ.", sets, kPackages));
   }
   if (const std::size_t commits = different(runs, rows, kImportedCode); commits > 1)
-    add(fmt::format("Imported runs are of {} commits ({}).", commits, kImportedCode));
-  add(metrics_note(runs, rows));
-  add(variables_note(runs, rows));
-  add(ends_note(runs, rows));
-  add(threads_note(runs, rows, values));
-  if (notes.empty()) return text;
+    texts.push_back(fmt::format("Imported runs are of {} commits ({}).", commits, kImportedCode));
+  texts.insert(texts.end(), {metrics_note(runs, rows), variables_note(runs, rows), ends_note(runs, rows),
+                             threads_note(runs, rows, values)});
   constexpr std::size_t kShown = 3;
   const std::size_t more = notes.size() - std::min(notes.size(), kShown);
   notes.resize(notes.size() - more);
   if (more > 0) notes.push_back(fmt::format("{} more; xlm runs ls says them", counted(more, "warning")));
-  return text + (text.empty() ? "" : " ") + join(notes, ". ") + ".";
+  if (!notes.empty()) texts.push_back(join(notes, ". ") + ".");
+  std::erase(texts, "");
+  return join(texts, " ");
 }
 
 }  // namespace xlm

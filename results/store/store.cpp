@@ -112,13 +112,11 @@ std::size_t row_count(const Run& run) {
 }
 
 void write_liveness_and_gone(SQLite::Database& database, const SyncPlan& plan) {
-  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   RunWriter writer(database);
   for (const std::string& id : plan.gone) writer.remove(id);
   // Another process may have read more of a journal meanwhile: what it found stays.
   for (const auto& [id, status, stamp] : plan.liveness) writer.set_liveness(id, status, stamp.bytes, stamp.time);
   writer.finish();
-  transaction.commit();
 }
 
 struct StampedRun {
@@ -127,11 +125,9 @@ struct StampedRun {
 };
 
 void write_runs(SQLite::Database& database, const std::vector<StampedRun>& batch) {
-  SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
   RunWriter writer(database);
   for (const StampedRun& item : batch) writer.replace(item.run, item.stamp.bytes, item.stamp.time);
   writer.finish();
-  transaction.commit();
 }
 
 /// The same of what was read of run folders. Another process may have entered a run since the store was looked at:
@@ -392,11 +388,9 @@ void Store::add(const std::vector<Run>& runs) {
 
 void Store::remove(const std::string& run_id) {
   use([&](SQLite::Database& database) {
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
     RunWriter writer(database);
     writer.remove(run_id);
     writer.finish();
-    transaction.commit();
   });
 }
 

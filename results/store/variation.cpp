@@ -158,12 +158,8 @@ std::vector<std::string> keys_between(RunTable& runs, const std::vector<std::siz
   std::vector<std::size_t> both = a;
   both.insert(both.end(), b.begin(), b.end());
   std::vector<std::string> keys = differing_keys(runs, both);
-  const auto values_in = [&](const std::vector<std::size_t>& rows, const std::string& key) {
-    std::set<std::string> values;
-    for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
-    return values;
-  };
-  std::erase_if(keys, [&](const std::string& key) { return key == over || values_in(a, key) == values_in(b, key); });
+  std::erase_if(keys,
+                [&](const std::string& key) { return key == over || runs.texts_in(a, key) == runs.texts_in(b, key); });
   return keys;
 }
 
@@ -203,11 +199,6 @@ std::vector<std::string> corpora_of(RunTable& runs, const std::vector<std::size_
 bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, const std::vector<std::size_t>& b,
                          const std::string& column) {
   constexpr double kAlike = 0.01;  // of a count: settings of evaluations leave some tokens out
-  const auto values_of = [&](const std::vector<std::size_t>& rows, const std::string& key) {
-    std::set<std::string> values;
-    for (const std::size_t row : rows) values.insert(to_text(runs.column_or_nothing(key)[row]));
-    return values;
-  };
   const auto most = [&](const std::vector<std::size_t>& rows, const std::string& key) {
     double largest = 0;
     for (const std::size_t row : rows) {
@@ -220,11 +211,11 @@ bool are_per_other_token(RunTable& runs, const std::vector<std::size_t>& a, cons
     const Quantity* const quantity = evaluation ? find_quantity(evaluation->name) : nullptr;
     if (quantity == nullptr || !quantity->per_token) return false;
     const std::string text = std::string(kTextOf) + evaluation->split;
-    const std::set<std::string> texts = values_of(a, text);
+    const std::set<std::string> texts = runs.texts_in(a, text);
     const std::string tokens = evaluation->split + ".tokens";
     const double of_a = most(a, tokens);
     const double of_b = most(b, tokens);
-    return texts.size() == 1 && !texts.contains("") && texts == values_of(b, text) && of_a > 0 && of_b > 0 &&
+    return texts.size() == 1 && !texts.contains("") && texts == runs.texts_in(b, text) && of_a > 0 && of_b > 0 &&
            std::abs(of_a - of_b) > kAlike * std::max(of_a, of_b);
   });
 }
@@ -233,11 +224,9 @@ const Variation::Found& Variation::found(const std::vector<std::size_t>& rows) {
   const auto [place, is_new] = known_.try_emplace(rows);
   Found& found = place->second;
   if (!is_new) return found;
-  const std::vector<Value>& over = runs_.column(over_);
-  std::set<std::string> groups;
-  for (const std::size_t row : rows) groups.insert(to_text(over[row]));
-  found.groups = groups.size();
-  found.over_differs = groups.size() > 1;
+  runs_.column(over_);  // complains of a name that is not known
+  found.groups = runs_.texts_in(rows, over_).size();
+  found.over_differs = found.groups > 1;
   found.beside_over = differing_keys(runs_, rows);
   std::erase(found.beside_over, over_);
   return found;

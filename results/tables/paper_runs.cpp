@@ -16,7 +16,8 @@ constexpr std::string_view kAlwaysThere = "model.type";
 
 bool is_not_compared(const std::string& key) { return std::ranges::find(kNotCompared, key) != kNotCompared.end(); }
 
-Store& filled(Store& store, const std::vector<Run>& runs) {
+Store filled_with(const std::vector<Run>& runs) {
+  Store store = Store::in_memory();
   store.add(runs);
   return store;
 }
@@ -41,7 +42,7 @@ std::string to_text(const KeyApart& apart) {
   return apart.paper.empty() ? ours : fmt::format("{} (paper: {})", ours, apart.paper);
 }
 
-PaperRuns::PaperRuns(PaperRunsKnown known) : known_(std::move(known)), runs_(filled(store_, known_.runs)) {}
+PaperRuns::PaperRuns(PaperRunsKnown known) : known_(std::move(known)), runs_(filled_with(known_.runs)) {}
 
 std::vector<KeyApart> PaperRuns::keys_apart(RunTable& runs, const std::vector<std::size_t>& rows,
                                             const std::vector<std::size_t>& of_paper,

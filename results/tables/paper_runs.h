@@ -51,7 +51,6 @@ class PaperRuns {
 
  private:
   PaperRunsKnown known_;
-  Store store_ = Store::in_memory();
   RunTable runs_;
 };
 

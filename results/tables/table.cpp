@@ -81,7 +81,7 @@ std::vector<TableColumn> columns_of(RunTable& runs, const std::vector<std::size_
     for (TableColumn also : description.also) {
       also.behind = column.label;
       also.label = column.label + " " + also.label;
-      also.where.insert(also.where.end(), column.where.begin(), column.where.end());
+      also.where = with_conditions(std::move(also.where), column.where);
       all.push_back(std::move(also));
     }
   }
@@ -314,31 +314,25 @@ class TableBuilder {
   static std::vector<std::size_t> members_of(RunTable& runs, const std::vector<std::size_t>& row,
                                              const TableEntry& entry, const TableColumn& column,
                                              std::vector<std::string> named) {
-    for (const std::vector<Filter>* filters : {&entry.where, &column.where}) {
-      for (std::string& name : columns_in(*filters)) named.push_back(std::move(name));
-    }
+    for (std::string& name : columns_in(with_conditions(entry.where, column.where))) named.push_back(std::move(name));
     return runs.select(runs.asked_for(row, named), column.where);
   }
 
   /// Whether there are runs that were only not evaluated with the settings that the cell asks for.
   std::string why_nobody(const TableEntry& row, const TableColumn& column) {
+    const std::vector<Filter> of_cell = with_conditions(row.where, column.where);
     std::vector<Filter> of_runs;
     std::vector<std::string> settings;
-    for (const std::vector<Filter>* filters : {&row.where, &column.where}) {
-      for (const Filter& filter : *filters) {
-        if (filter.column.starts_with(kSettingPrefix)) {
-          settings.push_back(filter.text().substr(kSettingPrefix.size()));
-        } else {
-          of_runs.push_back(filter);
-        }
+    for (const Filter& filter : of_cell) {
+      if (filter.column.starts_with(kSettingPrefix)) {
+        settings.push_back(filter.text().substr(kSettingPrefix.size()));
+      } else {
+        of_runs.push_back(filter);
       }
     }
     if (settings.empty() || runs_.select(selected_, of_runs).empty()) return "no run";
-    std::vector<Filter> both = filters_;
-    for (const std::vector<Filter>* filters : {&row.where, &column.where}) {
-      both.insert(both.end(), filters->begin(), filters->end());
-    }
-    const std::string further = further_settings(runs_, both, naming_columns(description_));
+    const std::string further =
+        further_settings(runs_, with_conditions(filters_, of_cell), naming_columns(description_));
     return "not evaluated with " + join(settings, ", ") + (further.empty() ? "" : "; " + further);
   }
 
@@ -439,8 +433,7 @@ class TableBuilder {
 
 std::variant<Table, NothingToShow> build_table(RunTable& runs, const TableDescription& description,
                                                const std::vector<Filter>& filters) {
-  std::vector<Filter> all = filters;
-  all.insert(all.end(), description.where.begin(), description.where.end());
+  const std::vector<Filter> all = with_conditions(filters, description.where);
   ShownRows selected = shown_rows(runs, all, naming_columns(description));
   return TableBuilder(runs, description, all, std::move(selected)).build();
 }

@@ -51,24 +51,16 @@ std::vector<Filter> conditions_of(const Yaml& map) {
 }
 
 std::string label_of(const Yaml& map, std::string_view what) {
-  if (!map.is_map()) throw UsageError(fmt::format("{}: each of '{}' must be a map with a label", map.where(), what));
+  if (!map.is_map()) fail_at(map, fmt::format("each of '{}' must be a map with a label", what));
   const Yaml* label = map.find("label");
-  if (label == nullptr) throw UsageError(fmt::format("{}: one of '{}' has no label", map.where(), what));
+  if (label == nullptr) fail_at(map, fmt::format("one of '{}' has no label", what));
   return scalar_text(*label, "label");
 }
 
 bool read_flag(const Yaml& node, const std::string& key) {
   const std::string text = scalar_text(node, key);
   if (text == "true" || text == "false") return text == "true";
-  throw UsageError(fmt::format("{}: {} is '{}', it must be true or false", node.where(), key, text));
-}
-
-/// A text, or a list of texts.
-void read_notes(const Yaml* node, TableDescription& description) {
-  if (node == nullptr) return;
-  for (const Yaml& note : node->is_sequence() ? node->items : std::vector<Yaml>{*node}) {
-    description.notes.push_back(scalar_text(note, "a note"));
-  }
+  fail_at(node, fmt::format("{} is '{}', it must be true or false", key, text));
 }
 
 /// How printed values are compared: keys that stand next to `printed`.
@@ -87,10 +79,8 @@ void read_verdict_rules(const Yaml& node, TableDescription& description) {
   reader.field({.name = "spread", .help = "from which seeds the spread of a cell is taken"}, rules.spread,
                kSpreadSourceNames);
   reader.finish();
-  const Yaml* keys = node.find("may_differ");
-  if (keys == nullptr) return;
-  for (const Yaml& key : keys->is_sequence() ? keys->items : std::vector<Yaml>{*keys}) {
-    rules.may_differ.insert(scalar_text(key, "may_differ"));
+  if (const Yaml* keys = node.find("may_differ")) {
+    for (std::string& key : read_texts(*keys, "may_differ")) rules.may_differ.insert(std::move(key));
   }
 }
 
@@ -128,15 +118,15 @@ void read_rows(const Yaml& node, TableDescription& description) {
     return;
   }
   if (!node.is_sequence()) {
-    throw UsageError(fmt::format("{}: 'rows' must be a column of the store, or a list of rows", node.where()));
+    fail_at(node, "'rows' must be a column of the store, or a list of rows");
   }
   for (const Yaml& item : node.items) {
     TableEntry row{label_of(item, "rows"), conditions_of(item), false};
     refuse_unknown(item, {"label", "where", "printed_only"});
     if (const Yaml* only = item.find("printed_only")) row.printed_only = read_flag(*only, "printed_only");
     if (row.printed_only && !row.where.empty()) {
-      throw UsageError(fmt::format("{}: the row '{}' is printed_only, so it shows no runs that 'where' could choose",
-                                   item.where(), row.label));
+      fail_at(item,
+              fmt::format("the row '{}' is printed_only, so it shows no runs that 'where' could choose", row.label));
     }
     description.rows.push_back(std::move(row));
   }
@@ -176,7 +166,7 @@ void read_columns(const Yaml* node, const Yaml* shared, const CellOptions& defau
   } else if (node->is_sequence()) {
     for (const Yaml& item : node->items) description.columns.push_back(read_column(item, "columns", shared, defaults));
   } else {
-    throw UsageError(fmt::format("{}: 'columns' must be a column of the store, or a list of columns", node->where()));
+    fail_at(*node, "'columns' must be a column of the store, or a list of columns");
   }
   for (const TableColumn& column : description.columns) {
     if (column.cells.against.empty() && column.cells.as != RowRelation::kDifference) {
@@ -192,46 +182,44 @@ void read_columns(const Yaml* node, const Yaml* shared, const CellOptions& defau
 
 void read_also(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
   if (node == nullptr) return;
-  if (!node->is_sequence()) throw UsageError(fmt::format("{}: 'also' must be a list", node->where()));
+  if (!node->is_sequence()) fail_at(*node, "'also' must be a list");
   for (const Yaml& item : node->items) {
     CellOptions fresh;  // digits and format belong to the main value
     fresh.over = defaults.over;
     fresh.aggregate = defaults.aggregate;
     fresh.choose = defaults.choose;
     description.also.push_back(read_column(item, "also", nullptr, fresh));
-    if (description.also.back().cells.value.empty())
-      throw UsageError(fmt::format("{}: 'also' needs a value", item.where()));
+    if (description.also.back().cells.value.empty()) fail_at(item, "'also' needs a value");
   }
 }
 
 void read_stars(const Yaml* node, const CellOptions& defaults, TableDescription& description) {
   if (node == nullptr) return;
-  if (!node->is_map()) throw UsageError(fmt::format("{}: 'stars' must be a map", node->where()));
+  if (!node->is_map()) fail_at(*node, "'stars' must be a map");
   refuse_unknown(*node, {"test", "against", "p", "value", "correct"});
   if (const Yaml* test = node->find("test"); test != nullptr && scalar_text(*test, "test") != "paired-t") {
-    throw UsageError(fmt::format("{}: the only test is paired-t, not '{}'", test->where(), test->scalar));
+    fail_at(*test, fmt::format("the only test is paired-t, not '{}'", test->scalar));
   }
   const Yaml* against = node->find("against");
-  if (against == nullptr) throw UsageError(fmt::format("{}: 'stars' needs 'against', a list of rows", node->where()));
-  const std::vector<Yaml> rows = against->is_sequence() ? against->items : std::vector<Yaml>{*against};
-  for (const Yaml& row : rows) description.stars.against.push_back(scalar_text(row, "against"));
+  if (against == nullptr) fail_at(*node, "'stars' needs 'against', a list of rows");
+  description.stars.against = read_texts(*against, "against");
   if (const Yaml* p = node->find("p")) {
     if (!p->is_scalar() || !parse_real(p->scalar, description.stars.p) || description.stars.p <= 0 ||
         description.stars.p >= 1) {
-      throw UsageError(fmt::format("{}: p must be a number between 0 and 1", p->where()));
+      fail_at(*p, "p must be a number between 0 and 1");
     }
   }
   if (const Yaml* correct = node->find("correct")) {
     const std::string name = scalar_text(*correct, "correct");
     if (name != kCorrectionNames[0] && name != kCorrectionNames[1]) {
-      throw UsageError(fmt::format("{}: 'correct' is holm or none, not '{}'", correct->where(), name));
+      fail_at(*correct, fmt::format("'correct' is holm or none, not '{}'", name));
     }
     description.stars.correct = name == kCorrectionNames[0] ? Correction::kHolm : Correction::kNone;
   }
   const Yaml* value = node->find("value");
   description.stars.value = value != nullptr ? scalar_text(*value, "value") : defaults.value;
   if (description.stars.value.empty()) {
-    throw UsageError(fmt::format("{}: 'stars' needs 'value', as 'cells' names none", node->where()));
+    fail_at(*node, "'stars' needs 'value', as 'cells' names none");
   }
 }
 
@@ -240,7 +228,7 @@ void read_printed_cell(const std::string& row, const std::string& column, const 
                        TableDescription& description) {
   const std::vector<Yaml> items = node.is_sequence() ? node.items : std::vector<Yaml>{node};
   if (items.size() > 1 + description.also.size()) {
-    throw UsageError(fmt::format("{}: more printed values than the column shows", node.where()));
+    fail_at(node, "more printed values than the column shows");
   }
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].is_null()) continue;
@@ -250,30 +238,40 @@ void read_printed_cell(const std::string& row, const std::string& column, const 
   }
 }
 
+std::vector<std::string> row_labels(const TableDescription& description) {
+  std::vector<std::string> labels;
+  for (const TableEntry& row : description.rows) labels.push_back(row.label);
+  return labels;
+}
+
+/// With those of `also` behind each.
+std::vector<std::string> column_labels(const TableDescription& description) {
+  std::vector<std::string> labels;
+  for (const TableColumn& column : description.columns) {
+    labels.push_back(column.label);
+    for (const TableColumn& also : description.also) labels.push_back(column.label + " " + also.label);
+  }
+  return labels;
+}
+
 void check_printed_label(const Yaml& node, const std::string& label, const std::vector<std::string>& known,
                          std::string_view what) {
   if (known.empty() || std::ranges::find(known, label) != known.end()) return;
-  throw UsageError(fmt::format("{}: 'printed' speaks of a {} '{}' that the table does not have{}", node.where(), what,
-                               label, did_you_mean(label, known)));
+  fail_at(node, fmt::format("'printed' speaks of a {} '{}' that the table does not have{}", what, label,
+                            did_you_mean(label, known)));
 }
 
 void read_printed(const Yaml* node, TableDescription& description) {
   if (node == nullptr) return;
-  if (!node->is_map()) throw UsageError(fmt::format("{}: 'printed' must be a map of rows", node->where()));
-  std::vector<std::string> rows;
+  if (!node->is_map()) fail_at(*node, "'printed' must be a map of rows");
+  const std::vector<std::string> rows = row_labels(description);
   std::vector<std::string> columns;
-  for (const TableEntry& row : description.rows) rows.push_back(row.label);
-  if (description.column_key.empty()) {
-    for (const TableColumn& column : description.columns) {
-      columns.push_back(column.label);
-      for (const TableColumn& also : description.also) columns.push_back(column.label + " " + also.label);
-    }
-  }
+  if (description.column_key.empty()) columns = column_labels(description);
   for (const auto& [row, cells] : node->entries) {
     check_printed_label(cells, row, rows, "row");
     description.printed_rows.push_back(row);
     if (!cells.is_map()) {
-      throw UsageError(fmt::format("{}: the printed values of '{}' must be a map of columns", cells.where(), row));
+      fail_at(cells, fmt::format("the printed values of '{}' must be a map of columns", row));
     }
     for (const auto& [column, value] : cells.entries) {
       check_printed_label(value, column, columns, "column");
@@ -292,22 +290,9 @@ void refuse_equal_labels(const std::vector<std::string>& labels, std::string_vie
   }
 }
 
-void check_labels(const TableDescription& description) {
-  std::vector<std::string> rows;
-  for (const TableEntry& row : description.rows) rows.push_back(row.label);
-  refuse_equal_labels(rows, "row", description.place);
-  std::vector<std::string> columns;
-  for (const TableColumn& column : description.columns) {
-    columns.push_back(column.label);
-    for (const TableColumn& also : description.also) columns.push_back(column.label + " " + also.label);
-  }
-  refuse_equal_labels(columns, "column", description.place);
-}
-
 void check_stars(const TableDescription& description) {
   if (description.rows.empty()) return;
-  std::vector<std::string> labels;
-  for (const TableEntry& row : description.rows) labels.push_back(row.label);
+  const std::vector<std::string> labels = row_labels(description);
   for (const std::string& label : description.stars.against) {
     if (std::ranges::find(labels, label) != labels.end()) continue;
     throw UsageError(fmt::format("{}: 'stars' compare with a row '{}' that the table does not have{}",
@@ -340,7 +325,7 @@ TableDescription read_table_description(const Yaml& node) {
   TableDescription description;
   description.place = node.where();
   const Yaml* title = node.find("table");
-  if (title == nullptr) throw UsageError(fmt::format("{}: the table has no title (table: TITLE)", node.where()));
+  if (title == nullptr) fail_at(node, "the table has no title (table: TITLE)");
   description.title = scalar_text(*title, "table");
   const Yaml* name = node.find("name");
   description.name = name != nullptr ? scalar_text(*name, "name") : name_from_title(description.title);
@@ -350,17 +335,18 @@ TableDescription read_table_description(const Yaml& node) {
   const Yaml* shared = node.find("cells");
   if (shared != nullptr) read_cells(*shared, {}, cells);
   const Yaml* rows = node.find("rows");
-  if (rows == nullptr) throw UsageError(fmt::format("{}: the table '{}' has no rows", node.where(), description.title));
+  if (rows == nullptr) fail_at(node, fmt::format("the table '{}' has no rows", description.title));
   read_rows(*rows, description);
   read_columns(node.find("columns"), shared, cells, description);
   read_also(node.find("also"), cells, description);
-  check_labels(description);
+  refuse_equal_labels(row_labels(description), "row", description.place);
+  refuse_equal_labels(column_labels(description), "column", description.place);
   read_stars(node.find("stars"), cells, description);
   read_printed(node.find("printed"), description);
   read_verdict_rules(node, description);
   check_tolerances(description);
   check_printed_deviations(description);
-  read_notes(node.find("notes"), description);
+  if (const Yaml* notes = node.find("notes")) description.notes = read_texts(*notes, "a note");
   check_stars(description);
   if (description.corner.empty()) {
     description.corner = description.row_key +

@@ -36,50 +36,44 @@ Sheet table_sheet(const Table& table, TableFormat format) {
   return sheet;
 }
 
+constexpr std::size_t kPrintedPart = 5;  // of csv_parts; those behind it compare with the printed value
+
+/// What CSV says of a cell, by what its column adds to the label.
+std::vector<std::pair<std::string, std::string>> csv_parts(const TableCell& cell) {
+  const auto number = [](const std::optional<double>& value) { return value ? json_number(*value) : ""; };
+  const bool compared = cell.compared.has_value();
+  const bool decides = compared && cell.compared->decides && cell.compared->decides->seeds;
+  return {{"", number(cell.value)},
+          {" sd", number(cell.spread)},
+          {" n", fmt::to_string(cell.rows.size())},
+          {" chosen", join(cell.chosen, "; ")},
+          {" differ in", join(cell.differ_in, " ")},
+          {" paper", cell.printed},
+          {" verdict", compared ? std::string(name_of(cell.compared->verdict)) : ""},
+          {" difference", compared ? json_number(cell.compared->difference) : ""},
+          {" half_width", compared ? number(cell.compared->half_width) : ""},
+          {" decides", decides ? fmt::to_string(*cell.compared->decides->seeds) : ""}};
+}
+
 /// One line per row; behind each value its spread, number of runs, what else its runs differ in and, if any row has
 /// one, the printed value and how ours compares with it.
 std::string render_csv(const Table& table) {
   std::vector<TextTable::Column> columns{{table.corner.empty() ? "row" : table.corner}};
-  const auto any = [&](std::size_t c, const auto& has) {
-    return std::ranges::any_of(table.rows, [&](const TableRow& row) { return has(row.cells[c]); });
-  };
-  const auto has_spread = [](const TableCell& cell) { return cell.spread.has_value(); };
-  const auto has_printed = [](const TableCell& cell) { return !cell.printed.empty(); };
-  const auto is_mixed = [](const TableCell& cell) { return !cell.differ_in.empty(); };
-  const auto is_chosen = [](const TableCell& cell) { return !cell.chosen.empty(); };
+  std::vector<std::vector<std::string>> lines;
+  for (const TableRow& row : table.rows) lines.push_back({row.label});
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const std::string& label = table.columns[c].label;
-    columns.push_back({label});
-    if (any(c, has_spread)) columns.push_back({label + " sd"});
-    columns.push_back({label + " n"});
-    if (any(c, is_chosen)) columns.push_back({label + " chosen"});
-    if (any(c, is_mixed)) columns.push_back({label + " differ in"});
-    if (!any(c, has_printed)) continue;
-    for (const char* what : {" paper", " verdict", " difference", " half_width", " decides"})
-      columns.push_back({label + what});
+    std::vector<std::vector<std::pair<std::string, std::string>>> parts;
+    for (const TableRow& row : table.rows) parts.push_back(csv_parts(row.cells[c]));
+    for (std::size_t part = 0; part < parts.front().size(); ++part) {
+      const std::size_t asked = std::min(part, kPrintedPart);
+      const bool is_said = std::ranges::any_of(parts, [&](const auto& row) { return !row[asked].second.empty(); });
+      if (part > 0 && !is_said) continue;
+      columns.push_back({table.columns[c].label + parts.front()[part].first});
+      for (std::size_t r = 0; r < lines.size(); ++r) lines[r].push_back(parts[r][part].second);
+    }
   }
   TextTable text(std::move(columns));
-  for (const TableRow& row : table.rows) {
-    std::vector<std::string> cells{row.label};
-    for (std::size_t c = 0; c < row.cells.size(); ++c) {
-      const TableCell& cell = row.cells[c];
-      cells.push_back(cell.value ? json_number(*cell.value) : "");
-      if (any(c, has_spread)) cells.push_back(cell.spread ? json_number(*cell.spread) : "");
-      cells.push_back(fmt::format("{}", cell.rows.size()));
-      if (any(c, is_chosen)) cells.push_back(join(cell.chosen, "; "));
-      if (any(c, is_mixed)) cells.push_back(join(cell.differ_in, " "));
-      if (!any(c, has_printed)) continue;
-      const bool compared = cell.compared.has_value();
-      cells.push_back(cell.printed);
-      cells.emplace_back(compared ? name_of(cell.compared->verdict) : "");
-      cells.push_back(compared ? json_number(cell.compared->difference) : "");
-      cells.push_back(compared && cell.compared->half_width ? json_number(*cell.compared->half_width) : "");
-      cells.push_back(compared && cell.compared->decides && cell.compared->decides->seeds
-                          ? fmt::to_string(*cell.compared->decides->seeds)
-                          : "");
-    }
-    text.add(std::move(cells));
-  }
+  for (std::vector<std::string>& line : lines) text.add(std::move(line));
   return text.render(TextTable::Format::kCsv);
 }
 

@@ -99,7 +99,59 @@ TEST_F(RegisteredClaims, OthersHaveNoSecondWord) {
 TEST_F(RegisteredClaims, LateOnesAreNamed) {
   sweep();
   registered();
-  EXPECT_THAT(word(), AllOf(StartsWith("registered late: "), HasSubstr("had begun")));
+  EXPECT_THAT(word(), AllOf(StartsWith("registered late: "), HasSubstr("began without the record")));
+}
+
+TEST_F(RegisteredClaims, FoldersInWhichTheSameWasRegisteredAreMerged) {
+  for (const auto& [folder, lr] : {std::pair("alice", "[0.25]"), std::pair("bob", "[0.5]")}) {
+    ASSERT_EQ(run({"--runs", folder, "claims", "run.yaml", "--register"}).code, kDone);
+    ASSERT_EQ(run({"--runs", folder, "sweep", "run.yaml", fmt::format("sweep.grid.options.lr={}", lr)}).code, kDone);
+  }
+  for (const auto& [first, second] : {std::pair("alice", "bob"), std::pair("bob", "alice")}) {
+    const std::string joined = fmt::format("{}-first", first);
+    for (const char* folder : {first, second}) {
+      ASSERT_EQ(run({"--runs", joined, "runs", "merge", folder}).code, kDone) << folder;
+    }
+    EXPECT_EQ(word({"--runs", joined}), "registered") << joined;
+  }
+}
+
+TEST_F(RegisteredClaims, APlanThatGrewIsLate) {
+  registered();
+  sweep();
+  describe("margin: 0.1", "[1, 2, 3, 4]");
+  registered();
+  sweep();
+  EXPECT_THAT(word(), HasSubstr("was not planned"));
+}
+
+TEST_F(RegisteredClaims, TheOrderOfKeysIsNoChange) {
+  describe("better: lower, margin: 0.1");
+  registered();
+  sweep();
+  describe("margin: 0.1, better: lower");
+  EXPECT_EQ(word(), "registered");
+}
+
+TEST_F(RegisteredClaims, SaySoInEveryForm) {
+  registered();
+  sweep();
+  describe("margin: 0.2");
+  for (const char* format : {"text", "markdown", "latex", "csv", "json", "html"}) {
+    EXPECT_THAT(run({"claims", "run.yaml", "--format", format}).out, HasSubstr("changed since: margin")) << format;
+  }
+}
+
+TEST_F(RegisteredClaims, APlanWaitsForTheFirstSeedsOfItsSweep) {
+  describe("seeds: 3, margin: 0.1", "[1, 2, 3, 4, 5, 6]");
+  sweep({"sweep.grid.seed=[4,5,6]"});
+  const ProgramResult early = run({"claims", "run.yaml"});
+  EXPECT_EQ(early.code, kBadData);
+  EXPECT_THAT(early.out, HasSubstr("the first seeds of the plan have no number yet (1, 2, 3)"));
+  sweep({"sweep.grid.seed=[1,2]"});
+  EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr("a look at 2 of 3 planned seeds decides nothing"));
+  sweep();
+  EXPECT_THAT(run({"claims", "run.yaml"}).out, AllOf(HasSubstr("confirmed"), HasSubstr("3 pairs of seeds")));
 }
 
 TEST_F(RegisteredClaims, AnotherMarginOrDirectionIsNamed) {

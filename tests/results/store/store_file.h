@@ -40,6 +40,13 @@ inline std::string by_run_id(Store& store, const std::string& table) {
   return "SELECT " + columns + " FROM " + table + " t";
 }
 
+/// What may be asked for rows of a run, by a column run_id: views, behind which lie the stored tables.
+inline const std::vector<std::string_view>& run_tables() {
+  static const std::vector<std::string_view> tables{"runs",  "params", "metrics",     "evaluations",        "costs",
+                                                    "grids", "traces", "experiments", "evaluation_settings"};
+  return tables;
+}
+
 /// Everything in a store, in a fixed order.
 inline std::vector<std::string> dump(Store& store) {
   std::vector<std::string> all = rows(store, "SELECT type, name, sql FROM sqlite_master ORDER BY name");

@@ -325,8 +325,8 @@ TEST(TableFiles, AreReadFromRecipes) {
   ASSERT_EQ(descriptions.size(), 2);
   EXPECT_EQ(read_table_description(descriptions[0]).name, "first-one");
   EXPECT_EQ(read_table_description(descriptions[1]).title, "Second");
-  EXPECT_EQ(choose_exhibits(descriptions, ExhibitKind::kTable, "two").size(), 1);
-  EXPECT_THROW(choose_exhibits(descriptions, ExhibitKind::kTable, "three"), UsageError);
+  EXPECT_EQ(find_exhibits(recipe, ExhibitKind::kTable, "two").size(), 1);
+  EXPECT_THROW(find_exhibits(recipe, ExhibitKind::kTable, "three"), UsageError);
   const Yaml twice =
       parse_yaml("figures: [{figure: A, x: seed, y: test.bpc}, {figure: a, x: seed, y: valid.bpc}]\n", "f");
   EXPECT_THAT([&] { find_exhibits(twice, ExhibitKind::kFigure); },
