@@ -71,7 +71,11 @@ void ForeignColumns::add(std::string_view theirs, const ForeignCell& cell, const
     // A column may hold texts unless `names` says that it holds numbers, or it has had one.
     has_wrong_step_ = has_wrong_step_ || column.is_step;
     const bool is_wanted_number = !names_.empty() || column.is_known || column.is_step;
-    if (is_wanted_number) records_.fault(place, no_number(theirs, cell.text), line);
+    if (is_wanted_number) {
+      records_.fault(place, no_number(theirs, cell.text), line);
+    } else if (column.texts++ == 0) {
+      column.first_text = cell.text;
+    }
     return;
   }
   column.is_known = true;
@@ -106,8 +110,22 @@ void ForeignColumns::note_kind() {
   if (kinds_.size() < kMaxKinds || kinds_.contains(kind)) ++kinds_[std::move(kind)];
 }
 
+/// Of columns that have numbers later on, or whose texts are nearly numbers.
+std::vector<std::string> ForeignColumns::passed_texts(const std::string& source) const {
+  std::vector<std::string> passed;
+  for (const auto& [name, column] : columns_) {
+    std::string plain = column.first_text;
+    std::erase_if(plain, [](char c) { return c == ',' || c == '%'; });
+    if (column.texts == 0 || (!column.is_known && !printed_number(plain))) continue;
+    passed.push_back(fmt::format("{}: {} of '{}' left out, first '{}', which is no number", source,
+                                 counted(static_cast<std::size_t>(column.texts), "cell"), name, column.first_text));
+  }
+  return passed;
+}
+
 std::vector<std::string> ForeignColumns::doubts(const std::string& source) const {
   constexpr std::size_t kShown = 3;
+  std::vector<std::string> doubts = passed_texts(source);
   for (auto one = kinds_.begin(); one != kinds_.end(); ++one) {
     for (auto other = std::next(one); other != kinds_.end(); ++other) {
       if (one->second < 2 || other->second < 2) continue;
@@ -126,13 +144,14 @@ std::vector<std::string> ForeignColumns::doubts(const std::string& source) const
       };
       const auto shared = std::ranges::find_if(one->first, is_measure);
       if (of_one.empty() || of_other.empty() || shared == one->first.end()) continue;
-      return {fmt::format(
+      doubts.push_back(fmt::format(
           "{}: rows of two kinds have '{}', those with {} and those with {}; if they are of two things, give them two "
           "names",
-          source, *shared, listed_names(of_one, kShown), listed_names(of_other, kShown))};
+          source, *shared, listed_names(of_one, kShown), listed_names(of_other, kShown)));
+      return doubts;
     }
   }
-  return {};
+  return doubts;
 }
 
 std::vector<std::string> ForeignColumns::warnings(const std::string& source) const {

@@ -55,13 +55,16 @@ class ForeignColumns {
   void set_step(std::optional<std::int64_t> step) { step_.set(step, records_.attempt()); }
   /// Names the columns in `names` that had no number, and says so if no row had a step.
   std::vector<std::string> warnings(const std::string& source) const;
-  /// Says so if rows of two kinds, each with a number that the other lacks, have one measure.
+  /// Says so if rows of two kinds, each with a number that the other lacks, have one measure; and which cells were
+  /// taken for texts that may be numbers.
   std::vector<std::string> doubts(const std::string& source) const;
 
  private:
   struct Column {
     bool is_step = false;
     bool is_known = false;   // it has had a number
+    std::int64_t texts = 0;  // cells before that
+    std::string first_text = {};
     std::string_view named;  // in `names`; empty: it is not
     ProgramRecords::Name* name = nullptr;
   };
@@ -69,6 +72,7 @@ class ForeignColumns {
   Column& column_of(std::string_view theirs, const LinePlace& place, const std::string& from);
   std::string name_of(std::string_view theirs, const std::string& from, Column& column) const;
   void note_kind();
+  std::vector<std::string> passed_texts(const std::string& source) const;
 
   std::map<std::string, std::string, std::less<>> names_;
   ProgramRecords& records_;

@@ -80,7 +80,7 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
   if (before == before_.end()) return;
   const std::int64_t from = std::min(step, left_from_.value_or(step));
   if (before->second >= from) {
-    left_from_ = from;
+    if (!is_before_first_step()) left_from_ = from;  // otherwise it is of the checkpoint
     flush_metrics();
     sink_.go_back(from, {before->first});
     if (first_step_ && step < *first_step_ && counts_anew_.empty()) {
@@ -95,7 +95,8 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
 
 void ProgramRecords::note_step(Name& name, std::int64_t step, double value, const LinePlace& place) {
   name.greatest_step = std::max(name.greatest_step, step);
-  if (is_before_first_step()) return;  // the step is that of the checkpoint, about: nothing is left because of it
+  // The step is about that of the checkpoint: nothing is left because of it.
+  if (is_before_first_step() && step == newest_step()) return;
   if (!name.step) leave_attempts_before(name, step);
   if (name.step && step < *name.step && ++backward_steps_ == 1) {
     first_backward_ =

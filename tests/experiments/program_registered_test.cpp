@@ -126,10 +126,10 @@ TEST_F(RegisteredClaims, APlanThatGrewIsLate) {
 }
 
 TEST_F(RegisteredClaims, TheOrderOfKeysIsNoChange) {
-  describe("better: lower, margin: 0.1");
+  describe("better: a, margin: 0.1");
   registered();
   sweep();
-  describe("margin: 0.1, better: lower");
+  describe("margin: 0.1, better: a");
   EXPECT_EQ(word(), "registered");
 }
 
@@ -147,11 +147,11 @@ TEST_F(RegisteredClaims, APlanWaitsForTheFirstSeedsOfItsSweep) {
   sweep({"sweep.grid.seed=[4,5,6]"});
   const ProgramResult early = run({"claims", "run.yaml"});
   EXPECT_EQ(early.code, kBadData);
-  EXPECT_THAT(early.out, HasSubstr("the first seeds of the plan have no number yet (1, 2, 3)"));
+  EXPECT_THAT(early.out, HasSubstr("the first seeds of the plan have no number yet (1, 2 and 3)"));
   sweep({"sweep.grid.seed=[1,2]"});
   EXPECT_THAT(run({"claims", "run.yaml"}).out, HasSubstr("a look at 2 of 3 planned seeds decides nothing"));
   sweep();
-  EXPECT_THAT(run({"claims", "run.yaml"}).out, AllOf(HasSubstr("confirmed"), HasSubstr("3 pairs of seeds")));
+  EXPECT_THAT(run({"claims", "run.yaml"}).out, AllOf(HasSubstr("confirmed"), HasSubstr("pairs of 3 seeds")));
 }
 
 TEST_F(RegisteredClaims, AnotherMarginOrDirectionIsNamed) {

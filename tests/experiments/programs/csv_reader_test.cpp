@@ -114,6 +114,15 @@ TEST_F(ProgramCsv, TextForANumberIsAnError) {
               ElementsAre("1: lr=2", HasSubstr("'lr' and 'lr!' are both called 'lr'")));
 }
 
+TEST_F(ProgramCsv, TextsThatMayBeNumbersAreTold) {
+  EXPECT_THAT(
+      records_of("step,loss,val_acc,when\n0,\"1,234.5\",50%,12:30\n1,\"1,100.2\",51%,12:31\n2,987.1,52%,12:32\n"),
+      ElementsAre("2: loss=987.1"));
+  EXPECT_THAT(readers_->doubts(),
+              ElementsAre("log.csv: 2 cells of 'loss' left out, first '1,234.5', which is no number",
+                          "log.csv: 3 cells of 'val_acc' left out, first '50%', which is no number"));
+}
+
 TEST_F(ProgramCsv, ARowThatDoesNotFitIsPassedOverAndTold) {
   EXPECT_THAT(records_of("step,loss\n1,2\n2,3,4\n3\n4,5,\n"), ElementsAre("1: loss=2", "4: loss=5"));
   EXPECT_THAT(readers_->warnings(),

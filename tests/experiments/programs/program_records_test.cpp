@@ -64,6 +64,23 @@ TEST_F(ProgramRecordsTest, ALaterAttemptVoidsNamesFromItsFirstStepOn) {
   EXPECT_THAT(sink_.take(), ElementsAre("valid 27: loss=3 final"));
 }
 
+TEST_F(ProgramRecordsTest, WhatComesBeforeTheFirstStepOfAnAttemptVoidsNothing) {
+  for (const std::int64_t step : {10, 20}) number(records_, "valid.loss", step, 3);
+  number(records_, "loss", 22, 3);
+  records_.flush();
+  sink_.take();
+  ProgramRecords later(sink_);
+  later.begin(Json::parse(records_.position().dump()));
+  later.begin_attempt(12);  // about: the checkpoint is that of step 20
+  number(later, "valid.loss", 12, 3);
+  later.seen_step(21);
+  number(later, "loss", 21, 2);
+  later.seen_step(25);
+  number(later, "valid.loss", 25, 2);
+  later.flush();
+  EXPECT_THAT(sink_.take(), ElementsAre("back to 21: loss", "valid 12: loss=3", "21: loss=2", "valid 25: loss=2"));
+}
+
 TEST_F(ProgramRecordsTest, ANameThatCountsAnewAfterAResumeIsSaid) {
   number(records_, "valid.loss", 20, 3);
   number(records_, "loss", 40, 3);
