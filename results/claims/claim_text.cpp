@@ -152,7 +152,7 @@ Sheet claims_sheet(const ClaimList& list) {
 }
 
 /// In one cell: what stands behind a part's verdict, and below its claim.
-std::string notes_of(const JudgedClaim& judged, const ClaimPart& part) {
+std::string notes_in_a_cell(const JudgedClaim& judged, const ClaimPart& part) {
   std::vector<std::string> notes = judged.notes;
   if (std::string more = beside_verdict(part); !more.empty()) notes.insert(notes.begin(), std::move(more));
   return join(notes, "; ");
@@ -184,7 +184,7 @@ std::string claims_as_csv(const ClaimList& list) {
            number(part.half_width), number(part.p), fmt::format("{}", part.seeds),
            part.seeds_to_decide && part.seeds_to_decide->seeds ? fmt::format("{}", *part.seeds_to_decide->seeds) : "",
            judged.description.printed, std::string(judged.against ? name_of(*judged.against) : ""),
-           join(part.runs, " "), part.missing, judged.registered, notes_of(judged, part)});
+           join(part.runs, " "), part.missing, judged.registered, notes_in_a_cell(judged, part)});
     }
   }
   return table.render(TextTable::Format::kCsv);
