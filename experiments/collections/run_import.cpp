@@ -163,12 +163,13 @@ Json ending_of(const Json& foreign, const ForeignNumbers& numbers) {
 /// Whether a source tells versions of a number's task apart, and did not before: there was one (lm-eval).
 bool has_versions_now(const NumberKey& key, const Numbers& there) {
   const auto& [split, settings, name, step] = key;
-  return std::ranges::any_of(there, [&](const auto& number) {
-    const auto& [other_split, other_settings, other_name, other_step] = number.first;
-    if (std::tie(split, name, step) != std::tie(other_split, other_name, other_step)) return false;
+  for (const auto& [other, value] : there) {
+    const auto& [other_split, other_settings, other_name, other_step] = other;
+    if (std::tie(split, name, step) != std::tie(other_split, other_name, other_step)) continue;
     Json without = other_settings.empty() ? Json::object() : Json::parse(other_settings);
-    return without.erase("task_version") > 0 && without.dump() == settings;
-  });
+    if (without.erase("task_version") > 0 && without.dump() == settings) return true;
+  }
+  return false;
 }
 
 /// What of a run has changed at its source; empty: nothing. `is_part`: what is not there may be in another file.

@@ -86,7 +86,7 @@ def test_files_of_one_name_in_several_folders_are_runs(imported, tmp_path):  # n
     assert counts(said) == (2, 0, 0, 0) and not [each for each in said["noted"] if each["note"]]
     names = {row["imported.name"] for row in rows_of(imported.runs.frame(columns=["imported.name"]))}
     assert names == {"version_0/metrics", "version_1/metrics"}
-    assert sorted(each["value"] for each in rows_of(imported.runs.series("loss"))) == [1.0, 1.1]
+    assert sorted(each["value"] for each in rows_of(imported.runs.series("train_loss"))) == [1.0, 1.1]
 
 
 def test_a_result_of_neptune_is_no_setting_if_the_user_says_so():
