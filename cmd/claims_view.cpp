@@ -62,8 +62,14 @@ std::string note_on_sealed(RunTable& runs, const RecipeView& recipe, const fs::p
 std::vector<PlannedPoint> points_of_sweep(const RecipeView& recipe, const std::string& profile) {
   std::vector<PlannedPoint> points;
   if (recipe.file.find("sweep") == nullptr) return points;
-  for (const SweepPoint& of_sweep : recipe_of(configuration_of(recipe.whole, recipe.path, profile, {})).points) {
+  const Recipe planned = recipe_of(configuration_of(recipe.whole, recipe.path, profile, {}));
+  SettingList own;  // of all points that do not set them
+  flatten(to_json(planned.run), "", own);
+  for (const SweepPoint& of_sweep : planned.points) {
     PlannedPoint& point = points.emplace_back(planned_point(of_sweep));
+    for (const auto& [key, value] : own) {
+      point.try_emplace(key, value.is_string() ? value.get<std::string>() : value.dump());
+    }
     if (!recipe.experiment.empty()) point["experiment"] = recipe.experiment;
   }
   return points;
@@ -108,10 +114,11 @@ ClaimList claims_of(RunTable& runs, const RecipeView& recipe, const RecipeOption
                              [](const RunOptions& run, std::int64_t symbols) { return core().costs(run, symbols); });
                        }};
   for (const Yaml& node : find_exhibits(recipe.file, ExhibitKind::kClaim, name)) {
-    const auto build = [&](const ClaimDescription& one) { return judge_claim(runs, one, context); };
-    const ClaimDescription description = read_claim_description(node);
-    if (description.planned > 0 && context.points.empty()) context.points = points_of_sweep(recipe, options.profile);
-    JudgedClaim judged = build_at_its_place(description, build);
+    const auto build = [&](const ClaimDescription& one) {
+      if (one.planned > 0 && context.points.empty()) context.points = points_of_sweep(recipe, options.profile);
+      return judge_claim(runs, one, context);
+    };
+    JudgedClaim judged = build_at_its_place(read_claim_description(node), build);
     judged.registered = registration_of(runs, judged, to_json(node), chain, counted, context, folder);
     list.claims.push_back(std::move(judged));
   }

@@ -68,6 +68,7 @@ Json request_in(const Json& record) {
   static const std::map<std::string, std::vector<const char*>> asked_keys{{"experiment", {"name"}},
                                                                           {"wanted", {"split", "changes", "program"}},
                                                                           {kDirections, {"values"}},
+                                                                          {kSettingsRecord, {"values"}},
                                                                           {kRemark, {"tag", "given", "note", "bad"}}};
   const std::string type = record.value("type", "");
   if (type == "state") {  // it says the experiment, too

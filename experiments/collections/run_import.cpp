@@ -227,24 +227,35 @@ struct SettingNews {
   Json values = Json::object();
   std::string conflict;  // what has changed or is gone, but for where it is from; empty: nothing
 };
-SettingNews news_of_settings(const Settings& here, const Settings& there, bool is_part) {
+SettingNews news_of_settings(const Settings& here, const Settings& there, const Json& foreign) {
+  const bool is_part = foreign.at("is_part").get<bool>();
+  const Json& no_settings = foreign.at("no_settings");
   SettingNews news;
   for (const auto& [key, value] : here) {
     const Json* const found = find_in(there, key);
-    const bool is_same = found == nullptr ? is_part : *found == value;
-    if (is_same || key.starts_with(kImportedPrefix)) continue;
+    const bool is_same = found == nullptr ? is_part || contains(no_settings, Json(key)) : *found == value;
+    if (is_same || key.starts_with(kImportedPrefix) || (is_part && key == "experiment")) continue;
     news.conflict =
         fmt::format("{} is {} here and {} there", key, value.dump(), found == nullptr ? "missing" : found->dump());
     return news;
   }
   for (const auto& [key, value] : there) {
     const auto known = here.find(key);
-    if (known != here.end() && (key == kImportedTime || known->second == value)) continue;
+    if (known != here.end() && (key == kImportedTime || key == "experiment" || known->second == value)) continue;
     const bool adds = known != here.end() && (is_part || key == kImportedCode);
     const Json all = adds ? Json(with_further(known->second.get<std::string>(), value.get<std::string>())) : value;
     if (known == here.end() || known->second != all) news.values[key] = all;
   }
   return news;
+}
+
+/// Whether a run belongs to an experiment already.
+bool belongs_to(const std::string& experiment, const RunPaths& paths, const std::vector<Json>& records) {
+  const auto names_it = [&](const Json& record) {
+    return record.at("type") == "experiment" && record.at("name") == experiment;
+  };
+  return to_json(read_yaml(paths.config())).value("experiment", "") == experiment ||
+         std::ranges::any_of(records, names_it);
 }
 
 std::string note_of_left_out(const ForeignNumbers& there) {
@@ -259,11 +270,9 @@ void write_plainly(const fs::path& file, const std::string& text) {
 }
 
 /// The id of a run: its source, its project there, and a hash of its id there.
-std::string imported_id(const Json& foreign) {
-  const Json& origin = foreign.at("config").at("imported");
-  const std::string source = origin.at("source").get<std::string>();
-  return run_name(source, foreign.at("project").get<std::string>(),
-                  sha256(source + "\n" + origin.at("id").get<std::string>()));
+std::string imported_id(const Json& foreign, const std::string& id) {
+  const std::string source = foreign.at("config").at("imported").at("source").get<std::string>();
+  return run_name(source, foreign.at("project").get<std::string>(), sha256(source + "\n" + id));
 }
 
 }  // namespace
@@ -274,8 +283,13 @@ RunImport::RunImport(fs::path runs) : runs_(std::move(runs)) {
 }
 
 ImportedRun RunImport::take(const Json& foreign) {
-  const std::string id = imported_id(foreign);
+  const std::string id = imported_id(foreign, foreign.at("config").at("imported").at("id").get<std::string>());
   if (fs::exists(runs_ / id)) return update(id, foreign);
+  if (const std::string formerly = foreign.at("formerly").get<std::string>(); !formerly.empty()) {
+    const std::string before = imported_id(foreign, formerly);
+    ImportedRun known = fs::exists(runs_ / before) ? update(before, foreign) : ImportedRun{};
+    if (!known.id.empty() && known.outcome != ImportOutcome::kConflict) return known;
+  }
   if (contains(written_, id)) {
     return {.id = id, .outcome = ImportOutcome::kConflict, .note = "two runs there have this id; the first counts"};
   }
@@ -311,11 +325,17 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   const Json config = to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), ""));
   const SettingNews settings =
       news_of_settings(settings_in(to_json(read_yaml(paths.config())), journal.records),
-                       settings_in(config, {settings_record(directions_of(foreign))}), is_part);
+                       settings_in(config, {settings_record(directions_of(foreign))}), foreign);
   if (!settings.conflict.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = settings.conflict};
   const Numbers here = numbers_in(journal.records);
   ForeignNumbers there(foreign);
-  const std::string other = change_of_numbers(here, there.numbers, is_part);
+  std::string other = change_of_numbers(here, there.numbers, is_part);
+  for (const auto& [key, value] : there.numbers) {
+    if (other.empty() && is_part && !here.contains(key) && has_versions_now(key, here)) {
+      other = fmt::format("{}.{} is of several versions of its task here, and of one there", std::get<0>(key),
+                          std::get<2>(key));
+    }
+  }
   if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
   const std::set<NumberKey> final = final_in(journal.records);
   for (const auto& [key, value] : here) {
@@ -325,6 +345,9 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   const Json ending = ending_of(foreign, there);
   std::vector<Json> news = records_of(there.numbers, there.final);
   if (!settings.values.empty()) news.push_back(settings_record(settings.values));
+  if (const std::string name = config.value("experiment", ""); !belongs_to(name, paths, journal.records)) {
+    news.push_back({{"type", "experiment"}, {"name", name}});
+  }
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),
                                   [](const Json& record) { return record["type"] == "state"; });
   if (!news.empty() || state == journal.records.rend() ||

@@ -94,10 +94,10 @@ void ProgramRecords::leave_attempts_before(const Name& name, std::int64_t step) 
 }
 
 void ProgramRecords::note_step(Name& name, std::int64_t step, double value, const LinePlace& place) {
-  name.greatest_step = std::max(name.greatest_step, step);
   // The step is about that of the checkpoint: nothing is left because of it.
   if (is_before_first_step() && step == newest_step()) return;
   if (!name.step) leave_attempts_before(name, step);
+  name.greatest_step = std::max(name.greatest_step, step);
   if (name.step && step < *name.step && ++backward_steps_ == 1) {
     first_backward_ =
         fmt::format("{}: '{}' goes from step {} back to {}", place.text(), name.as_given, *name.step, step);

@@ -10,6 +10,7 @@ lines of JSON on standard input, and answers each with one line on standard outp
 2. "next" is answered by a run, by {"error": …}, or after the last run by {"warnings": [TEXT, …]}. A run is {"project": TEXT,
    "config": {…}, "remarks": [{"type": "remark", …}, …], "created": SECONDS, "ended": SECONDS, "state": TEXT,
    "reason": TEXT, "better": {NAME: "higher" or "lower"}, "is_part": whether numbers that were here before may be missing,
+   "formerly": the id that it had in earlier versions, "no_settings": keys that were settings there,
    "numbers": [{"name": …, "split": …, "settings": {…}, "final": …, "steps": […], "values": […]}, …], "more": …}. A
    number that is not finite is the text NaN, Infinity or -Infinity. After a run with "more", "next" is answered by the rest of
    its numbers, which may have "more" in turn.
@@ -85,6 +86,8 @@ class ForeignRun:
     doubts: List[str] = field(default_factory=list)  # what may have changed its numbers
     better: Dict[str, str] = field(default_factory=dict)  # of names: "higher" or "lower"
     is_part: bool = False  # its numbers come in several files, which need not all be there
+    formerly: str = ""  # the id that earlier versions gave it
+    no_settings: List[str] = field(default_factory=list)  # names that earlier versions took for settings
 
     def add(self, name: str, step: int, value: Any) -> None:
         """A number; later ones of the same step count."""
@@ -652,7 +655,7 @@ def csv_runs(request: Request) -> Iterator[ForeignRun]:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             first = lines.readline()
             lines.seek(0)
-            rows = csv.DictReader(lines, delimiter=max(",;\t", key=first.count))
+            rows = csv.DictReader(lines, delimiter=_separator_of(first))
             names = rows.fieldnames = [name.strip().lstrip("# ") for name in rows.fieldnames or ()]
             twice = next((name for name in names if name and names.count(name) > 1), None)
             if twice:
@@ -671,6 +674,12 @@ def csv_runs(request: Request) -> Iterator[ForeignRun]:
                 what = f"{counted(len(short), 'row')} of {file.name}, the first in line {short[0]},"
                 run.doubts.append(f"{what} {'has' if len(short) == 1 else 'have'} fewer cells than the first line has names")
             yield run
+
+
+def _separator_of(header: str) -> str:
+    """A tab, which no name has, or else what stands more often between names; names in quotes may hold it."""
+    between = re.sub(r'"[^"]*"', "", header)
+    return "\t" if "\t" in between else max(",;", key=between.count)
 
 
 def _csv_row(file: pathlib.Path, line: int, row: Dict[Optional[str], Any]) -> Dict[str, Any]:
@@ -734,6 +743,8 @@ def _runs_of_rows(file: pathlib.Path, rows: List[Dict[str, Any]], request: Reque
             raise ImportProblem(f"{file} has no column '{name}' for --settings; there are {', '.join(known)}", usage=True)
     for name, of_run in groups.items():
         run = ForeignRun(f"{request.name or project}/{name}", project, name, seen=file.stat().st_mtime)
+        if name == own != file.stem and not request.run:
+            run.formerly = f"{request.name or project}/{file.stem}"
         _add_rows(run, of_run, request)
         yield run
 
@@ -789,6 +800,7 @@ def _add_rows(run: ForeignRun, rows: List[Dict[str, Any]], request: Request) -> 
             run.reason = f"its state was {word}" if run.state == "failed" else ""
             if name not in request.settings:
                 del run.settings[name]
+                run.no_settings.append(name)
 
 
 _TIME = re.compile(r"\d{1,4}[-:/.]\d\d")  # how a time begins, which differs from row to row
@@ -807,7 +819,7 @@ def _taken_for_no_step(rows: List[Dict[str, Any]], columns: List[str]) -> Iterat
 
 # Of tables of runs that pages of W&B and MLflow export.
 _TABLE_STATES = {"finished": "done", "crashed": "failed", "failed": "failed", "killed": "failed", "running": "preempted",
-                 "pending": "preempted", "preempting": "preempted", "preempted": "preempted"}  # fmt: skip
+                 "queued": "preempted", "pending": "preempted", "preempting": "preempted", "preempted": "preempted"}  # fmt: skip
 
 
 def _numbers_of_column(run: ForeignRun, name: str, rows: List[Dict[str, Any]]) -> Dict[int, float]:
@@ -938,8 +950,9 @@ def lm_eval_runs(request: Request) -> Iterator[ForeignRun]:
         name = content.get("model_name") or words.get("pretrained") or config.get("model") or file.stem
         backend = config.get("model")
         parts = [str(name), json.dumps(words, sort_keys=True, default=str), *([] if backend in (None, "hf") else [str(backend)])]
-        run_id = "\n".join(parts)
+        run_id, formerly = "\n".join(parts), "\n".join(parts[:2])
         run = runs.setdefault(run_id, ForeignRun(run_id, "", str(name).rsplit("/", 1)[-1], created=date, is_part=True))
+        run.formerly = formerly if formerly != run_id else ""
         run.ended = run.seen = date
         run.settings = {"model": backend, **{f"model_args.{key}": value for key, value in words.items()}}
         for fact, value in (("code", content.get("git_hash")), ("version", content.get("lm_eval_version"))):
@@ -1080,6 +1093,8 @@ class Answers:
             "reason": "; ".join([*filter(None, [reason]), *(f"warning: {doubt}" for doubt in run.doubts)]),
             "better": run.better,
             "is_part": run.is_part,
+            "formerly": run.formerly,
+            "no_settings": [f"options.{key_of(name)}" for name in run.no_settings],
         }
         lines: List[Dict[str, Any]] = [answer]
         size = 0
@@ -1119,7 +1134,9 @@ class Answers:
         for key, value in sorted(run.settings.items(), key=lambda item: item[0] != key_of(item[0])):
             if key == request.seed:
                 config["seed"] = value
-            elif value is not None and not self._is_left_out(key) and not (key in run.summary and self._split(key)[0]):
+            elif key in run.summary and self._split(key)[0]:
+                run.no_settings.append(key)
+            elif value is not None and not self._is_left_out(key):
                 options[self._column_of(key, run)] = value if not isinstance(value, float) or math.isfinite(value) else _as_json(value)
         if request.seed and "seed" not in config:
             self._without_seed += 1

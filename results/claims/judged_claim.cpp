@@ -355,10 +355,10 @@ std::optional<double> printed_value(const ClaimDescription& claim) {
   return is_turned ? -value : value;
 }
 
-bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters) {
+bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters, bool if_open) {
   return std::ranges::all_of(filters, [&](const Filter& filter) {
     const auto value = point.find(filter.column);
-    return value == point.end() || filter.holds_for(to_value(value->second));
+    return value == point.end() ? if_open : filter.holds_for(to_value(value->second));
   });
 }
 

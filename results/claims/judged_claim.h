@@ -79,8 +79,8 @@ using ConfiguredNumbers =
 /// What a point of the recipe's sweep sets, and its experiment: text by key.
 using PlannedPoint = std::map<std::string, std::string>;
 
-/// Whether a planned run fulfils conditions, as far as what its point sets says it.
-bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters);
+/// Whether a planned run fulfils conditions. `if_open`: what holds for those of which its point says nothing.
+bool fulfils(const PlannedPoint& point, const std::vector<Filter>& filters, bool if_open);
 
 struct ClaimContext {
   std::vector<Filter> filters;            // conditions on all runs

@@ -61,13 +61,11 @@ class RecordedClaim {
  public:
   RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain,
                 std::vector<std::size_t> places, const ClaimContext& context, const fs::path& folder)
-      : runs_(runs),
-        claim_(judged.description),
-        chain_(chain),
-        places_(std::move(places)),
-        context_(context),
-        folder_(folder) {
-    for (const std::string& id : runs_of(judged)) used_.insert(id);
+      : runs_(runs), claim_(judged.description), chain_(chain), places_(std::move(places)), context_(context) {
+    for (const std::string& id : runs_of(judged)) {
+      used_.insert(id);
+      seen_.emplace(id, seen_by_run(folder / id));
+    }
   }
 
   /// By the runs that the record at a place plans. In folders that were merged, some may have seen another record of
@@ -83,20 +81,21 @@ class RecordedClaim {
     for (const auto& [id, run] : recorded.items()) {
       if (const std::string why = why_dropped(id, run); !why.empty()) changes.push_back(why);
     }
+    std::vector<std::size_t> of_plan;  // records of the same plan
+    for (const std::size_t one : places_) {
+      if (one == place || is_same(chain_[one].record["runs"], recorded)) of_plan.push_back(one);
+    }
     std::vector<std::string> late;
     bool is_proved = true;
-    for (const std::string& id : used_) {
-      const std::optional<std::string> seen = seen_by_run(folder_ / id);
+    for (const auto& [id, seen] : seen_) {
       if (!seen) {
         is_proved = false;
         continue;
       }
       if (!seen->empty() && !has_record(chain_, *seen))
         changes.push_back(fmt::format("the chain of records ({} saw another)", id));
-      const auto has_seen = [&](std::size_t one) {
-        return is_same(chain_[one].record["runs"], recorded) && is_after(chain_, *seen, chain_[one].hash);
-      };
-      if (std::ranges::none_of(places_, has_seen)) late.push_back(id);
+      const auto has_seen = [&, &hash = *seen](std::size_t one) { return is_after(chain_, hash, chain_[one].hash); };
+      if (std::ranges::none_of(of_plan, has_seen)) late.push_back(id);
     }
     if (!changes.empty()) return "changed since: " + listed_names(changes, kMaxNamed);
     if (!late.empty())
@@ -118,10 +117,13 @@ class RecordedClaim {
 
   /// Whether the claim is about a run of the record, as far as what its point sets says it.
   bool is_of_claim(const Json& run) const {
-    const auto point = run["point"].get<PlannedPoint>();
-    return fulfils(point, claim_.where) &&
+    PlannedPoint point;
+    for (const auto& [key, value] : run["point"].items()) {
+      if (value.is_string()) point[key] = value.get<std::string>();
+    }
+    return fulfils(point, claim_.where, true) &&
            (claim_.sides.empty() ||
-            std::ranges::any_of(claim_.sides, [&](const ClaimSide& side) { return fulfils(point, side.where); }));
+            std::ranges::any_of(claim_.sides, [&](const ClaimSide& side) { return fulfils(point, side.where, true); }));
   }
 
   /// Why a run of the record is missing where all others are there; empty if it is not.
@@ -140,8 +142,8 @@ class RecordedClaim {
   const std::vector<Registration>& chain_;
   std::vector<std::size_t> places_;
   const ClaimContext& context_;
-  const fs::path& folder_;
   std::set<std::string> used_;
+  std::map<std::string, std::optional<std::string>> seen_;  // the record that each of them saw; nothing: it is not said
 };
 
 }  // namespace
@@ -165,9 +167,13 @@ std::string recorded_word(RunTable& runs, const JudgedClaim& judged, const Json&
   }
   if (places.empty()) return changed;
   const RecordedClaim recorded(runs, judged, chain, places, context, folder);
-  std::vector<std::string> words;
-  for (const std::size_t place : places) words.push_back(recorded.word(place));
-  return std::ranges::find(words, kRegistered) != words.end() ? kRegistered : words.front();
+  std::string first;
+  for (const std::size_t place : places) {
+    std::string word = recorded.word(place);
+    if (word == kRegistered) return word;
+    if (first.empty()) first = std::move(word);
+  }
+  return first;
 }
 
 }  // namespace

@@ -109,7 +109,7 @@ std::vector<std::size_t> SideReader::planned_of(const std::vector<std::size_t>& 
   RowsOfSeeds others;
   for (const PlannedPoint& point : context_.points) {
     const auto seed = point.find("seed");
-    if (seed != point.end() && fulfils(point, filters)) of_sweep[to_value(seed->second)];
+    if (seed != point.end() && fulfils(point, filters, false)) of_sweep[to_value(seed->second)];
   }
   for (const std::size_t row : rows) {
     const Value& seed = runs_.column("seed")[row];

@@ -31,8 +31,9 @@ bool are_better_in_pairs(const Estimate& of_pairs, std::size_t rest, const Estim
   constexpr double kMuchShorter = 0.6;
   if (rest == 0) return true;
   const std::optional<double> half_of_all = half_width_of(of_all, kLevel);
+  if (!half_of_all) return of_pairs.seeds > 1 || of_all.seeds == 1;
   const std::optional<double> half = half_width_of(of_pairs, kLevel);
-  return of_pairs.seeds >= kEnoughPairs && half && half_of_all && *half < kMuchShorter * *half_of_all;
+  return of_pairs.seeds >= kEnoughPairs && half && *half < kMuchShorter * *half_of_all;
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ SeedValues seed_values(RunTable& runs, const std::vector<std::size_t>& rows, con
 struct SeedComparison {
   Estimate difference;
   bool is_paired = false;        // over common seeds alone: all are common, or four and more of them show much more
-                                 // than all seeds as two samples
+                                 // than all seeds as two samples, or a setting has one seed, which is common
   std::int64_t left_out = 0;     // of pairs: seeds without a partner
   std::optional<double> effect;  // the difference in standard deviations, of the pairs' differences (Cohen's d), or the
                                  // root of the mean of both variances; nothing if nothing varies

@@ -342,9 +342,7 @@ class Assembler {
 
   void add_checkpoint(const Json& record, double time) {
     const RunCheckpoint checkpoint{step_of(record), time, text_field(record, "file"), number_field(record, "seconds")};
-    std::erase_if(run_.checkpoints, [&](const RunCheckpoint& other) {
-      return other.step >= checkpoint.step || (!other.file.empty() && other.file == checkpoint.file);
-    });
+    std::erase_if(run_.checkpoints, [&](const RunCheckpoint& other) { return other.step >= checkpoint.step; });
     run_.checkpoints.push_back(checkpoint);
   }
 

@@ -154,9 +154,9 @@ TEST(Pairing, TakesSeedsThatBothHave) {
   EXPECT_TRUE(common.is_paired);
   EXPECT_EQ(common.difference.value, 1);
   const SeedComparison single = compare_seeds({{"1", {1}}}, {{"1", {4}}, {"2", {9}}});
-  EXPECT_FALSE(single.is_paired) << "the other seed counts, too";
-  EXPECT_EQ(single.difference.value, -5.5);
-  EXPECT_EQ(single.left_out, 0);
+  EXPECT_TRUE(single.is_paired) << "one of both has no other";
+  EXPECT_EQ(single.difference.value, -3);
+  EXPECT_EQ(single.left_out, 1);
   const SeedComparison one_in_common = compare_seeds({{"1", {1}}, {"2", {2}}}, {{"1", {4}}, {"3", {6}}});
   EXPECT_FALSE(one_in_common.is_paired);
   EXPECT_EQ(one_in_common.difference.value, -3.5);
