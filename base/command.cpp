@@ -149,7 +149,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 }
 
 std::string environment_text(const char* variable) {
-  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  const char* const value = std::getenv(variable);
   return value == nullptr ? "" : value;
 }
 

@@ -1,12 +1,12 @@
 // Values on disk, each behind its hash.
 #include "base/disk_cache.h"
 
-#include <cstdlib>
 #include <mutex>
 
 #include <fmt/format.h>
 
 #include "base/closed_place.h"
+#include "base/command.h"
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/terminal.h"
@@ -30,12 +30,11 @@ void say_that_it_is_foreign(const fs::path& path) {
 }  // namespace
 
 fs::path user_cache(const char* kind) {
-  const char* const named = std::getenv("XDG_CACHE_HOME");
-  const char* const home = std::getenv("HOME");
-  if (named != nullptr && *named == '/') return fs::path(named) / "xlm" / kind;
+  const fs::path named = environment_text("XDG_CACHE_HOME");
+  const fs::path home = environment_text("HOME");
+  if (named.is_absolute()) return named / "xlm" / kind;
   std::error_code ignored;
-  const bool at_home = home != nullptr && *home == '/' && fs::is_directory(home, ignored);
-  return at_home ? fs::path(home) / ".cache" / "xlm" / kind : fs::path();
+  return home.is_absolute() && fs::is_directory(home, ignored) ? home / ".cache" / "xlm" / kind : fs::path();
 }
 
 std::optional<std::string> DiskCache::find(const std::string& key) const {

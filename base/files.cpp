@@ -206,7 +206,9 @@ template <class Iterator>
 std::vector<fs::directory_entry> sorted_entries(const fs::path& folder, std::error_code& error) {
   std::vector<fs::directory_entry> entries;
   for (Iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) entries.push_back(*entry);
-  std::ranges::sort(entries);
+  // As bytes: comparing paths part by part takes longer than reading a folder of many runs.
+  std::ranges::sort(entries, {},
+                    [](const fs::directory_entry& entry) -> const std::string& { return entry.path().native(); });
   return entries;
 }
 

@@ -160,28 +160,39 @@ Json ending_of(const Json& foreign, const ForeignNumbers& numbers) {
           {"reason", fmt::format("{} is not finite at its end", numbers.diverged)}};
 }
 
-/// Whether a source tells versions of a number's task apart, and did not before: there was one (lm-eval).
-bool has_versions_now(const NumberKey& key, const Numbers& there) {
-  const auto& [split, settings, name, step] = key;
-  for (const auto& [other, value] : there) {
-    const auto& [other_split, other_settings, other_name, other_step] = other;
-    if (std::tie(split, name, step) != std::tie(other_split, other_name, other_step)) continue;
-    Json without = other_settings.empty() ? Json::object() : Json::parse(other_settings);
-    if (without.erase("task_version") > 0 && without.dump() == settings) return true;
+/// The numbers of tasks whose versions are told apart, without these: one was there before (lm-eval).
+std::set<NumberKey> without_versions(const Numbers& numbers) {
+  constexpr const char* kVersion = "task_version";
+  std::set<NumberKey> keys;
+  for (const auto& [key, value] : numbers) {
+    auto [split, settings, name, step] = key;
+    if (settings.find(kVersion) == std::string::npos) continue;
+    Json without = Json::parse(settings);
+    without.erase(kVersion);
+    keys.emplace(split, without.dump(), name, step);
   }
-  return false;
+  return keys;
 }
 
 /// What of a run has changed at its source; empty: nothing. `is_part`: what is not there may be in another file.
 std::string change_of_numbers(const Numbers& here, const Numbers& there, bool is_part) {
+  const auto name_of_key = [](const NumberKey& key) {
+    const auto& [split, settings, name, step] = key;
+    return fmt::format("{}{} at step {}", split.empty() ? "" : split + ".", name, step);
+  };
+  const std::set<NumberKey> versions_there = without_versions(there);
   for (const auto& [key, value] : here) {
     const Json* const found = find_in(there, key);
     if (found != nullptr && *found == value) continue;
-    const auto& [split, settings, name, step] = key;
-    const std::string what = fmt::format("{}{} at step {}", split.empty() ? "" : split + ".", name, step);
+    const std::string what = name_of_key(key);
     if (found != nullptr) return fmt::format("{} is {} here and {} there", what, value.dump(), found->dump());
-    if (has_versions_now(key, there)) return what + " is of one version of its task here, and of several there";
+    if (versions_there.contains(key)) return what + " is of one version of its task here, and of several there";
     if (!is_part) return fmt::format("{} is {} here and missing there", what, value.dump());
+  }
+  const std::set<NumberKey> versions_here = without_versions(here);
+  for (const auto& [key, value] : there) {
+    if (here.contains(key) || !versions_here.contains(key)) continue;
+    return name_of_key(key) + " is of several versions of its task here, and of one there";
   }
   return "";
 }
@@ -250,12 +261,11 @@ SettingNews news_of_settings(const Settings& here, const Settings& there, const 
 }
 
 /// Whether a run belongs to an experiment already.
-bool belongs_to(const std::string& experiment, const RunPaths& paths, const std::vector<Json>& records) {
+bool belongs_to(const std::string& experiment, const Json& config, const std::vector<Json>& records) {
   const auto names_it = [&](const Json& record) {
     return record.at("type") == "experiment" && record.at("name") == experiment;
   };
-  return to_json(read_yaml(paths.config())).value("experiment", "") == experiment ||
-         std::ranges::any_of(records, names_it);
+  return config.value("experiment", "") == experiment || std::ranges::any_of(records, names_it);
 }
 
 std::string note_of_left_out(const ForeignNumbers& there) {
@@ -321,21 +331,14 @@ std::string RunImport::write(const std::string& id, const Json& foreign) {
 ImportedRun RunImport::update(const std::string& id, const Json& foreign) const {
   const RunPaths paths{runs_ / id};
   const JournalContent journal = read_journal(paths.journal());
-  const bool is_part = foreign.at("is_part").get<bool>();
+  const Json known = to_json(read_yaml(paths.config()));
   const Json config = to_json(parse_yaml(to_text(yaml_from_json(foreign.at("config"), "")), ""));
-  const SettingNews settings =
-      news_of_settings(settings_in(to_json(read_yaml(paths.config())), journal.records),
-                       settings_in(config, {settings_record(directions_of(foreign))}), foreign);
+  const SettingNews settings = news_of_settings(
+      settings_in(known, journal.records), settings_in(config, {settings_record(directions_of(foreign))}), foreign);
   if (!settings.conflict.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = settings.conflict};
   const Numbers here = numbers_in(journal.records);
   ForeignNumbers there(foreign);
-  std::string other = change_of_numbers(here, there.numbers, is_part);
-  for (const auto& [key, value] : there.numbers) {
-    if (other.empty() && is_part && !here.contains(key) && has_versions_now(key, here)) {
-      other = fmt::format("{}.{} is of several versions of its task here, and of one there", std::get<0>(key),
-                          std::get<2>(key));
-    }
-  }
+  const std::string other = change_of_numbers(here, there.numbers, foreign.at("is_part").get<bool>());
   if (!other.empty()) return {.id = id, .outcome = ImportOutcome::kConflict, .note = other};
   const std::set<NumberKey> final = final_in(journal.records);
   for (const auto& [key, value] : here) {
@@ -345,7 +348,7 @@ ImportedRun RunImport::update(const std::string& id, const Json& foreign) const 
   const Json ending = ending_of(foreign, there);
   std::vector<Json> news = records_of(there.numbers, there.final);
   if (!settings.values.empty()) news.push_back(settings_record(settings.values));
-  if (const std::string name = config.value("experiment", ""); !belongs_to(name, paths, journal.records)) {
+  if (const std::string name = config.value("experiment", ""); !belongs_to(name, known, journal.records)) {
     news.push_back({{"type", "experiment"}, {"name", name}});
   }
   const auto state = std::find_if(journal.records.rbegin(), journal.records.rend(),

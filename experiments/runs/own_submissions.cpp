@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/closed_place.h"
+#include "base/command.h"
 #include "base/error.h"
 #include "base/first_file.h"
 #include "base/lookup.h"
@@ -38,7 +39,7 @@ bool has_line(const fs::path& file, std::string_view line) {
 }
 
 std::string own_key() {
-  if (const char* given = std::getenv(kKeyVariable)) return given;  // NOLINT(concurrency-mt-unsafe)
+  if (std::string given = environment_text(kKeyVariable); !given.empty()) return given;
   if (const fs::path folder = user_folder(); !folder.empty()) {
     const fs::path file = folder / "key";
     std::error_code ignored;
@@ -99,12 +100,10 @@ void set_aside(const fs::path& folder) {
 }  // namespace
 
 fs::path user_folder() {
-  const char* configuration = std::getenv("XDG_CONFIG_HOME");               // NOLINT(concurrency-mt-unsafe)
-  const char* home = std::getenv("HOME");                                   // NOLINT(concurrency-mt-unsafe)
-  if (configuration != nullptr && fs::path(configuration).is_absolute()) {  // the standard: ignore relative ones
-    return fs::path(configuration) / "xlm";
-  }
-  return home != nullptr && *home != '\0' ? fs::path(home) / ".config" / "xlm" : fs::path();
+  const fs::path configuration = environment_text("XDG_CONFIG_HOME");
+  if (configuration.is_absolute()) return configuration / "xlm";  // the standard: ignore relative ones
+  const std::string home = environment_text("HOME");
+  return home.empty() ? fs::path() : fs::path(home) / ".config" / "xlm";
 }
 
 std::string own_mark(std::string_view text) { return proof(own_key(), text); }

@@ -150,10 +150,8 @@ class PartMaker {
   }
 
   bool have_one_name(const std::vector<std::size_t>& rows, const std::vector<std::size_t>& other_rows) const {
-    std::set<std::string> names;
-    for (const auto* some : {&rows, &other_rows}) {
-      for (const std::size_t row : *some) names.insert(to_text(runs_.column_or_nothing("at.data.name")[row]));
-    }
+    std::set<std::string> names = runs_.texts_in(rows, "at.data.name");
+    names.merge(runs_.texts_in(other_rows, "at.data.name"));
     return names.size() == 1;
   }
 

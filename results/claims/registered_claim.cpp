@@ -62,10 +62,7 @@ class RecordedClaim {
   RecordedClaim(RunTable& runs, const JudgedClaim& judged, const std::vector<Registration>& chain,
                 std::vector<std::size_t> places, const ClaimContext& context, const fs::path& folder)
       : runs_(runs), claim_(judged.description), chain_(chain), places_(std::move(places)), context_(context) {
-    for (const std::string& id : runs_of(judged)) {
-      used_.insert(id);
-      seen_.emplace(id, seen_by_run(folder / id));
-    }
+    for (const std::string& id : runs_of(judged)) seen_by_used_.emplace(id, seen_by_run(folder / id));
   }
 
   /// By the runs that the record at a place plans. In folders that were merged, some may have seen another record of
@@ -74,7 +71,7 @@ class RecordedClaim {
     std::vector<std::string> changes;
     const Json& recorded = chain_[place].record["runs"];
     if (!is_after(chain_, chain_[place].hash, "")) changes.emplace_back("the chain of records");
-    for (const std::string& id : used_) {
+    for (const auto& [id, seen] : seen_by_used_) {
       if (recorded.contains(id)) continue;
       if (std::string why = why_other(id, recorded); !why.empty()) changes.push_back(std::move(why));
     }
@@ -87,7 +84,7 @@ class RecordedClaim {
     }
     std::vector<std::string> late;
     bool is_proved = true;
-    for (const auto& [id, seen] : seen_) {
+    for (const auto& [id, seen] : seen_by_used_) {
       if (!seen) {
         is_proved = false;
         continue;
@@ -128,7 +125,7 @@ class RecordedClaim {
 
   /// Why a run of the record is missing where all others are there; empty if it is not.
   std::string why_dropped(const std::string& id, const Json& run) const {
-    if (used_.empty() || used_.contains(id) || !is_of_claim(run)) return "";
+    if (seen_by_used_.empty() || seen_by_used_.contains(id) || !is_of_claim(run)) return "";
     const std::optional<std::size_t> row = runs_.row_of(id);
     if (!row) return fmt::format("seeds ({} is not there)", id);
     if (!is_missing(runs_.column("bad")[*row])) return fmt::format("seeds ({} is marked as bad)", id);
@@ -142,8 +139,8 @@ class RecordedClaim {
   const std::vector<Registration>& chain_;
   std::vector<std::size_t> places_;
   const ClaimContext& context_;
-  std::set<std::string> used_;
-  std::map<std::string, std::optional<std::string>> seen_;  // the record that each of them saw; nothing: it is not said
+  /// The record that each run saw whose numbers went in; nothing: it does not say.
+  std::map<std::string, std::optional<std::string>> seen_by_used_;
 };
 
 }  // namespace

@@ -229,9 +229,8 @@ std::string SideReader::why_no_number(const SideNumbers& numbers, const std::str
     return fmt::format("the first seeds of the plan have no number yet ({})",
                        listed_names(numbers.waits_for, numbers.waits_for.size()));
   }
-  const bool all_done = values.without_number.size() == 1 && values.without_number.contains("done");
-  return fmt::format("no run has {}{} ({}){}", column.empty() ? claim_.grid.name : column, all_done ? "" : " yet",
-                     values.without_number_text(), values.import_hint());
+  return fmt::format("no run has {}{} ({}){}", column.empty() ? claim_.grid.name : column,
+                     values.are_all_done() ? "" : " yet", values.without_number_text(), values.import_hint());
 }
 
 SideNumbers SideReader::nearest(const ClaimSide& side, const ClaimSide& other, const std::vector<Filter>& each,

@@ -36,6 +36,8 @@ struct SeedValues {
   bool are_imported = false;                                    // all runs of the rows
 
   std::vector<double> means() const { return means_of(by_group); }
+  /// Whether there are runs without a number, all of which are done: none is to come.
+  bool are_all_done() const { return without_number.size() == 1 && without_number.contains("done"); }
   /// "1 diverged, 2 running": how many runs have no number; empty if all have one.
   std::string without_number_text() const;
   /// What to do about that if all runs were imported: "; these runs …"; otherwise empty.

@@ -108,8 +108,7 @@ std::vector<std::string> naming_columns(const TableDescription& description) {
 
 /// Why runs give no number: "2 running, 1 failed", or that they lack the column though all are done.
 std::string missing_reason(const SeedValues& values, const std::string& column) {
-  const bool all_done = values.without_number.size() == 1 && values.without_number.contains("done");
-  return all_done ? "done, but without " + column : values.without_number_text();
+  return values.are_all_done() ? "done, but without " + column : values.without_number_text();
 }
 
 class TableBuilder {

@@ -52,6 +52,26 @@ def test_another_version_of_a_task_is_said(imported, tmp_path):  # noqa: F811
     assert said.output["noted"][0]["note"] == "test.acc at step 0 is of one version of its task here, and of several there"
 
 
+def test_a_part_does_not_hide_that_there_are_versions(imported, tmp_path):  # noqa: F811
+    for version, value in ((1.0, 0.3), (2.0, 0.4)):
+        write_lm_eval(tmp_path / "lm" / f"{version}.json", "arc", value, version, version=version)
+    imported("lm-eval", tmp_path / "lm", "--name", "all")
+    said = imported("lm-eval", tmp_path / "lm" / "2.0.json", "--name", "all", code=1)
+    assert said.output["noted"][0]["note"] == "test.acc at step 0 is of several versions of its task here, and of one there"
+
+
+def test_runs_that_earlier_versions_imported_are_known_again(imported, tmp_path):  # noqa: F811
+    for folder, loss in (("a", 2.5), ("b", 2.6)):
+        (tmp_path / "logs" / folder).mkdir(parents=True)
+        (tmp_path / "logs" / folder / "log.csv").write_text(f"State,step,loss\nfinished,1,{loss}\n")
+    assert counts(imported("csv", tmp_path / "logs" / "a" / "log.csv", "--name", "logs")) == (1, 0, 0, 0)
+    (run,) = [row["run_id"] for row in rows_of(imported.runs.frame())]
+    config = imported.runs.folder / run / "config.yaml"  # as it was before: the state was a setting, too
+    config.write_text(config.read_text() + "options:\n  State: finished\n")
+    assert counts(imported("csv", tmp_path / "logs", "--name", "logs")) == (1, 1, 0, 0), "one is the file of before"
+    assert len(rows_of(imported.runs.frame())) == 2
+
+
 def test_lm_eval_says_which_way_a_number_is_better(imported, tmp_path):  # noqa: F811
     write_lm_eval(tmp_path / "1.json", "arc", 0.3, 1.0)
     write_lm_eval(tmp_path / "2.json", "arc", 0.4, 2.0, backend="vllm")
